@@ -149,8 +149,7 @@ absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::strin
   if (!origin.damage.empty()) impl->damage = std::move(origin.damage);
   if (impl->members.empty() && is_notebook) {
     return Invalid(
-        "{}: a notebook of which no cell has printed a report or a log that is known here{}{}. Run "
-        "it, print the metrics report in it, and save it",
+        "{}: no cell of this notebook has printed a report or a log that xlaprof knows{}{}. Run it, print the metrics report in it, and save it",
         name, impl->damage.empty() ? "" : "; ", impl->damage);
   }
   if (impl->members.empty()) {
@@ -190,7 +189,7 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
     if (rc == ARCHIVE_EOF) break;
     if (rc == ARCHIVE_FATAL || rc == ARCHIVE_RETRY) {
       if (damage.empty()) {
-        damage = fmt::format("the archive is damaged behind {} members: {}", members.size(),
+        damage = fmt::format("the archive is damaged after {} members: {}", members.size(),
                              reader.Error());
       }
       break;
@@ -278,7 +277,7 @@ absl::Status Archive::Impl::ReadData(archive* handle, const Wanted& wanted, Byte
       const char* text = archive_error_string(handle);
       member.damage = fmt::format("the archive is damaged inside this file: {}",
                                   text != nullptr ? text : "bad data");
-      damage = fmt::format("{} is cut short: {}", member.name, text != nullptr ? text : "bad data");
+      damage = fmt::format("{} is truncated: {}", member.name, text != nullptr ? text : "bad data");
       return absl::OkStatus();
     }
     // The gaps between the blocks of a sparse file are zeros.
@@ -289,7 +288,8 @@ absl::Status Archive::Impl::ReadData(archive* handle, const Wanted& wanted, Byte
     if (!IsBomb(disk_bytes, sink.size())) XP_TRY(append(static_cast<const char*>(data), size));
     if (IsBomb(disk_bytes, sink.size())) {
       bomb = true;
-      member.damage = fmt::format("the archive grew more than {}-fold: stopped", kMaxGrowth);
+      member.damage =
+          fmt::format("the archive grew more than {}-fold, so reading it stopped", kMaxGrowth);
       damage = member.damage;
       return absl::OkStatus();
     }

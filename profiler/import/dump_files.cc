@@ -125,13 +125,13 @@ void GroupDumps(std::vector<FoundFile>& files) {
       }
       const size_t count = program.others.size();
       rest.derived_from = read.empty() ? "a program that was not dumped" : read;
-      rest.note = read.empty()
-                      ? fmt::format(
-                            "{} file{} of a program whose HLO is not here: dump it with "
-                            "--xla_dump_hlo_as_text or --xla_dump_hlo_as_proto",
-                            count, count == 1 ? "" : "s")
-                      : fmt::format("{} other file{} that XLA made of this program: not imported",
-                                    count, count == 1 ? "" : "s");
+      rest.note =
+          read.empty()
+              ? fmt::format(
+                    "{} file{} of a program whose HLO is missing: dump it with --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto",
+                    count, count == 1 ? "" : "s")
+              : fmt::format("{} other file{} that XLA wrote for this program: not imported", count,
+                            count == 1 ? "" : "s");
       out.push_back(std::move(rest));
     }
   }

@@ -150,7 +150,7 @@ class Finder {
         XP_TRY(Walk(input));
         if (out_.files.size() == before)
           out_.problems.push_back(fmt::format(
-              "{}: an empty directory. Name the one that the run wrote to", input.string()));
+              "{}: this directory is empty. Name the one that the run wrote to", input.string()));
       } else if (input != "-" && !fs::exists(input, error)) {
         // The name may be mistyped. What it should have named would be missing without a word.
         return NotFound("{}: no such file or directory", input.string());
@@ -190,9 +190,9 @@ class Finder {
       if (!error) continue;
       if (folder == root) return IoError("{}: cannot list: {}", root.string(), error.message());
       out_.folders.push_back({.path = folder});
-      out_.folders.back().note =
-          fmt::format("{}: cannot list: {}. What it holds is missing here: make it readable",
-                      folder.string(), error.message());
+      out_.folders.back().note = fmt::format(
+          "{}: cannot list this directory: {}. Its files are missing from the import. Make it readable",
+          folder.string(), error.message());
       out_.problems.push_back(*out_.folders.back().note);
     }
     return absl::OkStatus();

@@ -77,12 +77,12 @@ class Importing {
   // Lists an archive, which holds no facts itself. Its damage is an issue of its own.
   absl::Status ListArchive(const FoundFile& archive) {
     SourceRow source{.path = archive.path.string(), .bytes = archive.bytes};
-    source.note = archive.note ? *archive.note : "an archive: its files are listed one by one";
+    source.note = archive.note ? *archive.note : "an archive: its files are listed separately";
     XP_TRY(int64_t id, store_.Add(source));
     if (!archive.note) return absl::OkStatus();
     return store_.AddIssue(
         id, "damaged_archive", Severity::kWarning,
-        fmt::format("{}. What could be read of it was read. Copy or pack it again", *archive.note));
+        fmt::format("{}. The readable part was imported. Copy or pack it again.", *archive.note));
   }
 
   absl::Status ListFolder(const FoundFile& folder) {
@@ -102,9 +102,7 @@ class Importing {
     for (const auto& [source_id, unbound] : by_source) {
       XP_TRY(store_.AddIssue(
           source_id, "flows_left_out", Severity::kInfo,
-          "ends of arrows (flows) were not kept: no event lies at their time on that thread, or it "
-          "stands tens of thousands of events before them in the file, or it has one already: an "
-          "event keeps one arrow in and one out",
+          "Ends of flows (arrows) were left out. Their thread has no event at that time, the event is tens of thousands of events earlier in the file, or it has a flow already: an event keeps one incoming and one outgoing flow.",
           unbound.first_offset, {}, unbound.count));
     }
     return absl::OkStatus();
@@ -114,9 +112,10 @@ class Importing {
     SourceRow source{
         .path = file.path.string(), .bytes = file.bytes, .derived_from = file.derived_from};
     if (file.derived_from) {
-      source.note = file.note ? *file.note
-                              : "made from another file of this run: not imported, or every event "
-                                "would count twice";
+      source.note =
+          file.note
+              ? *file.note
+              : "made from another file of this run: not imported, because every event would count twice";
       if (not_imported_.empty())
         not_imported_ = fmt::format("{}: {}", file.path.string(), *source.note);
       return internal::ToStatus(store_.Add(source));
@@ -165,10 +164,9 @@ class Importing {
     if (input.HasShrunk()) {
       XP_TRY(context.Issue(
           "shrunk_file", Severity::kError,
-          fmt::format("{}: became shorter while it was read, as a log does that is rotated by "
-                      "copying and truncating: what follows its new end is missing here. Read the "
-                      "copy, or again when nothing rotates it",
-                      file.path.string())));
+          fmt::format(
+              "{}: the file was truncated while it was read, perhaps by log rotation. Everything after its new end is missing. Read the rotated copy, or read the file again when nothing truncates it.",
+              file.path.string())));
     }
     if (!status.ok()) {
       if (!IsAboutInput(status)) return status;
@@ -195,16 +193,16 @@ class Importing {
 
   absl::Status TellDamage(const FoundFile& file, const InputFile& opened, ImportContext& context) {
     if (!opened.damage().empty()) {
-      XP_TRY(context.Issue(
-          "damaged_coding", Severity::kWarning,
-          fmt::format("{}; what came before it was read. Copy the file again", opened.damage())));
+      XP_TRY(context.Issue("damaged_coding", Severity::kWarning,
+                           fmt::format("{}. Everything before that was read. Copy the file again.",
+                                       opened.damage())));
     }
     if (!file.archive) return absl::OkStatus();
     const std::string& damage = file.archive->members()[file.member].damage;
     if (damage.empty()) return absl::OkStatus();
     return context.Issue(
         "damaged_archive", Severity::kWarning,
-        fmt::format("{}; what came before it was read. Copy the archive again", damage));
+        fmt::format("{}. Everything before that was read. Copy the archive again.", damage));
   }
 
   // Notes the rank of a source. `.0` alone means nothing; `.0` beside `.1` are the ranks of a job.

@@ -32,7 +32,7 @@ absl::StatusOr<int64_t> ImportContext::AlignClock(int64_t epoch_ns) {
   if (base_ns) {
     if (__builtin_sub_overflow(epoch_ns, *base_ns, &offset_ns))
       return DataLoss(
-          "its clock says {} ns since 1970, centuries from the other files'. Read it alone",
+          "the clock of this file reads {} ns since 1970, centuries away from the other files. Read it alone",
           epoch_ns);
   } else {
     XP_TRY(store.SetMeta("base_epoch_ns", fmt::to_string(epoch_ns)));

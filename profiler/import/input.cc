@@ -57,24 +57,25 @@ absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
     size_t done = fed - stream.avail_in;
     if (status = sink.Append(out.data(), out.size() - stream.avail_out); !status.ok()) break;
     if (IsBomb(done, sink.size())) {
-      damage = fmt::format("gzip grew more than {}-fold at byte {}: stopped", kMaxGrowth, done);
+      damage = fmt::format("the gzip data grew more than {}-fold at byte {}, so reading it stopped",
+                           kMaxGrowth, done);
       break;
     }
     if (rc == Z_STREAM_END) {
       if (done >= in.size()) break;
       if (in.size() - done < 2 || in.substr(done, 2) != "\x1f\x8b") {
-        damage = fmt::format("{} bytes after the end of the gzip data at byte {}", in.size() - done,
-                             done);
+        damage = fmt::format("{} bytes follow the end of the gzip data at byte {}",
+                             in.size() - done, done);
         break;
       }
       inflateReset(&stream);  // the next member
     } else if (rc == Z_BUF_ERROR || (rc == Z_OK && done >= in.size() && stream.avail_out != 0)) {
       if (fed >= in.size() && stream.avail_in == 0) {
-        damage = fmt::format("the gzip data stops short at byte {}", in.size());
+        damage = fmt::format("the gzip data is truncated at byte {}", in.size());
         break;
       }
     } else if (rc != Z_OK) {
-      damage = fmt::format("gzip data damaged at byte {}: {}", done,
+      damage = fmt::format("the gzip data is damaged at byte {}: {}", done,
                            stream.msg != nullptr ? stream.msg : "bad data");
       break;
     }
@@ -96,17 +97,18 @@ absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
     size_t before = source.pos;
     hint = ZSTD_decompressStream(stream, &target, &source);
     if (ZSTD_isError(hint)) {
-      damage = fmt::format("zstd data damaged at byte {}: {}", source.pos, ZSTD_getErrorName(hint));
+      damage = fmt::format("the zstd data is damaged at byte {}: {}", source.pos,
+                           ZSTD_getErrorName(hint));
       break;
     }
     if (status = sink.Append(out.data(), target.pos); !status.ok()) break;
     if (IsBomb(source.pos, sink.size())) {
-      damage =
-          fmt::format("zstd grew more than {}-fold at byte {}: stopped", kMaxGrowth, source.pos);
+      damage = fmt::format("the zstd data grew more than {}-fold at byte {}, so reading it stopped",
+                           kMaxGrowth, source.pos);
       break;
     }
     if (source.pos == before && target.pos == 0 && hint != 0) {
-      damage = fmt::format("the zstd data stops short at byte {}", in.size());
+      damage = fmt::format("the zstd data is truncated at byte {}", in.size());
       break;
     }
   }
@@ -128,7 +130,7 @@ absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
     text.clear();
   }
   if (done < in.size())
-    damage = fmt::format("the UTF-16 text stops inside a character at byte {}", done);
+    damage = fmt::format("the UTF-16 text ends inside a character at byte {}", done);
   return absl::OkStatus();
 }
 
@@ -238,8 +240,8 @@ absl::StatusOr<InputFile> InputFile::OfBytes(const std::string& name, std::strin
 absl::Status InputFile::Impl::Decode(const std::string& name) {
   const std::string_view disk = stored();
   if (disk.empty())
-    return Invalid("{}: empty file (0 bytes). The run wrote nothing here, or is still starting",
-                   name);
+    return Invalid(
+        "{}: the file is empty (0 bytes). The run wrote nothing to it, or is still starting", name);
   const auto coding = std::ranges::find_if(
       kCodings, [&](const Coding& known) { return disk.starts_with(known.mark); });
   if (coding != std::end(kCodings)) {

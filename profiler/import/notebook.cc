@@ -81,7 +81,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool binary(nlohmann::json::binary_t&) override { return true; }
   bool parse_error(size_t byte, const std::string&, const nlohmann::json::exception&) override {
     out_.damage =
-        fmt::format("the notebook is no JSON from byte {} on: what follows was not read", byte);
+        fmt::format("the notebook is not valid JSON from byte {} on: the rest was not read", byte);
     return false;
   }
 

@@ -120,10 +120,10 @@ class Copying {
       XP_TRY(CopyBatch(batch));
     }
     if (scanner.skipped_chunks() == 0) return absl::OkStatus();
-    return context_.Issue("damaged_store", Severity::kWarning,
-                          "parts of the store are damaged: their "
-                          "events are not here. Copy the file again",
-                          {}, {}, scanner.skipped_chunks());
+    return context_.Issue(
+        "damaged_store", Severity::kWarning,
+        "Parts of the store are damaged. Their events are missing. Copy the file again.", {}, {},
+        scanner.skipped_chunks());
   }
 
   absl::Status CopyBatch(const EventBatch& batch) {
@@ -280,9 +280,9 @@ absl::Status Write(std::string_view bytes, const std::filesystem::path& path) {
   std::ofstream out(path, std::ios::binary);
   out.write(bytes.data(), std::streamsize(bytes.size()));
   if (out.flush()) return absl::OkStatus();
-  return absl::UnavailableError(
-      fmt::format("{}: cannot be written. Check the disk's free space, or set TMPDIR to another",
-                  path.string()));
+  return absl::UnavailableError(fmt::format(
+      "{}: cannot be written. Check the free space of the disk, or set TMPDIR to another one",
+      path.string()));
 }
 
 // Returns the size that the header gives the file: pages (28) of a size (16),
@@ -302,7 +302,7 @@ absl::Status TellCut(const Input& input, ImportContext& context) {
   if (input.bytes.size() >= whole) return absl::OkStatus();
   return context.Issue(
       "cut_file", Severity::kWarning,
-      fmt::format("the store ends at byte {} of {}: copy it again", input.bytes.size(), whole),
+      fmt::format("The store ends at byte {} of {}. Copy it again.", input.bytes.size(), whole),
       int64_t(input.bytes.size()));
 }
 
@@ -310,8 +310,7 @@ absl::Status CopyRecording(const Input& input, const Store& from, ImportContext&
   XP_TRY(auto recordings, from.One<int64_t>("SELECT count(*) FROM recording"));
   if (recordings.value_or(0) == 0) {
     return Invalid(
-        "{}: no store of a recorded program; one that `xlaprof import` made cannot be read "
-        "together with other files. Name it alone, or name the captures that it was made from",
+        "{}: not the store of a recorded program. A store that `xlaprof import` wrote cannot be read together with other files. Name it alone, or name the captures that it was made from",
         input.path);
   }
   XP_TRY(TellCut(input, context));
@@ -349,11 +348,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer recording{"recording",
-                                "Stores of our own recorder, one a process (XLAPROF_RECORD=FOLDER)",
-                                "trainer.4711.xlaprof",
-                                Sniff,
-                                Read,
-                                /*maps_large_files=*/true};
+extern const Importer recording{
+    "recording",
+    "Stores of xlaprof's own recorder, one per process (XLAPROF_RECORD=FOLDER)",
+    "trainer.4711.xlaprof",
+    Sniff,
+    Read,
+    /*maps_large_files=*/true};
 
 }  // namespace xlaprof

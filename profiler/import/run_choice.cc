@@ -168,7 +168,7 @@ absl::Status RunChoice::FromSegments(Store& store) {
                                   : nullptr;
     RunRow row{.label = folder != nullptr ? folder->label : fmt::format("{} of {}", i + 1, count)};
     row.selected = folder != nullptr && folder->folder == chosen.folder;
-    row.why = folder == nullptr   ? "restart mark in a file that is appended to"
+    row.why = folder == nullptr   ? "a restart mark in a file to which runs append"
               : folder->is_traces ? "traces that were recorded together"
                                   : "its own folder under plugins/profile";
     if (row.selected && is_newest)

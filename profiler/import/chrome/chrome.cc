@@ -80,8 +80,7 @@ class Reading {
     }
     if (!found_events_) {
       return Invalid(
-          "{}: JSON, but no Chrome trace: it has no array "
-          "`traceEvents`. Try --as with another format",
+          "{}: this is JSON, but not a Chrome trace, because it has no array `traceEvents`. Try --as with another format",
           input_.path);
     }
     XP_TRY(SubmitBatch());
@@ -174,9 +173,10 @@ class Reading {
       in.Take(',');
     }
     if (in.Next() != 0 || !in.at_end()) {
-      odd_.Count("bytes_behind_the_end", Severity::kWarning,
-                 "bytes behind the end of the JSON object were not read: two files in one?",
-                 int64_t(in.offset()), int64_t(input_.bytes.size() - in.offset()));
+      odd_.Count(
+          "bytes_behind_the_end", Severity::kWarning,
+          "Bytes after the end of the JSON object were not read. The file may be two files in one.",
+          int64_t(in.offset()), int64_t(input_.bytes.size() - in.offset()));
     }
     return absl::OkStatus();
   }
@@ -188,10 +188,10 @@ class Reading {
       Cut();
       return absl::OkStatus();
     }
-    odd_.Count("invalid_json", Severity::kWarning,
-               "bytes that are no JSON: the reading went on "
-               "at the next event. Update what wrote the file",
-               int64_t(in.offset()));
+    odd_.Count(
+        "invalid_json", Severity::kWarning,
+        "Some bytes are not valid JSON. Reading continued at the next event. Update the program that wrote the file.",
+        int64_t(in.offset()));
     constexpr std::string_view kEvents = "\"traceEvents\"";
     const size_t at = input_.bytes.find(kEvents, in.offset());
     if (found_events_ || at == std::string_view::npos) return absl::OkStatus();
@@ -323,20 +323,22 @@ class Reading {
   size_t Bound() const { return kProbeBytes * 16 + 4 * input_.bytes.size(); }
 
   void Broken(size_t offset, size_t skipped) {
-    odd_.Count("invalid_json", Severity::kWarning,
-               fmt::format("bytes that are no JSON: {} bytes were skipped there, and the reading "
-                           "went on at the next event. Update what wrote the file",
-                           skipped),
-               int64_t(offset));
+    odd_.Count(
+        "invalid_json", Severity::kWarning,
+        fmt::format(
+            "Some bytes are not valid JSON. {} bytes were skipped, and reading continued at the next event. Update the program that wrote the file.",
+            skipped),
+        int64_t(offset));
   }
 
   void Cut() {
     over_ = true;
-    odd_.Count("cut_file", Severity::kWarning,
-               fmt::format("the file ends at byte {} before its events do: what came before was "
-                           "read. Copy or record it again",
-                           input_.bytes.size()),
-               int64_t(input_.bytes.size()));
+    odd_.Count(
+        "cut_file", Severity::kWarning,
+        fmt::format(
+            "The file ends at byte {}, before the end of its events. Everything up to there was read. Copy or record it again.",
+            input_.bytes.size()),
+        int64_t(input_.bytes.size()));
   }
 
   void NotRead(std::string_view code, std::string_view advice, const Value& value) {
@@ -363,12 +365,13 @@ class Reading {
     } else if (key == "profile_memory") {
       header_.profile_memory = on();
     } else if (key == "systemTraceEvents" && value.raw().size() > 2) {
-      NotRead("system_events", "kernel events in ftrace's format were not read", value);
+      NotRead("system_events", "Kernel events in ftrace's format were not read.", value);
     } else if (key == "stackFrames" && value.raw().size() > 2) {
-      NotRead("stack_frames", "stacks were not read: `sf` of events are numbers in `stackFrames`",
+      NotRead("stack_frames",
+              "Stacks were not read: events refer to them by `sf`, a number in `stackFrames`.",
               value);
     } else if (key == "samples" && value.raw().size() > 2) {
-      NotRead("samples", "samples of a sampling profiler were not read", value);
+      NotRead("samples", "Samples of a sampling profiler were not read.", value);
     } else if (key == "metadata" && value.kind() == Kind::kNested && value.raw().starts_with('{')) {
       Scanner in(value.raw());
       Value name, field;

@@ -136,10 +136,10 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
   auto close_all = [&]() -> absl::Status {
     for (const OpenMarks::Open& one : open.all()) {
       if (one.mark == nullptr) continue;
-      odd.Count("never_ended", Severity::kInfo,
-                "events that have a beginning and no end: the trace stops before it, or the end "
-                "was lost. Their length is unknown",
-                one.mark->offset);
+      odd.Count(
+          "never_ended", Severity::kInfo,
+          "Events have a beginning but no end, because the trace stops before it or the end was lost. Their duration is unknown.",
+          one.mark->offset);
       XP_TRY(give(*one.mark, open.outermost(), *one.mark));
     }
     open.Clear();
@@ -162,10 +162,10 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
     read(mark, &end);
     const OpenMarks::Open* match = open.Find(name_of(end));
     if (match == nullptr) {
-      odd.Count("end_without_begin", Severity::kWarning,
-                "ends of events that never began were left out: the trace begins after them, or "
-                "their names differ from those that they should end",
-                mark.offset);
+      odd.Count(
+          "end_without_begin", Severity::kWarning,
+          "Ends of events that never began were left out: the trace starts after those events began, or begin and end have different names.",
+          mark.offset);
       continue;
     }
     XP_TRY(give(*match->mark, open.outermost(), mark));

@@ -73,7 +73,7 @@ ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter 
 std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
   if (!event.ts.valid) {
     odd_.Count("event_without_time", Severity::kWarning,
-               "events whose `ts` is missing or no number of microseconds were left out",
+               "Events whose `ts` is missing or is not a number of microseconds were left out.",
                event.offset);
     return {};
   }
@@ -82,7 +82,7 @@ std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
       ts_ns <= kMaxTimeNs) [[likely]]
     return ts_ns;
   odd_.Count("time_out_of_range", Severity::kWarning,
-             "events with times that cannot be (decades away) were left out", event.offset);
+             "Events with impossible times (decades away) were left out.", event.offset);
   return {};
 }
 
@@ -90,7 +90,8 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (event.phase == 'M') {
     if (!tracks_.TakeMetadata(event)) {
       odd_.Count("metadata_not_read", Severity::kInfo,
-                 "metadata events that name no process or thread were not read", event.offset);
+                 "Metadata events that name neither a process nor a thread were not read.",
+                 event.offset);
     }
     return absl::OkStatus();
   }
@@ -101,7 +102,8 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
     return absl::OkStatus();
   if (event.bad_args) {
-    odd_.Count("bad_args", Severity::kWarning, "events whose `args` is no object lost it",
+    odd_.Count("bad_args", Severity::kWarning,
+               "Some events have an `args` that is not an object. They were kept without it.",
                event.offset);
   }
   const std::optional<int64_t> ts_ns = StartOf(event);
@@ -145,7 +147,8 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
       return AddInstant(event, ts);
     default:
       odd_.Count("unknown_phase", Severity::kWarning,
-                 "events without a phase `ph` that the format knows were left out", event.offset);
+                 "Events whose phase `ph` is missing or unknown to the format were left out.",
+                 event.offset);
       return absl::OkStatus();
   }
 }
@@ -156,18 +159,18 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
     Picoseconds dur = event.dur.value();
     if (dur.ns < 0) {
       odd_.Count("negative_duration", Severity::kWarning,
-                 "events of negative length were taken as instants", event.offset);
+                 "Events of negative duration were read as instants.", event.offset);
       dur = {};
     }
     if (dur.ns > kMaxTimeNs) {
       odd_.Count("time_out_of_range", Severity::kWarning,
-                 "events with times that cannot be (decades away) were left out", event.offset);
+                 "Events with impossible times (decades away) were left out.", event.offset);
       return absl::OkStatus();
     }
     dur_ns = EndNs(ts, dur) - ts.ns;
   } else {
     odd_.Count("missing_duration", Severity::kWarning,
-               "complete events (ph X) without a length `dur`: it is unknown", event.offset);
+               "Complete events (ph X) have no `dur`, so their duration is unknown.", event.offset);
   }
   XP_TRY(TraceTrack * track, tracks_.Of(event));
   return AddRow(event, nullptr, {track, track->id}, ts.ns, dur_ns);
@@ -213,7 +216,7 @@ absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
   if (event.args.left_out()) LeftOutArgs(event);
   if (!any) {
     odd_.Count("counter_without_number", Severity::kWarning,
-               "counter events (ph C) without any number were left out", event.offset);
+               "Counter events (ph C) without any number were left out.", event.offset);
   }
   return absl::OkStatus();
 }
@@ -334,7 +337,7 @@ absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
 
 void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
   odd_.Count("too_many_arguments", Severity::kWarning,
-             fmt::format("arguments of an event beyond {} were left out", ChromeArgs::kMax),
+             fmt::format("Events keep {} arguments. Further ones were left out.", ChromeArgs::kMax),
              event.offset);
 }
 
@@ -350,7 +353,8 @@ absl::Status ChromeRows::AddArgs(const ChromeEvent& event, const ChromeEvent* be
     if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
       if (begin != nullptr && IsRepeatOfBegin(arg, *begin)) continue;
       odd_.Count("repeated_argument", Severity::kInfo,
-                 "arguments that an event gives twice: the first was kept", event.offset);
+                 "Events have several arguments of the same name. The first was kept.",
+                 event.offset);
       continue;
     }
     keys_.push_back(key);
@@ -451,10 +455,10 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
   XP_TRY(tracks_.Finish(std::move(host), rank));
   if (has_facts()) XP_TRY(facts_.Write());
   if (event_count_ == 0) {
-    odd_.Count("empty_capture", Severity::kWarning,
-               "the trace holds no events: nothing was recorded between its start and its end. "
-               "Record while steps run, for at least two of them",
-               0);
+    odd_.Count(
+        "empty_capture", Severity::kWarning,
+        "The trace holds no events: nothing was recorded between its start and its end. Record while at least two steps run.",
+        0);
   }
   return odd_.Write(context_);
 }

@@ -12,13 +12,14 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value) {
   std::string_view text = value.raw();
   if (value.escaped()) text = decoded = json::Decode(value);
   if (value.control()) {
-    odd_.Count("control_character", Severity::kWarning,
-               "texts with raw control characters, which JSON forbids: they were kept, but other "
-               "programs refuse the whole file. Update what wrote it",
-               offset);
+    odd_.Count(
+        "control_character", Severity::kWarning,
+        "Texts contain raw control characters, which JSON forbids. They were kept, but other programs reject the whole file. Update the program that wrote it.",
+        offset);
   }
   if (text.size() > kMaxTextBytes) {
-    odd_.Count("long_text", Severity::kWarning, "texts of more than 1 MiB were cut there", offset);
+    odd_.Count("long_text", Severity::kWarning, "Texts longer than 1 MiB were cut at that length.",
+               offset);
     text = text.substr(0, kMaxTextBytes);
     // The cut must not be inside a character.
     while (!text.empty() && (uint8_t(text.back()) & 0xc0) == 0x80) text.remove_suffix(1);
@@ -27,7 +28,7 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value) {
   std::string repaired;
   if (ValidUtf8Prefix(text) != text.size()) {
     odd_.Count("invalid_utf8", Severity::kWarning,
-               "names that are not valid UTF-8: what is invalid was replaced by U+FFFD", offset);
+               "Names are not valid UTF-8. Invalid bytes were replaced by U+FFFD.", offset);
     text = repaired = ToUtf8(text);
   }
   XP_TRY(StringId id, store_.Intern(text));

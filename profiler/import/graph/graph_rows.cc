@@ -12,37 +12,30 @@ struct IssueText {
 };
 constexpr IssueText kIssues[] = {
     {"cut_file", Severity::kWarning,
-     "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
+     "The file ends inside a line: it was cut, or is still being written. Everything before that line is kept."},
     {"cut_labels", Severity::kInfo,
-     "Labels of a dot graph are cut at 64 characters: "
-     "shapes and attributes behind that are unknown."},
+     "Labels of a dot graph are cut at 64 characters: shapes and attributes after that are unknown."},
     {"hash_collision", Severity::kWarning,
-     "Graphs with one hash are printed with different nodes. The first is "
-     "kept for all; compare them with an HLO dump (XLA_SAVE_TENSORS_FMT=hlo)."},
-    {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
+     "Graphs with the same hash are printed with different nodes. The first is kept for all of them. Compare them with an HLO dump (XLA_SAVE_TENSORS_FMT=hlo)."},
+    {"invalid_utf8", Severity::kInfo, "Bytes that are not valid UTF-8 were replaced by U+FFFD."},
     {"more_modules", Severity::kWarning,
-     "A text holds several HLO modules; the first one was read. Give each its own file."},
+     "A text holds several HLO modules. Only the first one was read. Put each module into its own file."},
     {"no_entry", Severity::kWarning,
-     "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
+     "An HLO module has no ENTRY computation, because its text is cut. Everything before the cut is kept."},
     {"repeated_name", Severity::kWarning,
-     "Two nodes of a graph have one name; operands are "
-     "taken to mean the later one. The file may be damaged."},
+     "Two nodes of a graph have the same name. Operands of that name refer to the later node. The file may be damaged."},
     {"unknown_graph_form", Severity::kWarning,
-     "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
-     "hash and frames are kept."},
+     "A section's graph has none of the known forms (IR, HloModule, digraph, module). Its hash and frames are kept."},
     {"unknown_line", Severity::kInfo,
-     "A line between two sections has no known form: something else writes to this file."},
+     "A line between two sections has no known form: another program writes to this file."},
     {"unknown_operand", Severity::kWarning,
-     "A node names an operand that is not printed before "
-     "it; the operand is left out. The file may be damaged."},
+     "A node names an operand that is not printed before it. The operand was left out. The file may be damaged."},
     {"unread_stablehlo", Severity::kInfo,
-     "Lines of a StableHLO module are of no simple form and were "
-     "left out: regions, functions that are called, and their links. "
-     "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
+     "Lines of a StableHLO module could not be read and were left out: regions, called functions, and their edges. Set XLA_SAVE_TENSORS_FMT=hlo to get graphs that can be read completely."},
     {"unreadable_hash", Severity::kWarning,
-     "A section's Graph Hash is no hash; the graph is known by its text."},
+     "A section's Graph Hash is not a hash. The graph is identified by its text instead."},
     {"unreadable_node", Severity::kWarning,
-     "A line of a graph is no node; it was left out. The file may be damaged or cut."},
+     "A line of a graph is not a node. It was left out. The file may be damaged or cut."},
 };
 
 }  // namespace

@@ -27,16 +27,18 @@ int Sniff(std::string_view head) {
 
 absl::Status Read(const Input& input, ImportContext& context) {
   if (FormOf(input.bytes) != PrintedForm::kStablehlo) {
-    return Invalid("{}: no StableHLO module in it. Give what JAX_DUMP_IR_TO=DIR wrote into DIR",
-                   input.path);
+    return Invalid(
+        "{}: the file contains no StableHLO module. Name a file that JAX_DUMP_IR_TO=DIR wrote to DIR",
+        input.path);
   }
   // The module's last brace comes before the locations.
   if (input.bytes.find("\n}") == std::string_view::npos) {
-    XP_TRY(context.Issue("cut_file", Severity::kWarning,
-                         fmt::format("the program's text ends at byte {} before its last brace: "
-                                     "the graph is not whole. Copy or dump it again",
-                                     input.bytes.size()),
-                         int64_t(input.bytes.size())));
+    XP_TRY(context.Issue(
+        "cut_file", Severity::kWarning,
+        fmt::format(
+            "The program's text ends at byte {}, before its last brace, so the graph is incomplete. Copy or dump it again.",
+            input.bytes.size()),
+        int64_t(input.bytes.size())));
   }
   OptInt number;
   const std::string_view path = input.path;
@@ -54,7 +56,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer jax_ir{"jax_ir", "JAX with JAX_DUMP_IR_TO: each function that was compiled",
+extern const Importer jax_ir{"jax_ir", "JAX with JAX_DUMP_IR_TO: each compiled function",
                              "jax_ir0003_jit_step_compile.mlir", Sniff, Read};
 
 }  // namespace xlaprof

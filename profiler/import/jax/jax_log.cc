@@ -146,33 +146,32 @@ class Writer {
 absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
   if (log.repeated > 0) {
     XP_TRY(context.Issue("repeated_message", Severity::kInfo,
-                         "Two log handlers print each message; each is counted once.", {}, {},
-                         log.repeated));
+                         "Two log handlers print each message. Each message is counted once.", {},
+                         {}, log.repeated));
   }
   if (log.traced_inside > 0) {
-    XP_TRY(context.Issue("traced_inside", Severity::kInfo,
-                         "Functions that were traced as part of another are no compilations of "
-                         "their own and are left out.",
-                         {}, {}, log.traced_inside));
+    XP_TRY(context.Issue(
+        "traced_inside", Severity::kInfo,
+        "Functions that were traced as part of another one are not separate compilations and are left out.",
+        {}, {}, log.traced_inside));
   }
   if (log.cut) {
-    XP_TRY(context.Issue("cut_file", Severity::kWarning,
-                         "The log ends inside a message or an explanation: it was cut, or the run "
-                         "was killed or is still going on. What was whole is kept.",
-                         log.cut->offset, log.cut->line));
+    XP_TRY(context.Issue(
+        "cut_file", Severity::kWarning,
+        "The log ends inside a message or an explanation: it was cut, or the run was killed or still runs. Everything before that is kept.",
+        log.cut->offset, log.cut->line));
   }
   if (log.types_cut > 0) {
-    XP_TRY(context.Issue("cut_types", Severity::kWarning,
-                         "A list of input types ends with its line, before its closing bracket: "
-                         "what collected the log cuts long lines. These inputs are unknown; take "
-                         "the log from the program itself.",
-                         log.first_types_cut->offset, log.first_types_cut->line, log.types_cut));
+    XP_TRY(context.Issue(
+        "cut_types", Severity::kWarning,
+        "A list of input types ends before its closing bracket, because the log collector cuts long lines. These inputs are unknown. Use the log that the program itself writes.",
+        log.first_types_cut->offset, log.first_types_cut->line, log.types_cut));
   }
   if (log.unfinished > 0) {
-    XP_TRY(context.Issue("unfinished_compile", Severity::kInfo,
-                         "The log does not show the end of a compilation: it was cut, or the "
-                         "compilation failed. It is counted without a length.",
-                         {}, {}, log.unfinished));
+    XP_TRY(context.Issue(
+        "unfinished_compile", Severity::kInfo,
+        "The log does not show the end of a compilation: the log was cut, or the compilation failed. The compilation is counted without a duration.",
+        {}, {}, log.unfinished));
   }
   return absl::OkStatus();
 }
@@ -181,16 +180,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
   const JaxLog log = ParseJaxLog(input.bytes, context.progress);
   if (log.compiles.empty() && (log.messages > 0 || log.cut)) {
     return Invalid(
-        "{}: JAX's messages in its {} lines are cut: none of them tells of a whole compilation. "
-        "Take the log from the program itself, run with JAX_LOG_COMPILES=1 "
-        "JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
+        "{}: JAX's messages in these {} lines are cut, and none describes a complete compilation. Use the log that the program itself writes, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
         input.path, log.lines);
   }
   if (log.compiles.empty()) {
     return Invalid(
-        "{}: no compilation of JAX in its {} lines: looked for 'Compiling ... with global shapes "
-        "and types', 'Finished XLA compilation of' and 'TRACING CACHE MISS'. Run with "
-        "JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
+        "{}: none of its {} lines shows a compilation by JAX. xlaprof looked for 'Compiling ... with global shapes and types', 'Finished XLA compilation of' and 'TRACING CACHE MISS'. Run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
         input.path, log.lines);
   }
   XP_TRY(WriteIssues(log, context));

@@ -172,9 +172,10 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   std::vector<int> s = Executions(story, 0, int(story.size())),
                    t = Executions(timed, 0, int(timed.size()));
   if (t.empty() || s.size() < t.size()) {
-    out.note = t.empty() ? ""
-                         : "not aligned with the other sources: it shows more executions than they "
-                           "do, and no compile in common";
+    out.note =
+        t.empty()
+            ? ""
+            : "not aligned with the other sources: it shows more executions than they do, and they have no compile in common";
     return out;
   }
   int fits = 0, place = 0;
@@ -186,16 +187,16 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   }
   if (fits == 0) {
     out.note =
-        "not aligned with the other sources: no compile "
-        "in common, and the order of the cuts differs";
+        "not aligned with the other sources: they have no compile in common, and the order of the cuts differs";
     return out;
   }
   for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
   out.note =
       fits == 1
           ? "aligned with the other sources by the order of the cuts"
-          : fmt::format("no compile tells its place: {} in the run fit equally, the last was taken",
-                        fits);
+          : fmt::format(
+                "aligned by guess: no compile shows the position in the run, {} positions fit equally well, and the last one was chosen",
+                fits);
   return out;
 }
 
@@ -423,8 +424,9 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
       Pairs pairs = AlignByHash(a, b, false);
       if (pairs.empty() && kind == "xla_dump") pairs = AlignByCount(a, b);
       if (!a.empty() && !b.empty() && pairs.empty()) {
-        XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
-                         "shares no graph with the other sources: taken as another process"));
+        XP_TRY(
+            store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
+                      "shares no graph with the other sources, so it counts as another process"));
         text_ids.push_back(other.id);
         continue;
       }
@@ -467,7 +469,7 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
         XP_TRY(store.Run(
             "UPDATE source SET note = ?2 WHERE id = (SELECT source_id FROM process "
             "WHERE id = ?1)",
-            text, "compiled nothing that the profile compiled: taken as another program"));
+            text, "compiled nothing that the profile compiled, so it counts as another program"));
       }
       continue;
     }

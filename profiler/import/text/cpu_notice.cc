@@ -30,10 +30,9 @@ std::optional<CpuNotice> FindCpuNotice(std::string_view text) {
 absl::Status NoteWhereOnCpu(std::string_view text, Store& store, int64_t source_id) {
   const std::optional<CpuNotice> notice = FindCpuNotice(text);
   if (!notice) return absl::OkStatus();
-  return store.AddIssue(
-      source_id, "on_cpu", Severity::kInfo,
-      "the program says that it found no GPU or TPU that it can use, and computes on the CPU",
-      notice->offset, notice->line, notice->count);
+  return store.AddIssue(source_id, "on_cpu", Severity::kInfo,
+                        "The program found no usable GPU or TPU and computes on the CPU.",
+                        notice->offset, notice->line, notice->count);
 }
 
 }  // namespace xlaprof

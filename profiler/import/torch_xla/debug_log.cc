@@ -37,18 +37,11 @@ absl::Status Read(const Input& input, ImportContext& context) {
                              "Unlowered Op usage summary", "FRAME (count="}) {
     if (input.bytes.find(marker) == std::string_view::npos) continue;
     return Invalid(
-        "{}: nothing whole of PT_XLA_DEBUG in its {} lines: '{}' is in it, "
-        "but its blocks are cut, their beginning (cause, graph, first "
-        "frames) is missing. Take the file of PT_XLA_DEBUG_FILE itself, or "
-        "copy from a line of '=' to the next, or name the format with --as",
+        "{}: none of its {} lines belongs to a complete PT_XLA_DEBUG block. It contains '{}', but the beginning of its blocks (cause, graph, first frames) is cut off. Use the file of PT_XLA_DEBUG_FILE itself, or copy from one line of '=' to the next, or name the format with --as",
         input.path, counts.lines, marker);
   }
   return Invalid(
-      "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation "
-      "Analysis:', 'Execution Analysis:' blocks, 'pt-xla-profiler:' lines, "
-      "'Unlowered Op usage summary' and, of TF_CPP_VMODULE, 'Compiling IR graph "
-      "hash … on device', 'Executing IR graph hash … on device'. Run with "
-      "PT_XLA_DEBUG_LEVEL=2 (and PT_XLA_DEBUG_FILE), or name the format with --as",
+      "{}: none of its {} lines is output of PT_XLA_DEBUG. xlaprof looked for 'Compilation Analysis:' and 'Execution Analysis:' blocks, 'pt-xla-profiler:' lines, 'Unlowered Op usage summary' and, with TF_CPP_VMODULE, 'Compiling IR graph hash … on device', 'Executing IR graph hash … on device'. Run with PT_XLA_DEBUG_LEVEL=2 (and PT_XLA_DEBUG_FILE), or name the format with --as",
       input.path, counts.lines);
 }
 

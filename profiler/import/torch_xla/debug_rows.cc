@@ -13,26 +13,20 @@ struct IssueText {
 };
 constexpr IssueText kIssues[] = {
     {"cut_file", Severity::kWarning,
-     "The log ends inside a block or line: the run was "
-     "killed or is still going on. What was whole is kept."},
+     "The log ends inside a block or line: the run was killed or still runs. Everything before that is kept."},
     {"headless_block", Severity::kInfo,
-     "A block begins above the log: its cause, graph and innermost Python frames are missing, so "
-     "its line is not known. It is counted."},
+     "The log starts inside a block: the block's cause, graph and innermost Python frames are missing, so its line is not known. The block is counted."},
     {"headless_summary", Severity::kInfo,
-     "Python frames of an exit summary stand above its "
-     "first FRAME line: what they belong to is missing."},
+     "Python frames of an exit summary come before its first FRAME line. The operation that they belong to is missing."},
     {"interleaved_blocks", Severity::kWarning,
-     "A block began before the one before it ended: several processes or "
-     "threads write to this log. Hashes and counts are kept, mixed "
-     "Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
-    {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
+     "A block began before the previous one ended, because several processes or threads write to this log. Hashes and counts are kept, mixed Python frames are not. Give each process its own PT_XLA_DEBUG_FILE."},
+    {"invalid_utf8", Severity::kInfo, "Bytes that are not valid UTF-8 were replaced by U+FFFD."},
     {"post_without_compilation", Severity::kInfo,
-     "A Post Compilation block has no Compilation block before it: cause, graph and line of what "
-     "was compiled are missing. Where the log begins so, it is counted as a compilation."},
+     "A Post Compilation block has no Compilation block before it: the cause, graph and line of this compilation are missing. If the log begins this way, the block is counted as a compilation."},
     {"unknown_block_line", Severity::kInfo,
      "A line inside a block has no known form and was left out."},
     {"unknown_cause", Severity::kInfo,
-     "A cause line has no known spelling; the cause is taken from the Python frames."},
+     "A cause line has an unknown wording. The cause was derived from the Python frames instead."},
     {"unknown_profiler_line", Severity::kInfo,
      "A pt-xla-profiler line has no known form and was left out."},
 };

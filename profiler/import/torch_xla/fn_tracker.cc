@@ -118,8 +118,7 @@ class Reader {
   absl::Status Write(const Input& input, bool cut) {
     if (calls_ == 0) {
       return Invalid(
-          "{}: no calls in its {} lines: looked for '[TAG ... From Thread ...]'. Run with "
-          "PT_XLA_DEBUG=1 XLA_FNTRACKER_FILE=calls.txt, or name the format with --as",
+          "{}: none of its {} lines shows a call. xlaprof looked for '[TAG ... From Thread ...]'. Run with PT_XLA_DEBUG=1 XLA_FNTRACKER_FILE=calls.txt, or name the format with --as",
           input.path, lines_);
     }
     XP_TRY(int64_t process_id, context_.ProcessId());
@@ -135,10 +134,10 @@ class Reader {
       XP_TRY(context_.Add(row, call.offset, call.line));
     }
     if (!cut) return absl::OkStatus();
-    return context_.Issue("cut_file", Severity::kWarning,
-                          "The file ends inside a stack: the run was killed or is still going on. "
-                          "The last call is kept with the frames that are there.",
-                          call_.offset, call_.line);
+    return context_.Issue(
+        "cut_file", Severity::kWarning,
+        "The file ends inside a stack: the run was killed or still runs. The last call is kept with the frames that were written.",
+        call_.offset, call_.line);
   }
 
   ImportContext& context_;

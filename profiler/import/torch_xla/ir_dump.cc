@@ -145,12 +145,11 @@ class DumpReader {
             "stack", *cut.stack_id, context_.source_id, section.offset, section.line, {}}));
       }
     }
-    XP_TRY(context_.Issue("torn_section", Severity::kWarning,
-                          "A section has no END_GRAPH: the run crashed while it lowered this "
-                          "graph, or the file is cut. What is printed of the graph is kept, "
-                          "but not counted as executed." +
-                              where,
-                          section.offset, section.line));
+    XP_TRY(context_.Issue(
+        "torn_section", Severity::kWarning,
+        "A section has no END_GRAPH: the run crashed while it lowered this graph, or the file is cut. The printed part of the graph is kept, but it is not counted as executed." +
+            where,
+        section.offset, section.line));
     if (Trim(section.graph).empty()) return absl::OkStatus();
     return internal::ToStatus(AddGraph(section, ParsePrintedGraph(section.graph)));
   }
@@ -214,9 +213,7 @@ class DumpReader {
   absl::Status ReadBareGraph() {
     if (FormOf(input_.bytes) == PrintedForm::kUnknown) {
       return Invalid(
-          "{}: no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR "
-          "{{', 'HloModule', 'digraph', 'module @') in its {} bytes. Set "
-          "XLA_SAVE_TENSORS_FILE to get a dump, or name the format with --as",
+          "{}: its {} bytes contain no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR {{', 'HloModule', 'digraph', 'module @'). Set XLA_SAVE_TENSORS_FILE to get a dump, or name the format with --as",
           input_.path, input_.bytes.size());
     }
     IrSection section{.graph = input_.bytes, .line = 1, .graph_line = 1};

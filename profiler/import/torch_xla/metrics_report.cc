@@ -34,9 +34,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
   return Invalid(
-      "{}: no metrics in its {} lines: looked for 'Metric: NAME' with "
-      "'TotalSamples:' and 'Accumulator:', and for 'Counter: NAME' with 'Value:'. "
-      "Print torch_xla.debug.metrics.metrics_report(), or name the format with --as",
+      "{}: none of its {} lines shows a metric. xlaprof looked for 'Metric: NAME' with 'TotalSamples:' and 'Accumulator:', and for 'Counter: NAME' with 'Value:'. Print torch_xla.debug.metrics.metrics_report(), or name the format with --as",
       input.path, counts.lines);
 }
 

@@ -188,9 +188,7 @@ absl::Status MetricsWriter::Take(MetricsText report) {
   if (is_apart) {
     XP_TRY(context_.Issue(
         "separate_reports", Severity::kWarning,
-        "Reports do not go on from the one before them: the metrics were cleared in between "
-        "(met.clear_all()), or another process or run wrote them. Each of these stands for itself, "
-        "and totals are the last one's.",
+        "Reports do not continue the one before them: the metrics were cleared in between (met.clear_all()), or another process or run wrote them. Each of these reports counts separately, and totals are those of the last one.",
         report.offset, report.line));
   }
   CountFallbacks(report);
@@ -300,16 +298,16 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
                : WriteMetric(report_id, name, entry, last));
   }
   if (shows_server) {
-    XP_TRY(context_.Issue("server_report", Severity::kInfo,
-                          "Only the XRT server's part of the report is there: XrtCompile, "
-                          "XrtExecute and the like count all clients since the server was started.",
-                          report.offset, report.line));
+    XP_TRY(context_.Issue(
+        "server_report", Severity::kInfo,
+        "The report has only the part of the XRT server: XrtCompile, XrtExecute and similar metrics count all clients since the server was started.",
+        report.offset, report.line));
   }
   if (report.torn) {
-    XP_TRY(context_.Issue("cut_file", Severity::kWarning,
-                          "A report breaks off: it was cut when it was copied, or its run "
-                          "was killed or is still going on. What is whole in it is kept.",
-                          report.offset, report.line));
+    XP_TRY(context_.Issue(
+        "cut_file", Severity::kWarning,
+        "A report is incomplete: it was cut when it was copied, or its run was killed or still runs. Its complete entries are kept.",
+        report.offset, report.line));
   }
   return absl::OkStatus();
 }
@@ -319,10 +317,10 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   // The entry's samples count even if this fails. "47m60s8" is a paste that ends inside the number.
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
   if (!accumulator && !entry.accumulator.empty()) {
-    XP_TRY(context_.Issue("unreadable_number", Severity::kWarning,
-                          "A metric's Accumulator is no number with a known unit, or more than 36 "
-                          "years; its number of samples is kept.",
-                          entry.offset, entry.line));
+    XP_TRY(context_.Issue(
+        "unreadable_number", Severity::kWarning,
+        "A metric's Accumulator is not a number with a known unit, or is more than 36 years. Its number of samples is kept.",
+        entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {
     std::optional<MetricNumber> value = ParseMetricNumber(text);

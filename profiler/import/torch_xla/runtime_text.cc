@@ -44,24 +44,22 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
                        "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
                        context.source_id));
   if (!cut && bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
-    XP_TRY(
-        context.Issue("no_line_end", Severity::kInfo,
-                      "The text ends inside a line. If it was cut there, the last value may lack "
-                      "digits, and what followed is missing.",
-                      int64_t(line)));
+    XP_TRY(context.Issue(
+        "no_line_end", Severity::kInfo,
+        "The text ends inside a line. If it was cut there, the last value may lack digits, and the rest is missing.",
+        int64_t(line)));
   }
   if (auto head = reader.cut_head()) {
     // A source has only one issue per code.
-    XP_TRY(context.Issue(cut ? "headless_report" : "cut_file", Severity::kWarning,
-                         "The text begins inside a report's entry; "
-                         "it and what stood above are missing.",
-                         head->offset, head->line));
+    XP_TRY(context.Issue(
+        cut ? "headless_report" : "cut_file", Severity::kWarning,
+        "The text begins inside an entry of a report. That entry and everything before it are missing.",
+        head->offset, head->line));
   }
   if (reader.broken_entries() == 0) return absl::OkStatus();
   return context.Issue(
       "broken_entry", Severity::kWarning,
-      "An entry of a report lacks its value, a number in it is unreadable, or a line break went "
-      "through it; it is left out.",
+      "An entry of a report lacks its value, a number in it is unreadable, or a line break splits it. The entry was left out.",
       reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
 }
 

@@ -424,16 +424,16 @@ absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context
                                       const ProcessOfOrigin& process_of) {
   const XlaAlarms log = ParseXlaAlarms(input.bytes, context.progress);
   if (log.cut_at_line) {
-    XP_TRY(
-        context.Issue("cut_file", Severity::kWarning,
-                      "The log ends inside an alarm of XLA: it was cut, or the run was killed or "
-                      "is still going on. What was whole is kept.",
-                      {}, *log.cut_at_line));
+    XP_TRY(context.Issue(
+        "cut_file", Severity::kWarning,
+        "The log ends inside an alarm of XLA: it was cut, or the run was killed or still runs. Everything before that is kept.",
+        {}, *log.cut_at_line));
   }
   if (log.left_out > 0) {
     XP_TRY(context.Issue(
         "many_alarms", Severity::kWarning,
-        fmt::format("Of XLA's alarms the first {} are kept. Give a part of the log", kMaxAlarms),
+        fmt::format("Only the first {} of XLA's alarms are kept. Import a part of the log.",
+                    kMaxAlarms),
         {}, {}, log.left_out));
   }
   auto text = [](std::string_view value) {

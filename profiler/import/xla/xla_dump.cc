@@ -57,11 +57,12 @@ absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& cont
     // A module ends with a brace on a line of its own.
     const size_t last = input.bytes.find_last_not_of(" \n\r\t");
     if (last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}")) {
-      XP_TRY(context.Issue("cut_file", Severity::kWarning,
-                           fmt::format("the program's text ends at byte {} before its last brace: "
-                                       "the graph is not whole. Copy or dump it again",
-                                       input.bytes.size()),
-                           int64_t(input.bytes.size())));
+      XP_TRY(context.Issue(
+          "cut_file", Severity::kWarning,
+          fmt::format(
+              "The program's text ends at byte {}, before its last brace, so the graph is incomplete. Copy or dump it again.",
+              input.bytes.size()),
+          int64_t(input.bytes.size())));
     }
     GraphText graph = ParsePrintedGraph(input.bytes);
     program.call_site = graph.call_site;
@@ -71,7 +72,7 @@ absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& cont
                                           std::move(graph), 0, 1, context));
     return program;
   }
-  if (!LooksLikeHloProto(input.bytes)) return Invalid("no HLO, as text or as proto");
+  if (!LooksLikeHloProto(input.bytes)) return Invalid("it contains no HLO, neither text nor proto");
   XP_TRY(HloGraph graph, AddHloGraph(input.bytes, number, 0, context, HloForm::kTold));
   program.graph_id = graph.graph_id;
   program.module = std::move(graph.name);
@@ -86,8 +87,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
     XP_TRY(auto compile_id, context.store.One<int64_t>(
                                 "SELECT max(id) FROM compile WHERE process_id = ?1", process_id));
     if (!compile_id) {
-      return Invalid("{}: buffers without their program. Give the folder that XLA dumped to",
-                     input.path);
+      return Invalid(
+          "{}: a buffer assignment cannot be read without its program. Name the directory that XLA dumped to",
+          input.path);
     }
     return context.store.Run(
         "UPDATE compile SET input_bytes = ?2, output_bytes = ?3, alias_bytes = ?4, temp_bytes = ?5 "
@@ -97,8 +99,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
   auto program = AddProgram(input, context);
   if (!program.ok()) {
     return Invalid(
-        "{}: {}. Give XLA's text or proto of a module (--xla_dump_hlo_as_text, "
-        "--xla_dump_hlo_as_proto)",
+        "{}: {}. Name XLA's text or proto of a module (--xla_dump_hlo_as_text, --xla_dump_hlo_as_proto)",
         input.path, Message(program.status()));
   }
   // The module that _get_xla_tensors_hlo() prints was never compiled in this form.
@@ -107,7 +108,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer xla_dump{"xla_dump", "XLA with --xla_dump_to: each program that was compiled",
+extern const Importer xla_dump{"xla_dump", "XLA with --xla_dump_to: each compiled program",
                                "module_0004.jit_step.before_optimizations.txt", Sniff, Read};
 
 }  // namespace xlaprof

@@ -36,22 +36,18 @@ absl::Status Read(const Input& input, ImportContext& context) {
                             "slow compile?", "slow_operation_alarm.cc:"}) {
     if (input.bytes.find(words) == std::string_view::npos) continue;
     return Invalid(
-        "{}: no whole alarm of XLA's in it: '{}' is there, and its instruction, its module or its "
-        "place in XLA's code is not; it was cut or broken over lines. Take the log from the "
-        "program itself, with all of its lines, or name the format with --as",
+        "{}: the log contains no complete alarm of XLA. It contains '{}', but not the instruction, the module or the place in XLA's code, because the alarm was cut or broken into lines. Use the log that the program itself writes, with all of its lines, or name the format with --as",
         input.path, words);
   }
   return Invalid(
-      "{}: none of XLA's alarms in it: looked for 'Very slow compile?', 'Constant folding an "
-      "instruction is taking', 'The operation took'. To see compilations, run JAX with "
-      "JAX_LOG_COMPILES=1 or torch_xla with PT_XLA_DEBUG_LEVEL=2, or name the format with --as",
+      "{}: the log contains no alarm of XLA. xlaprof looked for 'Very slow compile?', 'Constant folding an instruction is taking' and 'The operation took'. To see compilations, run JAX with JAX_LOG_COMPILES=1 or torch_xla with PT_XLA_DEBUG_LEVEL=2, or name the format with --as",
       input.path);
 }
 
 }  // namespace
 
 extern const Importer xla_log{
-    "xla_log", "XLA's own complaints of slow compilations, in what any program printed",
+    "xla_log", "XLA's own warnings about slow compilations, in the output of any program",
     "train.log", Sniff, Read};
 
 }  // namespace xlaprof

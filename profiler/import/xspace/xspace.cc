@@ -128,11 +128,9 @@ class Reading {
     XP_TRY(SetClock());
     XP_TRY(ReadProcesses());
     if (file_.event_count > 0 || cut_) return absl::OkStatus();
-    return context_.Issue("empty_capture", Severity::kWarning,
-                          "the capture holds no events: nothing ran between its "
-                          "start and its end, or the profiler had no tracer. Capture "
-                          "while steps run, for at least two of them (longer "
-                          "duration_ms), and start the server before the first step");
+    return context_.Issue(
+        "empty_capture", Severity::kWarning,
+        "The capture holds no events: nothing ran between its start and its end, or the profiler had no tracer. Capture while at least two steps run (longer duration_ms), and start the server before the first step.");
   }
 
  private:
@@ -149,8 +147,7 @@ class Reading {
     int64_t at = file_.Offset(in.position());
     if ((in.bad() || in.cut()) && LooksReencoded(input_.bytes.substr(0, size_t(64) << 10))) {
       return DataLoss(
-          "{}: UTF-8 replacement characters at byte {}: the file was re-encoded as text, which "
-          "destroys it; copy it again in binary",
+          "{}: the file has UTF-8 replacement characters at byte {}, so it was re-encoded as text, which destroys it. Copy it again in binary mode",
           input_.path, input_.bytes.find(kReplacement));
     }
     cut_ = in.cut();
@@ -159,41 +156,44 @@ class Reading {
       std::string inside = planes_.back().name().empty()
                                ? "a plane"
                                : fmt::format("plane {}", planes_.back().name());
-      XP_TRY(context_.Issue("cut_file", Severity::kWarning,
-                            fmt::format("the file ends at byte {} inside {}: what came before was "
-                                        "read. Copy or capture it again",
-                                        input_.bytes.size(), inside),
-                            int64_t(input_.bytes.size())));
+      XP_TRY(context_.Issue(
+          "cut_file", Severity::kWarning,
+          fmt::format(
+              "The file ends at byte {}, inside {}. Everything before that was read. Copy or capture it again.",
+              input_.bytes.size(), inside),
+          int64_t(input_.bytes.size())));
     } else if (in.cut()) {
-      XP_TRY(context_.Issue("cut_file", Severity::kWarning,
-                            fmt::format("the file ends at byte {} inside a message: what came "
-                                        "before was read. Copy or capture it again",
-                                        input_.bytes.size()),
-                            int64_t(input_.bytes.size())));
+      XP_TRY(context_.Issue(
+          "cut_file", Severity::kWarning,
+          fmt::format(
+              "The file ends at byte {}, inside a message. Everything before that was read. Copy or capture it again.",
+              input_.bytes.size()),
+          int64_t(input_.bytes.size())));
     }
     if (in.bad()) {
       if (planes_.empty())
         return Invalid(
-            "{}: not an XSpace (byte {} begins no protobuf field). Try --as with another format",
+            "{}: not an XSpace (no protobuf field begins at byte {}). Try --as with another format",
             input_.path, at);
-      XP_TRY(context_.Issue("damaged_file", Severity::kWarning,
-                            fmt::format("from byte {} on the file is no protobuf message: what "
-                                        "came before was read. Copy it again",
-                                        at),
-                            at));
+      XP_TRY(context_.Issue(
+          "damaged_file", Severity::kWarning,
+          fmt::format(
+              "The file is not a protobuf message from byte {} on. Everything before that was read. Copy it again.",
+              at),
+          at));
     }
     if (planes_.empty() && hosts_.empty()) {
-      XP_TRY(context_.Issue("no_planes", Severity::kWarning, "an XSpace without planes"));
+      XP_TRY(context_.Issue("no_planes", Severity::kWarning, "The XSpace has no planes."));
     }
     return absl::OkStatus();
   }
 
   absl::Status AddText(bool is_error, std::string_view text, int64_t offset) {
     XP_TRY(StringId clean, file_.Intern(text));
-    return context_.Issue(is_error ? "profiler_error" : "profiler_warning",
-                          is_error ? Severity::kError : Severity::kWarning,
-                          fmt::format("the profiler itself said: {}", context_.store.Text(clean)),
-                          offset);
+    return context_.Issue(
+        is_error ? "profiler_error" : "profiler_warning",
+        is_error ? Severity::kError : Severity::kWarning,
+        fmt::format("The profiler itself reported: {}", context_.store.Text(clean)), offset);
   }
 
   // Sets the clock. The plane Task Environment, which may come last, says where relative times
@@ -207,9 +207,9 @@ class Reading {
     }
     constexpr int64_t kLastEpochNs = int64_t(1) << 62;  // the year 2116
     if (start_ns > kLastEpochNs || (first_ns > kLastEpochNs && first_ns != INT64_MAX)) {
-      XP_TRY(context_.Issue("unbelievable_clock", Severity::kWarning,
-                            "the capture says that it began after the year 2116: its times count "
-                            "from its beginning instead"));
+      XP_TRY(context_.Issue(
+          "unbelievable_clock", Severity::kWarning,
+          "According to its clock, the capture began after the year 2116. Its times count from its beginning instead."));
       if (start_ns > kLastEpochNs) start_ns = -1;
       if (first_ns > kLastEpochNs) first_ns = INT64_MAX;
     }
@@ -276,7 +276,7 @@ class Reading {
       if (!graph.ok()) {
         if (graph.status().code() != absl::StatusCode::kDataLoss) return graph.status();
         XP_TRY(context_.Issue("damaged_hlo", Severity::kWarning,
-                              fmt::format("{}; the graph was left out", Message(graph.status())),
+                              fmt::format("{}. The graph was left out.", Message(graph.status())),
                               file_.Offset(proto->bytes.data())));
         continue;
       }

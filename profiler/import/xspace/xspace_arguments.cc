@@ -136,7 +136,7 @@ absl::StatusOr<bool> XPlane::Value(const wire::Stat& stat, ArgValue* value) {
     case wire::Stat::kBytes:
       if (stat.bytes.size() > kMaxArgumentBytes) {
         XP_TRY(file_.context.Issue("large_argument", Severity::kInfo,
-                                   "arguments of more than 1 MiB were left out",
+                                   "Arguments larger than 1 MiB were left out.",
                                    file_.Offset(stat.bytes.data())));
         return false;
       }

@@ -127,7 +127,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   });
   if (!sound) [[unlikely]] {
     return file_.context.Issue("damaged_event", Severity::kWarning,
-                               "events that are no protobuf message were left out",
+                               "Events that are not protobuf messages were left out.",
                                file_.Offset(bytes.data()));
   }
   const uint32_t index = event_ids_.Find(in.metadata_id);
@@ -143,7 +143,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   if (in.duration_ps < 0) [[unlikely]] {
     in.duration_ps = 0;
     XP_TRY(file_.context.Issue("negative_duration", Severity::kWarning,
-                               "events of negative length were taken as instants",
+                               "Events of negative duration were read as instants.",
                                file_.Offset(bytes.data())));
   }
   bool far = __builtin_add_overflow(line.timestamp_ns, line.shift_ns, &origin_ns) ||
@@ -152,7 +152,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
              __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
     return file_.context.Issue("time_out_of_range", Severity::kWarning,
-                               "events with times that cannot be (decades away) were left out",
+                               "Events with impossible times (decades away) were left out.",
                                file_.Offset(bytes.data()));
   }
 

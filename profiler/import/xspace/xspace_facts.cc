@@ -297,10 +297,10 @@ absl::Status XFacts::JoinGraphs() {
     }
   }
   if (unsure > 0) {
-    XP_TRY(context_.Issue("module_not_joined", Severity::kInfo,
-                          "compilations whose HLO module cannot be told among those in the "
-                          "capture: their reason is looked for in other sources",
-                          {}, {}, unsure));
+    XP_TRY(context_.Issue(
+        "module_not_joined", Severity::kInfo,
+        "Compilations could not be matched to an HLO module of the capture. Their reason is looked up in other sources.",
+        {}, {}, unsure));
   }
   return absl::OkStatus();
 }

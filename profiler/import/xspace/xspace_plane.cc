@@ -24,7 +24,7 @@ absl::StatusOr<StringId> XFile::Intern(std::string_view text) {
   size_t valid = ValidUtf8Prefix(text);
   if (valid == text.size()) return context.store.Intern(text);
   XP_TRY(context.Issue("invalid_utf8", Severity::kWarning,
-                       "names that are not valid UTF-8: what is invalid was replaced by U+FFFD",
+                       "Names are not valid UTF-8. Invalid bytes were replaced by U+FFFD.",
                        Offset(text.data() + valid)));
   return context.store.Intern(ToUtf8(text));
 }
@@ -166,7 +166,7 @@ XPlane::StatName* XPlane::StatOf(int64_t metadata_id) {
 absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
   XP_TRY(file_.context.Issue(
       "nameless_events", Severity::kWarning,
-      "events whose name is not in the capture (it is cut, or damaged): they are called #ID"));
+      "The names of some events are missing from the capture, because it is cut or damaged. These events are called #ID."));
   XP_TRY(StringId id, file_.context.store.Intern(fmt::format("#{}", metadata_id)));
   const uint32_t index = uint32_t(events_.size());
   events_.push_back({.what = {Category::kHost, XRole::kNone, true}, .resolved = true, .id = id});
@@ -175,11 +175,12 @@ absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
 }
 
 absl::Status XPlane::Damaged(const Reader& in, std::string_view where) {
-  return file_.context.Issue("damaged_message", Severity::kWarning,
-                             fmt::format("bytes inside {} that are no protobuf message: the rest "
-                                         "of it was skipped. Copy the file again",
-                                         where),
-                             file_.Offset(in.position()));
+  return file_.context.Issue(
+      "damaged_message", Severity::kWarning,
+      fmt::format(
+          "Bytes inside {} are not a protobuf message. The rest of it was skipped. Copy the file again.",
+          where),
+      file_.Offset(in.position()));
 }
 
 absl::Status XPlane::Read(int64_t process_id, int64_t index, XFacts& facts) {

@@ -121,7 +121,7 @@ TEST_F(ArchiveTest, CellsOfANotebookAreInputs) {
               ElementsAre(path.string() + "!cell_2.txt"));
   EXPECT_THAT(Rows("SELECT mark_step FROM metrics_report"), ElementsAre("7"));
   const absl::Status status = Import(Write("empty.ipynb", R"({"nbformat": 4, "cells": []})"));
-  EXPECT_THAT(std::string(Message(status)), HasSubstr("no cell has printed"));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("no cell of this notebook has printed"));
 }
 
 // What scripts/debug_run.py of pytorch/xla packs: a run's files, and what it made of them.
@@ -176,7 +176,7 @@ TEST_F(ArchiveTest, WhatIsWholeInADamagedArchiveIsKept) {
   EXPECT_EQ((*archive)->members()[0].bytes, "first");
   EXPECT_LT((*archive)->members()[1].bytes.size(), text.size());
   EXPECT_THAT((*archive)->members()[1].damage, HasSubstr("damaged inside this file"));
-  EXPECT_THAT((*archive)->damage(), HasSubstr("b is cut short"));
+  EXPECT_THAT((*archive)->damage(), HasSubstr("b is truncated"));
 
   const fs::path path =
       Write("m.tar", Pack({{"metrics.txt", kReport}, {"b", text}}, false).substr(0, 9000));

@@ -82,9 +82,9 @@ class ImportTest : public testing::Test {
 
 TEST_F(ImportTest, NothingReadableSaysWhatWhereAndWhatToTry) {
   EXPECT_THAT(std::string(Message(Take({root_ / "absent"}))), HasSubstr("absent: no such file"));
-  EXPECT_THAT(std::string(Message(Take({root_}))), HasSubstr("an empty directory"));
+  EXPECT_THAT(std::string(Message(Take({root_}))), HasSubstr("directory is empty"));
   EXPECT_THAT(std::string(Message(Take({Write("empty.txt", "")}))),
-              HasSubstr("empty file (0 bytes)"));
+              HasSubstr("the file is empty (0 bytes)"));
   std::string foreign(Message(Take({Write("a.png", "\x89PNG\r\n\x1a\n")})));
   EXPECT_THAT(foreign,
               testing::AllOf(HasSubstr("a.png"), HasSubstr("a PNG image"), HasSubstr("--as")));
@@ -121,7 +121,7 @@ TEST_F(ImportTest, ACutArchiveIsReadUpToTheCutAndItIsSaid) {
     ASSERT_TRUE(Take({Write("m", bytes.substr(0, bytes.size() * 3 / 4))}).ok());
     EXPECT_NE(All("SELECT max(save_number) > 100 FROM metrics_report"), "0");
     EXPECT_THAT(All("SELECT advice FROM import_issue WHERE code = 'damaged_coding'"),
-                HasSubstr("stops short at byte"));
+                HasSubstr("is truncated at byte"));
   }
 }
 
@@ -164,7 +164,7 @@ TEST_F(ImportTest, Utf16IsReadAsPowerShellWritesIt) {
       auto part = InputFile::Open(Write("m", whole.substr(0, whole.size() - cut)));
       ASSERT_TRUE(part.ok()) << part.status();
       EXPECT_EQ(part->bytes(), "a text");
-      EXPECT_THAT(part->damage(), HasSubstr("stops inside a character at byte 14"));
+      EXPECT_THAT(part->damage(), HasSubstr("ends inside a character at byte 14"));
     }
   }
 }

@@ -59,7 +59,7 @@ TEST(Notebook, ACutOneIsReadUpToTheCut) {
   const NotebookOutputs outputs = ReadNotebook(whole);
   ASSERT_EQ(outputs.cells.size(), 1u);
   EXPECT_EQ(outputs.cells[0].text, "first\n");
-  EXPECT_THAT(outputs.damage, HasSubstr("no JSON from byte 77 on"));
+  EXPECT_THAT(outputs.damage, HasSubstr("not valid JSON from byte 77 on"));
 }
 
 TEST(Notebook, NothingOfItIsTrusted) {

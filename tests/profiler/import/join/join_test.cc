@@ -124,8 +124,9 @@ TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
   for (int i = 0; i < 2; ++i) sources.Execute("", "sync", fmt::to_string(10 * i));
   sources.Join();
   EXPECT_EQ(sources.All(kStory), "a@- a@- a@0 a@10");
-  EXPECT_EQ(sources.All("SELECT note FROM source WHERE id = 2"),
-            "no compile tells its place: 3 in the run fit equally, the last was taken");
+  EXPECT_EQ(
+      sources.All("SELECT note FROM source WHERE id = 2"),
+      "aligned by guess: no compile shows the position in the run, 3 positions fit equally well, and the last one was chosen");
 }
 
 // Story: the log of one program and the profile of another lay in one folder, and became one.
@@ -140,7 +141,7 @@ TEST(Join, AWindowThatCompiledOtherGraphsIsAnotherProgram) {
   sources.Join();
   EXPECT_EQ(sources.All("SELECT count(*) FROM execution GROUP BY process_id"), "4 1");
   EXPECT_EQ(sources.All("SELECT note FROM source WHERE id = 1"),
-            "compiled nothing that the profile compiled: taken as another program");
+            "compiled nothing that the profile compiled, so it counts as another program");
 }
 
 TEST(Join, OtherRunsOfAnAppendedFileAreDropped) {

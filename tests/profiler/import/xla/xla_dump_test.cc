@@ -140,7 +140,7 @@ TEST_F(XlaDumpTest, AFolderIsOneProcess) {
   EXPECT_THAT(Rows("SELECT replace(path, rtrim(path, replace(path, '/', '')), ''), derived_from, "
                    "note FROM source WHERE derived_from IS NOT NULL AND path LIKE '%module_9%'"),
               ElementsAre("module_9.jit_step.*|module_9.jit_step.before_optimizations.txt|3 other "
-                          "files that XLA made of this program: not imported"));
+                          "files that XLA wrote for this program: not imported"));
 }
 
 TEST_F(XlaDumpTest, ADumpBelowARunsLogIsOfThatRun) {
@@ -225,7 +225,7 @@ TEST(JaxIr, OneModule) {
 TEST_F(XlaDumpTest, DrawingsAloneAreSaid) {
   Write("module_0000.jit_step.before_optimizations.html", "<html>\n");
   Write("module_0000.jit_step.debug_options", "xla_dump_to: \"x\"\n");
-  EXPECT_THAT(std::string(Message(Import())), HasSubstr("a program whose HLO is not here"));
+  EXPECT_THAT(std::string(Message(Import())), HasSubstr("a program whose HLO is missing"));
   Write("module_0001.jit_step.before_optimizations.txt", Module("jit_step", 8));
   ASSERT_TRUE(Import().ok());
   EXPECT_THAT(Rows("SELECT note FROM source WHERE path LIKE '%module_0000%'"),

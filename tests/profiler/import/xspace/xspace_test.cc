@@ -43,7 +43,7 @@ TEST(XSpace, AnswersAFileThatWentThroughATextCodec) {
   EXPECT_GT(xspace.sniff(broken), 0);
   auto in = ImportXSpace(broken);
   EXPECT_THAT(in.status.ToString(), HasSubstr("UTF-8 replacement characters at byte 1"));
-  EXPECT_THAT(in.status.ToString(), HasSubstr("copy it again in binary"));
+  EXPECT_THAT(in.status.ToString(), HasSubstr("Copy it again in binary"));
 }
 
 TEST(XSpace, KeepsNamesWithReplacementCharactersOfAnIntactFile) {
@@ -272,8 +272,8 @@ TEST(XSpace, RepeatsWhatTheProfilerItselfSaid) {
                       Wire().Text(2, "CUPTI failed").Text(3, "dropped 7").Text(4, "box").str();
   auto in = ImportXSpace(bytes);
   EXPECT_THAT(in.Rows("SELECT code, severity, advice FROM import_issue ORDER BY 1"),
-              ElementsAre("profiler_error|error|the profiler itself said: CUPTI failed",
-                          "profiler_warning|warning|the profiler itself said: dropped 7"));
+              ElementsAre("profiler_error|error|The profiler itself reported: CUPTI failed",
+                          "profiler_warning|warning|The profiler itself reported: dropped 7"));
   EXPECT_THAT(in.Rows("SELECT host FROM process"), ElementsAre("box"));
 }
 
