@@ -30,7 +30,7 @@ void ReadCount(const char* name, Int least, Int* value) {
   if (absl::SimpleAtoi(text, &number) && number >= int64_t(least)) {
     *value = Int(number);
   } else {
-    Complain(name, text, least == 0 ? "a number" : "a number from 1 on");
+    Complain(name, text, least == 0 ? "a number" : "a number of at least 1");
   }
 }
 
@@ -41,7 +41,7 @@ void ReadPercentiles(const char* name, std::vector<double>* value) {
   for (absl::string_view part : absl::StrSplit(text, ':')) {
     double fraction = 0;
     if (!absl::SimpleAtod(part, &fraction) || !(fraction > 0 && fraction < 1))
-      return Complain(name, text, "a list of fractions between 0 and 1, as 0.5:0.99");
+      return Complain(name, text, "a list of fractions between 0 and 1, such as 0.5:0.99");
     fractions.push_back(fraction);
   }
   std::sort(fractions.begin(), fractions.end());

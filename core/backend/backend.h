@@ -80,11 +80,11 @@ class Backend {
   // the bytes do not belong to this program.
   virtual absl::StatusOr<std::string> Serialize(const Executable& executable,
                                                 const Program& program) {
-    return Unsupported("{} keeps no programs", name());
+    return Unsupported("{}: this backend cannot save compiled programs", name());
   }
   virtual absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
                                                                   const Program& program) {
-    return Unsupported("{} keeps no programs", name());
+    return Unsupported("{}: this backend cannot save compiled programs", name());
   }
   // Copy `shape.bytes()` bytes.
   virtual absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) = 0;

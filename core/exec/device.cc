@@ -19,7 +19,7 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name) {
   if (name == "native") return MakeNativeBackend(int(environment().threads));
   // Its clock begins now, so that its times fit those of the host if both are recorded.
   if (name == "null") return MakeNullBackend(ClockNs(CLOCK_MONOTONIC));
-  Raise("XLAPROF_DEVICE={} is no device. Set it to native or null", name);
+  Raise("XLAPROF_DEVICE={} is not a device. Set it to native or null", name);
 }
 
 }  // namespace

@@ -28,11 +28,12 @@ std::string CheckSum(std::string_view bytes) { return Mix(Hash{}, bytes).ToText(
 
 absl::StatusOr<std::string_view> BytesOf(std::string_view file, std::string_view header) {
   if (!file.starts_with(kFirstLine)) return DataLoss("not an executable of this program");
-  if (!file.starts_with(header)) return DataLoss("of another version, backend or graph");
+  if (!file.starts_with(header))
+    return DataLoss("written by another version of xlaprof, or for another backend or graph");
   file.remove_prefix(header.size());
   const std::string_view sum = file.substr(0, file.find('\n') + 1);
   file.remove_prefix(sum.size());
-  if (sum != CheckSum(file)) return DataLoss("damaged, or not all of it is there");
+  if (sum != CheckSum(file)) return DataLoss("damaged or incomplete");
   return file;
 }
 
@@ -47,7 +48,8 @@ absl::Status Write(const fs::path& path, std::string_view header, std::string_vi
   std::ofstream out(file.path(), std::ios::binary);
   out << header << CheckSum(bytes) << bytes;
   out.close();
-  if (!out || !file.Finish().ok()) return IoError("cannot be written; programs are not kept");
+  if (!out || !file.Finish().ok())
+    return IoError("cannot be written, so compiled programs are not kept");
   return absl::OkStatus();
 }
 

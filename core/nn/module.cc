@@ -78,9 +78,9 @@ void Module::load_state_dict(const State& state, Where where) {
   for (const auto& [name, tensor] : state) {
     if (std::none_of(named_tensors.begin(), named_tensors.end(),
                      [&](const NamedTensor& named) { return named.path == name; }))
-      wrong += fmt::format("\n  {} is no part of it", name);
+      wrong += fmt::format("\n  {} is not part of it", name);
   }
-  if (!wrong.empty()) RaiseHere("load_state_dict: the state is of another module{}", wrong);
+  if (!wrong.empty()) RaiseHere("load_state_dict: the state belongs to another module{}", wrong);
   NoGrad no_grad;
   for (const NamedTensor& named : named_tensors)
     named.tensor->copy_(state.find(named.path)->second);

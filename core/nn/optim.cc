@@ -6,7 +6,7 @@ namespace xlaprof::lazy {
 namespace optim {
 
 Optimizer::Optimizer(std::vector<Tensor> parameters) : parameters_(std::move(parameters)) {
-  if (parameters_.empty()) Raise("an optimizer without parameters");
+  if (parameters_.empty()) Raise("the optimizer has no parameters");
 }
 
 void Optimizer::zero_grad() {

@@ -62,8 +62,7 @@ bool NeedsGrad(const Tensor& input) {
   const TensorImpl& impl = *input.impl();
   if (!impl.steps.empty() && impl.writes_seen != impl.storage->recorded_writes()) {
     RaiseHere(
-        "a view was taken before its tensor was written in place while gradients are recorded: it "
-        "does not know of the write. Take it again, or detach() it");
+        "this view was taken before its tensor was written in place while gradients were recorded, so it does not contain the write. Take the view again, or detach() it");
   }
   return impl.requires_grad;
 }
@@ -94,10 +93,13 @@ Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tenso
 Tensor& Tensor::requires_grad_(bool on, Where where) {
   Call call(where);
   if (ImplOf(*this).grad_fn)
-    RaiseHere("aten::requires_grad_({}): an operation made it. detach() it first", TextOf(*this));
+    RaiseHere(
+        "aten::requires_grad_({}): this tensor is the result of an operation. detach() it first",
+        TextOf(*this));
   if (on && !IsFloat(dtype())) {
-    RaiseHere("aten::requires_grad_({}): only fractions have gradients. to(DType::kF32) makes them",
-              TextOf(*this));
+    RaiseHere(
+        "aten::requires_grad_({}): only floating-point tensors have gradients. Convert it with to(DType::kF32)",
+        TextOf(*this));
   }
   impl_->requires_grad = on;
   return *this;
@@ -114,9 +116,9 @@ Tensor Tensor::detach() const {
 void Tensor::backward(Where where) const {
   Call call(where);
   if (numel() != 1)
-    RaiseHere("backward() of a tensor of {} elements: it needs one, a loss", numel());
+    RaiseHere("backward() of a tensor of {} elements: a loss must have one element", numel());
   if (!requires_grad())
-    RaiseHere("backward() of a tensor that was made from none that requires_grad_()");
+    RaiseHere("backward() of a tensor that does not depend on a tensor with requires_grad_()");
   NoGrad no_grad;
   ScopeOf scope("backward");
   absl::flat_hash_map<GradFn*, Tensor> grads;
@@ -140,7 +142,7 @@ void Tensor::backward(Where where) const {
     ready.pop();
     CallOf call_of(fn->where);
     if (!fn->vjp) {
-      RaiseHere("backward() a second time through an operation whose tensors were given back");
+      RaiseHere("backward() a second time through an operation whose saved tensors were released");
     }
     const Tensor grad = std::move(grads.extract(fn.get()).mapped());
     const auto vjp = fn->saves ? std::exchange(fn->vjp, nullptr) : fn->vjp;

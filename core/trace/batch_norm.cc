@@ -75,7 +75,7 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
   if (!training)
     return Infer(in, scale, shift, running_mean.to(type), running_var.to(type), eps).to(x.dtype());
   const int64_t count = x.numel() / std::max<int64_t>(1, scale.numel());
-  if (count == 1) RaiseHere("batch_norm in training: one value a channel has no variance");
+  if (count == 1) RaiseHere("batch_norm in training: a single value per channel has no variance");
   Statistics batch;
   const Tensor out = Train(in, scale, shift, eps, &batch);
   if (running_mean) {

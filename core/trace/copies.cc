@@ -15,7 +15,7 @@ Tensor Tensor::to(Device& to, Where where) const {
 Tensor deepcopy(const Tensor& x, Where where) {
   Call call(where);
   if (ImplOf(x).grad_fn)
-    RaiseHere("deepcopy() of a tensor that an operation made: detach() it first");
+    RaiseHere("deepcopy() of a tensor that is the result of an operation: detach() it first");
   Tensor copy = Wrap(x.device(), NodeOf(x), x.dtype());
   copy.impl()->requires_grad = x.requires_grad();
   if (const Tensor grad = x.grad()) copy.impl()->grad = deepcopy(grad);

@@ -124,7 +124,7 @@ bool IsTruth(Scalar value) { return value.is_truth; }
 template <class A, class B>
 DType DifferenceTypeOf(const A& a, const B& b) {
   if (!IsTruth(a) && !IsTruth(b)) return TypeOf(a, b);
-  RaiseHere("{}({}, {}): truths are not subtracted. logical_not() or ne() may be meant",
+  RaiseHere("{}({}, {}): boolean tensors cannot be subtracted. Use logical_not() or ne()",
             op::sub.name, TextOf(a), TextOf(b));
 }
 
@@ -135,8 +135,9 @@ DType PowerTypeOf(const A& a, const Tensor& exponent) {
 DType PowerTypeOf(const Tensor& x, Scalar exponent) {
   const DType type = TypeOf(x, exponent);
   if (IsFloat(type) || exponent.whole >= 0) return type;
-  RaiseHere("{}({}, {}): whole numbers have no negative powers. to(DType::kF32) has them",
-            op::pow.name, TextOf(x), TextOf(exponent));
+  RaiseHere(
+      "{}({}, {}): integers cannot be raised to a negative power. Convert them with to(DType::kF32)",
+      op::pow.name, TextOf(x), TextOf(exponent));
 }
 
 // A function that computes a gradient. It reads the saved tensors only if it needs them.
@@ -210,7 +211,7 @@ Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes,
   size_t at = 0;
   for (const auto& [operand] : operands) {
     if (&ImplOf(operand).storage->device() != &device) {
-      RaiseHere("{} of tensors on {} and {}: to(device) brings one to the other", op.name,
+      RaiseHere("{} of tensors on {} and {}: move one of them with to(device)", op.name,
                 device.name(), operand.device().name());
     }
     const TensorImpl& impl = *operand.impl();

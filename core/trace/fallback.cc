@@ -137,7 +137,7 @@ Tensor topk(const Tensor& x, int64_t k, Where where) {
   CountFallback("aten::topk");
   const int64_t row = x.sizes()[size_t(DimOf("aten::topk", x, -1))];
   if (k < 0 || k > row)
-    RaiseHere("aten::topk({}): there are no {} largest of {}", TextOf(x), k, row);
+    RaiseHere("aten::topk({}): cannot take the {} largest of {}", TextOf(x), k, row);
   if (NeedsGrad(x)) return FirstOfRows(x, k, /*descending=*/true);
   Dims sizes = x.sizes();
   sizes.back() = k;
@@ -155,8 +155,7 @@ Tensor histc(const Tensor& x, int64_t bins, double least, double most, Where whe
   Call call(where);
   CountFallback("aten::histc");
   if (bins <= 0 || !(most > least) || !std::isfinite(least) || !std::isfinite(most))
-    RaiseHere("aten::histc({}) of {} bins from {} to {}: there is none", TextOf(x), bins, least,
-              most);
+    RaiseHere("aten::histc({}) cannot have {} bins from {} to {}", TextOf(x), bins, least, most);
   return OnNumbers(x, [&](const auto& values) {
     std::vector<int64_t> counts(size_t(bins), 0);
     for (const auto value : values) {

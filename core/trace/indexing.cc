@@ -10,7 +10,7 @@ const Tensor& Indices(std::string_view op, Inputs operands) {
   if (!IsFloat(index.dtype()) && index.dtype() != DType::kBool) return index;
   std::string texts;
   for (const auto& [operand] : operands) texts += (texts.empty() ? "" : ", ") + TextOf(operand);
-  RaiseHere("{}({}): the index is of {}, not of whole numbers", op, texts,
+  RaiseHere("{}({}): the index has type {}, which is not an integer type", op, texts,
             TorchName(index.dtype()));
 }
 
@@ -49,8 +49,9 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   Tensor out = Emit(op::scatter_add, {x, at, added}, {dim});
   if (!NeedsGrad({x, added})) return out;
   if (NeedsGrad(added) && added.sizes() != at.sizes()) {
-    RaiseHere("aten::scatter_add: the gradient needs as many indices as numbers: {} of {}",
-              SizesText(at.sizes()), SizesText(added.sizes()));
+    RaiseHere(
+        "aten::scatter_add: the gradient needs as many indices as numbers, but there are {} for {}",
+        SizesText(at.sizes()), SizesText(added.sizes()));
   }
   return Differentiable(out, {x, added}, [dim, at = Saved(at)](const Tensor& grad) {
     return Grads{grad, gather(grad, dim, at.get())};

@@ -12,8 +12,9 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where whe
   Call call(where);
   if (log_probabilities.dim() != 2 || target.dim() != 1 ||
       target.size(0) != log_probabilities.size(0)) {
-    RaiseHere("aten::nll_loss({}, {}): needs [batch, classes] and as many targets as the batch has",
-              TextOf(log_probabilities), TextOf(target));
+    RaiseHere(
+        "aten::nll_loss({}, {}): needs [batch, classes] and one target per element of the batch",
+        TextOf(log_probabilities), TextOf(target));
   }
   const Tensor counts = ne(target, kIgnored);
   const Tensor classes = lazy::where(counts, target, Zero(target));
@@ -43,7 +44,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 Tensor dropout(const Tensor& x, double p, Where where) {
   Call call(where);
   if (!(p >= 0 && p <= 1))
-    RaiseHere("aten::dropout({}): {} is no probability: it is from 0 to 1", TextOf(x), p);
+    RaiseHere("aten::dropout({}): {} is not a probability between 0 and 1", TextOf(x), p);
   const Tensor kept = ge(rand(x.sizes(), x.device()), p).to(x.dtype());
   return x * kept * (p < 1 ? 1 / (1 - p) : 0);
 }

@@ -67,7 +67,8 @@ Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
 Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
   Call call(where);
   if (!IsFloat(x.dtype()))
-    RaiseHere("aten::mean({}): needs fractions. to(DType::kF32) makes them", TextOf(x));
+    RaiseHere("aten::mean({}): needs floating-point numbers. Convert them with to(DType::kF32)",
+              TextOf(x));
   dims = AllOf("aten::mean", x, std::move(dims));
   // Sums of many elements overflow the narrow types.
   const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;

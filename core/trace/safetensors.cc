@@ -71,7 +71,7 @@ class Reader {
     if (std::filesystem::is_directory(path_, error))
       return Invalid("{}: a folder, not a safetensors file", path_.string());
     file_.open(path_, std::ios::binary | std::ios::ate);
-    if (!file_) return NotFound("{}: cannot be read. Is it there?", path_.string());
+    if (!file_) return NotFound("{}: cannot be read. Check that the file exists", path_.string());
     size_ = uint64_t(file_.tellg());
     file_.seekg(0);
     XP_TRY(ReadHeader());
@@ -91,8 +91,7 @@ class Reader {
     }
     if (hash_ && *hash_ != hash.text()) {
       return DataLoss(
-          "{}: its bytes are not those that were saved (their hash is another): copy or save it "
-          "again",
+          "{}: its bytes differ from those that were saved (their hash differs). Copy or save it again",
           path_.string());
     }
     return tensors;
@@ -109,22 +108,21 @@ class Reader {
     const std::string_view seen(begin, size_t(file_.gcount()));
     if (seen.starts_with("PK\x03\x04") || seen.starts_with("\x80\x02")) {
       return NoSafetensors(
-          "torch.save wrote it. In Python: safetensors.torch.save_file(torch.load(FILE), "
-          "\"weights.safetensors\")");
+          "torch.save wrote it. Convert it in Python: safetensors.torch.save_file(torch.load(FILE), \"weights.safetensors\")");
     }
-    if (seen.starts_with("\x89HDF")) return NoSafetensors("it is HDF5");
+    if (seen.starts_with("\x89HDF")) return NoSafetensors("it is an HDF5 file");
     if (seen.size() < 9)
-      return NoSafetensors(fmt::format("it has {} bytes. Was it cut? Copy it again", size_));
+      return NoSafetensors(
+          fmt::format("it has only {} bytes and may have been cut. Copy it again", size_));
     uint64_t length = 0;
     std::memcpy(&length, begin, 8);
     if (begin[8] != '{') {
       return NoSafetensors(
-          fmt::format("byte 8 is {:#04x}, where a header begins with {{", uint8_t(begin[8])));
+          fmt::format("byte 8 is {:#04x}, but a header begins with {{", uint8_t(begin[8])));
     }
     if (length > kMaxHeaderBytes || length > size_ - 8) {
       return DataLoss(
-          "{}: bytes 0 to 7 announce a header of {} bytes, but {} follow. Was the file cut? Copy "
-          "it again",
+          "{}: bytes 0 to 7 announce a header of {} bytes, but {} follow. The file may have been cut. Copy it again",
           path_.string(), length, size_ - 8);
     }
     header_.resize(length);
@@ -141,11 +139,12 @@ class Reader {
   absl::StatusOr<Json> ParseHeader() const {
     try {
       Json header = Json::parse(header_);
-      if (!header.is_object()) return NoSafetensors("its header is no JSON object");
+      if (!header.is_object()) return NoSafetensors("its header is not a JSON object");
       return header;
     } catch (const nlohmann::json::exception& error) {
-      return DataLoss("{}: its header, {} bytes from byte 8 on, is broken JSON: {}. Copy it again",
-                      path_.string(), header_.size(), error.what());
+      return DataLoss(
+          "{}: its header, {} bytes from byte 8 on, is not valid JSON: {}. Copy it again",
+          path_.string(), header_.size(), error.what());
     }
   }
 
@@ -163,7 +162,7 @@ class Reader {
   }
 
   absl::Status TakeMetadata(const Json& metadata) {
-    if (!metadata.is_object()) return NoSafetensors("__metadata__ of its header is no object");
+    if (!metadata.is_object()) return NoSafetensors("__metadata__ of its header is not an object");
     for (const auto& [key, value] : metadata.items()) {
       if (key.starts_with(kDevice) && value.is_string())
         devices_[key.substr(kDevice.size())] = value.get<std::string>();
@@ -187,13 +186,13 @@ class Reader {
     };
     const Json &dtype = part("dtype"), &shape = part("shape"), &offsets = part("data_offsets");
     if (!dtype.is_string() || !are_counts(shape) || !are_counts(offsets) || offsets.size() != 2)
-      return bad("dtype, shape or data_offsets is missing or has no sense. Copy it again");
+      return bad("dtype, shape or data_offsets is missing or invalid. Copy it again");
     const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
       return known.first == dtype.get<std::string>();
     });
     if (type == std::end(kTypes)) {
       return bad(fmt::format(
-          "type {} is not known here. Save it as one of BOOL, I32, I64, BF16, F16, F32, F64",
+          "type {} is not supported. Save it as one of BOOL, I32, I64, BF16, F16, F32, F64",
           Printable(dtype.get<std::string>())));
     }
     Entry entry{.name = name,
@@ -224,15 +223,17 @@ class Reader {
     int64_t end = 0;
     for (const Entry& entry : entries) {
       if (entry.begin != end) {
-        return Invalid("{}: tensor {} begins at byte {} of the data, where {} is the next one",
-                       path_.string(), Printable(entry.name), entry.begin, end);
+        return Invalid(
+            "{}: tensor {} begins at byte {} of the data, but the previous tensor ends at byte {}",
+            path_.string(), Printable(entry.name), entry.begin, end);
       }
       end = entry.end;
     }
     const uint64_t there = size_ - 8 - header_.size();
     if (uint64_t(end) == there) return absl::OkStatus();
-    return DataLoss("{}: {} bytes of data, but its header tells of {}. {}Copy it again",
-                    path_.string(), there, end, there < uint64_t(end) ? "Was it cut? " : "");
+    return DataLoss("{}: it has {} bytes of data, but its header describes {}. {}Copy it again",
+                    path_.string(), there, end,
+                    there < uint64_t(end) ? "It may have been cut. " : "");
   }
 
   absl::Status ReadData(HostTensor& tensor) {
@@ -293,15 +294,15 @@ std::string HeaderOf(const std::vector<const Named*>& order) {
 
 absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTensors& tensors) {
   if (tensors.contains(kMetadata)) {
-    return Invalid("{}: a tensor cannot be named {}: the format keeps that name", path.string(),
-                   kMetadata);
+    return Invalid("{}: a tensor cannot be named {}, because the format reserves that name",
+                   path.string(), kMetadata);
   }
   const std::vector<const Named*> order = InOrder(tensors);
   std::string header;
   try {
     header = HeaderOf(order);
   } catch (const nlohmann::json::exception& error) {
-    return Invalid("{}: a tensor's name is no UTF-8: {}", path.string(), error.what());
+    return Invalid("{}: a tensor's name is not valid UTF-8: {}", path.string(), error.what());
   }
   FileHash hash(header);
   for (const Named* tensor : order) hash.Add(Bytes(tensor->second.values));
@@ -315,8 +316,9 @@ absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTens
   for (const Named* tensor : order) file << Bytes(tensor->second.values);
   file.close();
   if (!file) {
-    return IoError("{}: cannot be written: is the folder there, and the disk not full?",
-                   path.string());
+    return IoError(
+        "{}: cannot be written. Check that its folder exists and that the disk is not full",
+        path.string());
   }
   return unfinished.Finish();
 }

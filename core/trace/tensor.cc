@@ -18,7 +18,7 @@ Tensor& Tensor::operator=(const Tensor&) = default;
 Tensor& Tensor::operator=(Tensor&&) noexcept = default;
 Tensor::~Tensor() = default;
 
-void RaiseNone() { RaiseHere("a tensor that is none was used"); }
+void RaiseNone() { RaiseHere("an undefined tensor was used"); }
 
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
   for (const ViewStep& step : steps)
@@ -159,7 +159,7 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
 Tensor Tensor::FromHost(const HostTensor& host, Device& device, Where where) {
   Call call(where);
   if (int64_t(host.bytes.size()) != host.shape.bytes()) {
-    RaiseHere("{} bytes are no {}: that has {}", host.bytes.size(), host.shape.ToText(),
+    RaiseHere("{} bytes do not fit {}, which has {}", host.bytes.size(), host.shape.ToText(),
               host.shape.bytes());
   }
   return FromBytes(host.bytes.data(), size_t(host.shape.elements()), host.shape, device, where);
@@ -227,7 +227,7 @@ template <class Other>
 Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& result) {
   const DType type = target.dtype(), made = result.dtype();
   if ((IsFloat(made) && !IsFloat(type)) || (made != type && type == DType::kBool)) {
-    RaiseHere("{}_({}, {}): the result is of {}, which a tensor of {} cannot take", op.name,
+    RaiseHere("{}_({}, {}): the result has type {}, which a tensor of {} cannot hold", op.name,
               TextOf(target), TextOf(other), TorchName(made), TorchName(type));
   }
   const BorrowedNode from = NodeOf(result), to = NodeOf(target);

@@ -31,7 +31,8 @@ struct TensorImpl;
 // the tensor's: booleans, integers, floats.
 struct Scalar {
   template <class T>
-  requires std::is_arithmetic_v<T> Scalar(T value)
+    requires std::is_arithmetic_v<T>
+  Scalar(T value)
       : is_truth(std::is_same_v<T, bool>),
         is_whole(std::is_integral_v<T>),
         whole(Bounded(value)),
@@ -60,7 +61,7 @@ struct HostTensor {
   template <class T>
   std::span<const T> values() const {
     if (DTypeOf<T>() != shape.dtype)
-      Raise("values of {} are asked for as {}", shape.ToText(), XlaName(DTypeOf<T>()));
+      Raise("values of {} cannot be read as {}", shape.ToText(), XlaName(DTypeOf<T>()));
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   // Return element `i`, whatever its type.

@@ -49,18 +49,15 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
       threads_(kMaxSegments),
       losses_{
           {"dropped_events",
-           "events came faster than they could be written and were dropped: times summed by name "
-           "are too low. Record with a larger ring_bytes, or fewer scopes",
+           "Events were dropped, because they came faster than they could be written. Times summed by name are too low. Record with a larger ring_bytes, or fewer scopes.",
            [](RingFile& file) { return SumOver(file, &ThreadHeader::dropped); }, 0},
           {"unrecorded_events",
-           "of threads for which there was no ring: times summed by name are too low. Make room "
-           "on the disk, or record with a smaller ring_bytes",
+           "Events of some threads were not recorded, because those threads had no ring. Times summed by name are too low. Free space on the disk, or record with a smaller ring_bytes.",
            [](RingFile& file) { return file.header().ringless_events.load(); }, 0},
           {"lost_texts",
-           "names or texts of arguments came when the recording's tables were full, and read "
-           "\"(not kept: ...)\". Record numbers instead of texts that are always others",
+           "The recording's tables were full, so some names or argument texts were replaced by \"(not kept: ...)\". Record numbers instead of texts that differ each time.",
            [](RingFile& file) { return file.header().lost_texts.load(); }, 0},
-          {"dropped_arguments", "arguments of scopes that had more than eight",
+          {"dropped_arguments", "Scopes keep eight arguments. Further ones were dropped.",
            [](RingFile& file) { return SumOver(file, &ThreadHeader::dropped_args); }, 0}} {
   strings_.reserve(256);
   sites_.reserve(256);
@@ -196,8 +193,8 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
     XP_TRY(Begin(segment));
   }
   if (tail - thread.taken > capacity) {
-    return DataLoss("{}: its ring holds {} slots, but claims that {} wait", file_.path().string(),
-                    capacity, tail - thread.taken);
+    return DataLoss("{}: the ring holds {} slots, but its header claims that {} wait",
+                    file_.path().string(), capacity, tail - thread.taken);
   }
   const uint64_t begin = thread.taken, end = std::min(tail, begin + max_slots);
   const size_t first_new = thread.slots.size();

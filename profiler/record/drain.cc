@@ -97,9 +97,9 @@ absl::StatusOr<RecordStats> Drain::Stop() {
   if (absl::IsNotFound(error_)) return error_;
   return absl::Status(
       error_.code(),
-      fmt::format("{}. The last events are in {}: `xlaprof recover {}` takes them in when the disk "
-                  "is well again",
-                  std::string_view(Message(error_)), ring, path_.string()));
+      fmt::format(
+          "{}. The last events are in {}. Run `xlaprof recover {}` to add them once the disk works again",
+          std::string_view(Message(error_)), ring, path_.string()));
 }
 
 absl::Status Drain::AddRows() {
@@ -148,10 +148,10 @@ std::unique_ptr<Ring> Drain::NewRing() {
     auto added = file_->AddSegment();
     if (!added.ok()) {
       if (!std::exchange(told_ringless_, true)) {
-        std::fprintf(stderr,
-                     "xlaprof: a thread is not recorded for now, and its events are counted as "
-                     "dropped: %s\n",
-                     std::string(Message(added.status())).c_str());
+        std::fprintf(
+            stderr,
+            "xlaprof: one thread cannot be recorded at the moment, so its events are counted as dropped: %s\n",
+            std::string(Message(added.status())).c_str());
       }
       return nullptr;
     }
@@ -222,8 +222,7 @@ absl::Status Drain::Commit() {
 absl::Status Drain::Look() const {
   if (FileNumber(path_) == file_number_) return absl::OkStatus();
   return absl::NotFoundError(fmt::format(
-      "{}: was deleted or replaced while it was recorded. What was in it is lost, and nothing more "
-      "is kept. Record again, to a place that nobody clears",
+      "{}: the file was deleted or replaced during the recording. Its events are lost, and no further ones are kept. Record again, to a folder that is not cleaned up",
       path_.string()));
 }
 
@@ -337,11 +336,11 @@ void Drain::Run() {
     if (waiting.any) requests_->Answer(waiting.asked, Stats());
     if (!error_.ok() && !told_) {
       told_ = true;
-      std::fprintf(stderr, "xlaprof: %s%s\n", std::string(Message(error_)).c_str(),
-                   absl::IsNotFound(error_)
-                       ? ""
-                       : ". The program goes on; what waits for the disk is kept in memory while "
-                         "there is room, then dropped and counted");
+      std::fprintf(
+          stderr, "xlaprof: %s%s\n", std::string(Message(error_)).c_str(),
+          absl::IsNotFound(error_)
+              ? ""
+              : ". The program continues. Events that wait for the disk stay in memory while there is room, and are then dropped and counted");
     }
     if (last) return;
   }

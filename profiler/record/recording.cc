@@ -282,7 +282,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   std::lock_guard lock(current.mutex);
   if (current.impl != nullptr) {
     return absl::FailedPreconditionError(
-        fmt::format("{}: this process is being recorded already, to {}. Stop that first",
+        fmt::format("{}: this process is already being recorded, to {}. Stop that recording first",
                     path.string(), current.impl->path().string()));
   }
   const size_t capacity = options.ring_bytes / sizeof(record::Slot);
@@ -331,7 +331,7 @@ absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
 }
 
 absl::StatusOr<RecordStats> Recording::Stop() {
-  if (impl_ == nullptr) return absl::FailedPreconditionError("the recording has ended already");
+  if (impl_ == nullptr) return absl::FailedPreconditionError("the recording has already ended");
   const record::NoSizeSignal no_signal;
   std::unique_ptr<Impl> impl = std::move(impl_);
   {

@@ -25,9 +25,10 @@ namespace record {
 static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Status& damage) {
   XP_TRY(auto source,
          store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
-  return store.AddIssue(source, "damaged_ring", Severity::kWarning,
-                        fmt::format("{}: what its thread recorded from there on is lost",
-                                    std::string_view(Message(damage))));
+  return store.AddIssue(
+      source, "damaged_ring", Severity::kWarning,
+      fmt::format("{}. Everything that its thread recorded from there on is lost.",
+                  std::string_view(Message(damage))));
 }
 
 // Adds an issue because a lazy runtime's facts are not in the ring.
@@ -37,9 +38,9 @@ static absl::Status TellFacts(Store& store, int64_t process_id) {
   if (facts.value_or(0) == 0) return absl::OkStatus();
   XP_TRY(auto source,
          store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
-  return store.AddIssue(source, "last_facts", Severity::kInfo,
-                        "the process was killed: compiles, executions, transfers and steps of its "
-                        "last tenth of a second may be missing, though not its events");
+  return store.AddIssue(
+      source, "last_facts", Severity::kInfo,
+      "The process was killed. Compiles, executions, transfers and steps of its last tenth of a second may be missing. Its events are not affected.");
 }
 
 namespace {
@@ -122,7 +123,7 @@ absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& pat
   }
   XP_TRY(const off_t bytes, record::BytesOfRing(ring.fd, RingPath(path)));
   if (absl::Status copied = record::CopySparse(ring.fd, bytes, RingPath(copy)); !copied.ok()) {
-    return IoError("{}: cannot copy it to {}: {}. Make room there, or set TMPDIR",
+    return IoError("{}: cannot copy it to {}: {}. Free space there, or set TMPDIR",
                    RingPath(path).string(), folder.path().string(),
                    std::string_view(Message(copied)));
   }

@@ -51,7 +51,7 @@ absl::Status RingFile::Make(uint32_t capacity) {
   XP_TRY(MapTables());
   std::memcpy(header_->magic, kRingMagic, sizeof kRingMagic);
   if (getrandom(header_->key, sizeof header_->key, 0) != sizeof header_->key)
-    return Failed(path_, "no random numbers", errno);
+    return Failed(path_, "the kernel returned the kernel returned no random numbers", errno);
   header_->pid = getpid();
   header_->capacity = capacity;
   return absl::OkStatus();
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
   std::unique_ptr<RingFile> file(new RingFile(path, fd));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
-        fmt::format("{}: its recording still runs. End it first", path.string()));
+        fmt::format("{}: this recording is still running. End it first", path.string()));
   }
   struct stat info {};
   fstat(fd, &info);
@@ -139,7 +139,7 @@ absl::StatusOr<Segment> RingFile::AddSegment() {
   const uint32_t count = segment_count_.load(std::memory_order_relaxed);
   if (count == kMaxSegments)
     return absl::ResourceExhaustedError(
-        fmt::format("more than {} threads record at once", kMaxSegments));
+        fmt::format("more than {} threads record at the same time", kMaxSegments));
   XP_TRY(Segment segment, MapSegment(count, true));
   segment.header->capacity = header_->capacity;
   Populate(segment, 0, std::min<uint64_t>(header_->capacity, kFirstSlots));

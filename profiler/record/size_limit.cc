@@ -22,10 +22,9 @@ absl::Status CheckSizeLimit(const std::filesystem::path& path, off_t bytes) {
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
       rlim_t(bytes) <= limit.rlim_cur)
     return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      fmt::format("{}: needs {} bytes, and this process may write no file of more than {}. Raise "
-                  "its limit (ulimit -f)",
-                  path.string(), bytes, limit.rlim_cur));
+  return absl::ResourceExhaustedError(fmt::format(
+      "{}: needs {} bytes, but this process may not write files of more than {}. Raise its limit (ulimit -f)",
+      path.string(), bytes, limit.rlim_cur));
 }
 
 NoSizeSignal::NoSizeSignal() {

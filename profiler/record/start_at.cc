@@ -86,11 +86,9 @@ absl::StatusOr<Started> StartAt(const std::string& where) {
   }
   auto recording = StartRecording(path);
   if (absl::IsAlreadyExists(recording.status()) && IsOpenHere(RingPath(path))) {
-    return absl::AlreadyExistsError(
-        fmt::format("{}: another copy of the recorder in this process records there, of the "
-                    "program or of a library that it loaded. Name a folder (XLAPROF_RECORD=runs/): "
-                    "each copy has a file of its own in it",
-                    path.string()));
+    return absl::AlreadyExistsError(fmt::format(
+        "{}: another copy of the recorder in this process already records there. The program and the libraries that it loads may each contain a copy. Name a folder (XLAPROF_RECORD=runs/), in which each copy gets its own file",
+        path.string()));
   }
   XP_TRY(std::move(recording).status());
   return Started{path, *std::move(recording)};

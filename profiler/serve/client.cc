@@ -60,7 +60,8 @@ std::string NoConnection(const std::string& said) {
   auto has = [&](const char* words) { return said.find(words) != said.npos; };
   if (has("Connection refused")) return "connection refused";
   if (has("DNS resolution failed")) return "no such host";
-  if (has("http1") || has("Failed parsing HTTP/2")) return "what listens there speaks no gRPC";
+  if (has("http1") || has("Failed parsing HTTP/2"))
+    return "the program that listens there does not speak gRPC";
   if (has("imeout occurred") || has("imed out")) return "no reply";
   constexpr std::string_view kLast = "last error: ";
   if (!has("failed to connect")) return "";
@@ -83,27 +84,25 @@ absl::Status ErrorOf(const CaptureRequest& request, const grpc::Status& status,
             address, why);
       }
       return IoError(
-          "{}: the program went away after {:.1f} s of the capture ({}). Look whether it still "
-          "runs, and ask for less (--duration)",
+          "{}: the connection to the program was lost after {:.1f} s of the capture ({}). Check that it still runs, and capture for a shorter time (--duration)",
           address, std::chrono::duration<double>(passed).count(), said);
     case grpc::UNIMPLEMENTED:
       return Unsupported(
-          "{}: a server, but no profiler ({}). Is that the port of xp.start_server or "
-          "jax.profiler.start_server?",
+          "{}: this server is not a profiler server ({}). Use the port of xp.start_server or jax.profiler.start_server",
           address, said);
     case grpc::DEADLINE_EXCEEDED:
       return absl::DeadlineExceededError(fmt::format(
-          "{}: no answer, {} minutes after the capture was over. Look whether the program hangs",
+          "{}: the server has not answered {} minutes after the end of the capture. Check whether the program hangs",
           address, kPatience.count()));
     case grpc::CANCELLED:
       if (!request.stop.stop_requested()) break;
       return absl::CancelledError(
-          fmt::format("{}: had not answered after {:.1f} s, and is not waited for", address,
+          fmt::format("{}: did not answer within {:.1f} s, so xlaprof stopped waiting", address,
                       std::chrono::duration<double>(passed).count()));
     case grpc::ALREADY_EXISTS:
     case grpc::RESOURCE_EXHAUSTED:
       return absl::AlreadyExistsError(
-          fmt::format("{}: {}. Try again in a while, or with --retry 3", address, said));
+          fmt::format("{}: {}. Try again later, or with --retry 3", address, said));
     default:
       break;
   }
@@ -118,7 +117,7 @@ absl::StatusOr<Captured> Keep(const CaptureRequest& request, std::string_view xs
   std::ofstream out(captured.file, std::ios::binary);
   out.write(xspace.data(), std::streamsize(xspace.size()));
   if (out.close(); !out)
-    return IoError("{}: cannot write: {}. Is there space? TMPDIR names another folder",
+    return IoError("{}: cannot write: {}. Free space there, or set TMPDIR to another folder",
                    captured.file.string(), std::strerror(errno));
   return captured;
 }
@@ -134,13 +133,11 @@ absl::StatusOr<Captured> Written(const CaptureRequest& request) {
   }
   if (!IsThisMachine(HostOf(request.address))) {
     return NotFound(
-        "{}: the server answered without the profile: it is too old to send one, and wrote it to "
-        "{} on its own machine, if it could. Capture on that machine",
+        "{}: the server answered without the profile. It is too old to send one, and may have written it to {} on its own machine. Capture on that machine",
         request.address, request.folder.string());
   }
   return NotFound(
-      "{}: the server answered without a profile: nothing happened in {} ms, or it could not write "
-      "to {}. Capture while steps run, and for longer (--duration)",
+      "{}: the server answered without a profile. Either nothing happened in {} ms, or it could not write to {}. Capture while steps run, and for longer (--duration)",
       request.address, request.duration_ms, request.folder.string());
 }
 

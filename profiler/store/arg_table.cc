@@ -94,7 +94,7 @@ class ArgCursor {
       return std::string(data == nullptr ? "" : data, size_t(sqlite3_value_bytes(value)));
     };
     if (sqlite3_value_type(values[kKeyId]) != SQLITE_NULL)
-      return Invalid("arg.key_id follows from key and cannot be given");
+      return Invalid("arg.key_id follows from key and cannot be set");
     PendingArg row;
     if (sqlite3_value_numeric_type(values[kEventId]) != SQLITE_INTEGER)
       return Invalid("arg.event_id must be an integer");
@@ -117,12 +117,13 @@ class ArgCursor {
         row.type = ArgType::kBytes;
         break;
       default:
-        return Invalid("arg.value of key {} is NULL: leave the row out", row.key);
+        return Invalid("arg.value of key {} is NULL. Leave the row out", row.key);
     }
     if (sqlite3_value_type(values[kType]) != SQLITE_NULL) {
       std::string name = text(values[kType]);
       auto type = ArgTypeFromName(name);
-      if (!type) return Invalid("arg.type '{}' is none of int, uint, double, string, bytes", name);
+      if (!type)
+        return Invalid("arg.type '{}' is not one of int, uint, double, string, bytes", name);
       row.type = *type;
     }
     bool fits = true;

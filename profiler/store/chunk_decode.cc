@@ -137,26 +137,27 @@ namespace {
 
 // Checks the version, the count and the checksum, and returns the bytes that follow them.
 absl::StatusOr<std::string_view> Unseal(std::string_view blob, int64_t count, int64_t max_count) {
-  if (blob.size() < kHeaderBytes) return DataLoss("chunk of {} bytes: too short", blob.size());
+  if (blob.size() < kHeaderBytes) return DataLoss("a chunk of {} bytes is too short", blob.size());
   if (uint8_t(blob[0]) != kFormatVersion) {
-    return DataLoss("chunk of format {}, this xlaprof knows {}", int(uint8_t(blob[0])),
+    return DataLoss("a chunk has format {}, but this xlaprof knows {}", int(uint8_t(blob[0])),
                     int(kFormatVersion));
   }
   if (count < 0 || count > max_count)
-    return DataLoss("chunk of {} values: the limit is {}", count, max_count);
+    return DataLoss("a chunk has {} values, but the limit is {}", count, max_count);
   uint32_t sum;
   std::memcpy(&sum, blob.data() + 1, 4);
   blob.remove_prefix(kHeaderBytes);
   if (sum !=
       Checksum(reinterpret_cast<const uint8_t*>(blob.data()), blob.size(), uint64_t(count))) {
     return DataLoss(
-        "chunk with a wrong checksum: its bytes were "
-        "altered. `xlaprof report` reads the intact ones");
+        "a chunk has a wrong checksum, because its bytes were altered. `xlaprof report` reads the intact ones");
   }
   return blob;
 }
 
-absl::Status Bad(const char* column) { return DataLoss("chunk with an invalid {} column", column); }
+absl::Status Bad(const char* column) {
+  return DataLoss("a chunk has an invalid {} column", column);
+}
 
 }  // namespace
 
@@ -282,7 +283,7 @@ absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t
       return Bad("flow");
     }
   }
-  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes after its columns");
+  return blob.Done() ? absl::OkStatus() : DataLoss("a chunk has bytes after its columns");
 }
 
 bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
@@ -390,7 +391,7 @@ absl::Status ChunkDecoder::Arguments(std::string_view bytes, ArgType type, int64
   if (!Open(&blob, max_raw, true, &in) || !in.Places(n, limit, &out->index) || !in.Done())
     return Bad("argument place");
   if (!Open(&blob, max_raw, true, &in) || !Values(&in, type, n, &out->bits)) return Bad("argument");
-  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes after its columns");
+  return blob.Done() ? absl::OkStatus() : DataLoss("a chunk has bytes after its columns");
 }
 
 absl::Status ChunkDecoder::Samples(std::string_view bytes, int64_t count, int64_t min_ts_ns,
@@ -408,7 +409,7 @@ absl::Status ChunkDecoder::Samples(std::string_view bytes, int64_t count, int64_
     return Bad("value");
   value->resize(n);
   if (n > 0) std::memcpy(value->data(), bits.data(), n * 8);
-  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes after its columns");
+  return blob.Done() ? absl::OkStatus() : DataLoss("a chunk has bytes after its columns");
 }
 
 }  // namespace xlaprof

@@ -80,7 +80,7 @@ struct EventScanner::Impl {
       if (row.ok()) {
         sound = *row ? decoder.Events(Blob(read, 0), chunk.count, chunk.min_ts_ns,
                                       columns | (chunk.whole ? 0 : kStart | kDuration), &decoded)
-                     : DataLoss("chunk {} is gone", chunk.id);
+                     : DataLoss("chunk {} is missing", chunk.id);
       }
       read.Reset();
       if (absl::IsDataLoss(sound)) {
@@ -169,14 +169,14 @@ absl::Status ReadNames(const Store& store, int64_t chunk_id, ChunkDecoder& decod
          store.Prepare("SELECT count, min_ts_ns, columns FROM main.event_chunk WHERE id = ?1"));
   chunk.Bind(1, chunk_id);
   XP_TRY(bool row, chunk.Step());
-  if (!row) return NotFound("no chunk {} of events", chunk_id);
+  if (!row) return NotFound("there is no event chunk {}", chunk_id);
   return decoder.Events(Blob(chunk, 2), chunk.Column<int64_t>(0), chunk.Column<int64_t>(1),
                         kNameIndex, names);
 }
 
 absl::StatusOr<ArgType> TypeOf(std::string_view name) {
   std::optional<ArgType> type = ArgTypeFromName(name);
-  if (!type) return DataLoss("arguments of the unknown type '{}'", name);
+  if (!type) return DataLoss("arguments have the unknown type '{}'", name);
   return *type;
 }
 
@@ -275,7 +275,7 @@ absl::Status EachCounterBatch(const Store& store, OptInt track_id,
   for (int64_t id : ids) {
     read.Bind(1, id);
     XP_TRY(bool row, read.Step());
-    absl::Status sound = DataLoss("chunk {} is gone", id);
+    absl::Status sound = DataLoss("chunk {} is missing", id);
     if (row) {
       batch.track_id = read.Column<int64_t>(0);
       sound = decoder.Samples(Blob(read, 3), read.Column<int64_t>(1), read.Column<int64_t>(2),

@@ -196,7 +196,7 @@ class EventCursor {
     for (int column : {int(kDepthColumn), int(kNameId), int(kCategoryId)}) {
       if (!is_null(column))
         return Invalid(
-            "event: depth, name_id and category_id follow from the others and cannot be given");
+            "event: depth, name_id and category_id follow from other columns and cannot be set");
     }
     PendingEvent row;
     XP_TRY(integer(kTrackId, "track_id", &row.track_id));

@@ -87,7 +87,7 @@ struct OrderedEvents::Impl {
     if (row.ok()) {
       status = *row ? decoder.Events(read_events.Column<std::string_view>(0), chunk.row.count,
                                      chunk.row.min_ts_ns, columns, &chunk.columns)
-                    : DataLoss("chunk {} is gone", chunk.row.id);
+                    : DataLoss("chunk {} is missing", chunk.row.id);
     }
     read_events.Reset();
     return status;
@@ -124,7 +124,7 @@ struct OrderedEvents::Impl {
   absl::Status ReadKey(const Decoded& chunk) {
     std::string_view type_name = read_arguments.Column<std::string_view>(1);
     std::optional<ArgType> type = ArgTypeFromName(type_name);
-    if (!type) return DataLoss("arguments of the unknown type '{}'", type_name);
+    if (!type) return DataLoss("arguments have the unknown type '{}'", type_name);
     bool by_name = read_arguments.Column<bool>(2);
     auto& columns_of = by_name ? name_columns : own_columns;
     KeyColumn& key =

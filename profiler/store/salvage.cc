@@ -389,11 +389,11 @@ class Salvager {
 absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Store& into) {
   std::error_code error;
   if (std::filesystem::is_directory(damaged, error))
-    return Invalid("{}: a directory, not a store", damaged.string());
+    return Invalid("{}: this is a directory, not a store", damaged.string());
   XP_TRY(PageFile file, PageFile::Open(damaged, kPageBytes));
   if (file.user_version() > uint32_t(kSchemaVersion)) {
     return Unsupported(
-        "{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof",
+        "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
         damaged.string(), file.user_version(), kSchemaVersion);
   }
   XP_TRY(std::vector<Shape> shapes, Shapes(into));
@@ -407,7 +407,7 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
   if (result->rows == 0) {
     into.Rollback();
     return Invalid(
-        "{}: none of its {} pages holds a readable row of a store. Import the sources again",
+        "{}: none of its {} pages contains a readable row of a store. Import the sources again",
         damaged.string(), result->pages);
   }
   XP_TRY(
@@ -420,13 +420,11 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
   if (result->damaged()) {
     XP_TRY(into.AddIssue(
         {}, "damaged_store", Severity::kError,
-        fmt::format("{} is damaged: of {} pages {} are cut off and {} unreadable, with the "
-                    "rows in them; {} rows of the others were lost, {} rows with {} events "
-                    "in {} chunks were read. What it says is incomplete: record again, or import "
-                    "the sources again",
-                    damaged.filename().string(), result->pages + result->missing_pages,
-                    result->missing_pages, result->lost_pages, result->lost_rows, result->rows,
-                    result->events, result->chunks),
+        fmt::format(
+            "{} is damaged: of {} pages, {} are cut off and {} are unreadable, and all rows in them are lost. The other pages lost {} rows, and {} rows with {} events in {} chunks were read. The report is incomplete. Record again, or import the sources again.",
+            damaged.filename().string(), result->pages + result->missing_pages,
+            result->missing_pages, result->lost_pages, result->lost_rows, result->rows,
+            result->events, result->chunks),
         {}, {},
         std::max<int64_t>(1, result->missing_pages + result->lost_pages + result->lost_rows)));
   }

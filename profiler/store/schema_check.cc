@@ -35,8 +35,7 @@ std::string TableOf(const std::string& column) { return column.substr(0, column.
 
 absl::Status OfAnotherVersion(const Store& store, const std::string& what) {
   return Invalid(
-      "{}: written by another version of xlaprof: it has {}. Import its sources again with this "
-      "version, or record the program again",
+      "{}: another version of xlaprof wrote this store, which has {}. Import its sources again with this version, or record the program again",
       store.path(), what);
 }
 
@@ -59,7 +58,7 @@ absl::Status CheckSchema(const Store& store) {
     tables.insert(table);
     if (theirs.contains(table + "!")) {
       return Invalid(
-          "{}: not written by xlaprof: its {} is no plain table. Import the sources again",
+          "{}: xlaprof did not write this file, because its {} is not a plain table. Import the sources again",
           store.path(), table);
     }
     if (!theirs.contains(column)) return OfAnotherVersion(store, "no " + column);

@@ -46,7 +46,7 @@ absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice) {
     if (!low) {
       return NotFound("--steps: no source of this {} shows steps. Use --from and --to", whose);
     }
-    return NotFound("--steps: no step is in that range; the steps of this {} are {} to {}", whose,
+    return NotFound("--steps: no step is in that range. The steps of this {} are {} to {}", whose,
                     *low, *high);
   }
   XP_TRY(auto from, of_steps("min(ts_ns)", first, last));

@@ -33,7 +33,7 @@ class Interner {
   absl::StatusOr<StringId> Id(const std::string& text, bool bytes) {
     auto& ids = bytes ? bytes_ : texts_;
     if (auto found = ids.find(text); found != ids.end()) return found->second;
-    if (highest_ == UINT32_MAX) return absl::ResourceExhaustedError("no string id is left");
+    if (highest_ == UINT32_MAX) return absl::ResourceExhaustedError("all string ids are used");
     statement_.Bind(1, highest_ + 1);
     if (bytes) {
       sqlite3_bind_blob64(statement_.get(), 2, text.data(), text.size(), SQLITE_STATIC);
@@ -138,7 +138,7 @@ absl::Status Connection::WritePending() {
   for (uint32_t i = 0; i < rows.size(); ++i) {
     if (!row_of_id.emplace(rows[i].id, i).second ||
         (rows[i].id > 0 && catalog->ChunkOf(rows[i].id) != nullptr)) {
-      return Invalid("event {} exists already: each id is given once", rows[i].id);
+      return Invalid("event {} already exists, and each id can be used only once", rows[i].id);
     }
     next_id = std::max(next_id, rows[i].id + 1);
   }

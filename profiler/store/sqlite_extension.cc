@@ -15,7 +15,7 @@ extern "C" __attribute__((visibility("default"))) int sqlite3_xlaprofsqlite_init
   SQLITE_EXTENSION_INIT2(api);
   constexpr int kOldest = 3038000;  // sqlite3_error_offset and 64-bit change counts
   if (sqlite3_libversion_number() < kOldest) {
-    *error = sqlite3_mprintf("xlaprof_sqlite needs SQLite 3.38 or newer, this is %s",
+    *error = sqlite3_mprintf("xlaprof_sqlite needs SQLite 3.38 or newer, but this is %s",
                              sqlite3_libversion());
     return SQLITE_ERROR;
   }

@@ -9,8 +9,8 @@
 namespace xlaprof {
 
 static absl::Status DamagedError(std::string_view doing, std::string_view what) {
-  return DataLoss("{}: the file is damaged ({}). `xlaprof report` reads what its intact pages hold",
-                  doing, what);
+  return DataLoss("{}: the file is damaged ({}). `xlaprof report` reads its intact pages", doing,
+                  what);
 }
 
 absl::Status SqliteError(sqlite3* db, std::string_view doing) {
@@ -25,8 +25,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       if (rlimit limit{}; sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE &&
                           getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         return IoError(
-            "{}: cannot write all of it; this process may write no file of more than {} bytes. "
-            "Raise its limit (ulimit -f), or check the disk",
+            "{}: cannot write all of it. This process may not write files of more than {} bytes. Raise its limit (ulimit -f), or check the disk",
             doing, limit.rlim_cur);
       }
       return IoError(
@@ -40,8 +39,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return DamagedError(doing, what);
     case SQLITE_NOTADB:
       return Invalid(
-          "{}: not a store (no SQLite file). Import the files that it was made from, or run "
-          "`xlaprof report` on it if it was one",
+          "{}: not a store (not an SQLite file). Import the files that it was made from. If it is a damaged store, run `xlaprof report` on it",
           doing);
     case SQLITE_READONLY:
       return absl::PermissionDeniedError(fmt::format("{}: cannot write there ({})", doing, what));
@@ -54,8 +52,9 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       if (std::string_view(what) == "unsupported file format") return DamagedError(doing, what);
       // A statement of our own found a file with other tables or columns.
       if (std::string_view(what).starts_with("no such ")) {
-        return Invalid("{}: {}: not written by this xlaprof. Import the sources again", doing,
-                       what);
+        return Invalid(
+            "{}: {}: this version of xlaprof did not write this file. Import the sources again",
+            doing, what);
       }
       return absl::InternalError(fmt::format("{}: {}", doing, what));
   }

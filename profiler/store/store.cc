@@ -177,7 +177,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return NotFound("{}: no such file", path.string());
   if (std::filesystem::is_directory(path, error))
-    return Invalid("{}: a directory, not a store", path.string());
+    return Invalid("{}: this is a directory, not a store", path.string());
   impl->path = path.string();
   XP_TRY(OpenConnection(impl->path, flags, impl.get()));
   Store store = wrap(std::move(impl));
@@ -196,15 +196,16 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   if (has_chunks.value_or(0) != 2) {
     // SQLite takes a file of 0 bytes for a database without tables.
     if (std::filesystem::file_size(path, error) == 0)
-      return Invalid("{}: empty file (0 bytes), no store. Import the sources again", path.string());
+      return Invalid(
+          "{}: the file is empty (0 bytes), so it is not a store. Import the sources again",
+          path.string());
     return Invalid(
-        "{}: an SQLite file, but no xlaprof store: it has no table event_chunk or source. Give a "
-        "file that `xlaprof import` wrote",
+        "{}: this is an SQLite file, but not an xlaprof store, because it has no table event_chunk or source. Name a file that `xlaprof import` wrote",
         path.string());
   }
   if (version->value_or(0) > kSchemaVersion) {
     return Unsupported(
-        "{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof",
+        "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
         path.string(), **version, kSchemaVersion);
   }
   XP_TRY(CheckSchema(store));

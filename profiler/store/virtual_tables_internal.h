@@ -307,13 +307,15 @@ class Module {
 
   static int Update(sqlite3_vtab* table, int argc, sqlite3_value** argv, sqlite3_int64* rowid) {
     if (argc == 1 || sqlite3_value_type(argv[0]) != SQLITE_NULL) {
-      return Fail(table,
-                  Unsupported("{}: no {}: chunks are never altered, rows can only be inserted",
-                              Cursor::kName, argc == 1 ? "DELETE" : "UPDATE"));
+      return Fail(
+          table,
+          Unsupported(
+              "{}: {} is not supported, because chunks are never altered. Rows can only be inserted",
+              Cursor::kName, argc == 1 ? "DELETE" : "UPDATE"));
     }
     if (sqlite3_value_type(argv[1]) != SQLITE_NULL) {
-      return Fail(table,
-                  Invalid("{}: the rowid cannot be given; event takes an id", Cursor::kName));
+      return Fail(table, Invalid("{}: the rowid cannot be set. The table event accepts an id",
+                                 Cursor::kName));
     }
     if constexpr (Cursor::kWritable) {
       return Fail(table, Cursor::Insert(Of(table), {argv + 2, size_t(argc - 2)}, rowid));

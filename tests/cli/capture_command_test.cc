@@ -133,7 +133,7 @@ TEST_F(CaptureCommand, KeepsWhatArrivedBeforeItIsEnded) {
                   XLAPROF_PROGRAM, server->port(), port),
       folder_);
   close(silent);
-  EXPECT_THAT(ran.out, AllOf(HasSubstr(fmt::format("127.0.0.1:{}: had not answered", port)),
+  EXPECT_THAT(ran.out, AllOf(HasSubstr(fmt::format("127.0.0.1:{}: did not answer", port)),
                              HasSubstr("1 of 2 hosts captured"), HasSubstr("1 file read")));
   EXPECT_EQ(Ask("SELECT count(*) FROM source WHERE imported"), 1);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));

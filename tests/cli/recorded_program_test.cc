@@ -131,7 +131,7 @@ TEST_F(RecordedProgram, GoesOnBeyondTheLimitOfItsFiles) {
     Ran ran = RunRecorded(fmt::format("ulimit -f {}; XLAPROF_RECORD={}.xlaprof", 2 * kib, kib));
     EXPECT_EQ(ran.status, 0) << kib << ran.out;
     EXPECT_THAT(ran.out,
-                HasSubstr(kib < 40'000 ? "nothing is recorded" : "a thread is not recorded"))
+                HasSubstr(kib < 40'000 ? "nothing is recorded" : "one thread cannot be recorded"))
         << kib;
     if (kib >= 100) {
       EXPECT_THAT(ran.out, HasSubstr("(ulimit -f)")) << kib;
@@ -243,7 +243,7 @@ TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {
   ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
   Ran ran = Run("recover runs");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.out, HasSubstr("held.xlaprof.ring: its recording still runs"));
+  EXPECT_THAT(ran.out, HasSubstr("held.xlaprof.ring: this recording is still running"));
   EXPECT_THAT(ran.out, testing::ContainsRegex("events taken in(.|\n)*events taken in"));
   EXPECT_THAT(FilesIn("runs/rank"), testing::SizeIs(3));
   close(held);

@@ -196,7 +196,7 @@ ThunkOr MakeConvolution(const Task& task) {
     return shared ? ByImages::Make(task, images) : Convolution::Make(task);
   }
   if (dtype == DType::kF64) return MakeSimple(task);
-  return Unsupported("{}: there is no convolution of this type", Describe(task));
+  return Unsupported("{}: the native backend has no convolution for this type", Describe(task));
 }
 
 }  // namespace xlaprof::lazy

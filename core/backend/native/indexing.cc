@@ -114,7 +114,7 @@ class Walk {
 // Rejects an index of rank 0.
 absl::Status ExpectRank(const Task& task) {
   if (task.shape(1).rank() > 0) return {};
-  return Unsupported("{}: an index of no dimensions", Describe(task));
+  return Unsupported("{}: the index has no dimensions", Describe(task));
 }
 
 ThunkOr MakeGather(const Task& task) {

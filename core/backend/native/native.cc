@@ -31,7 +31,7 @@ class NativeBackend final : public Backend {
   }
   absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
                                                           const Program& program) override {
-    if (bytes != Text(program)) return DataLoss("of another program");
+    if (bytes != Text(program)) return DataLoss("belongs to another program");
     return Compile(program);
   }
   absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {

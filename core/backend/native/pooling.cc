@@ -220,7 +220,7 @@ ThunkOr MakePooling(const Task& task) {
   const bool forward = task.operands.size() == 1;
   if (dtype == DType::kF32) return forward ? MakeForward<float>(task) : MakeBackward<float>(task);
   if (dtype == DType::kF64) return forward ? MakeForward<double>(task) : MakeBackward<double>(task);
-  return Unsupported("{}: there is no pooling of this type", Describe(task));
+  return Unsupported("{}: the native backend has no pooling for this type", Describe(task));
 }
 
 }  // namespace xlaprof::lazy

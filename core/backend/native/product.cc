@@ -152,7 +152,8 @@ ThunkOr MakeProduct(const Task& task) {
     case DType::kI64:
       return std::make_unique<SimpleProduct<int64_t>>(task);
     default:
-      return Unsupported("{}: there is no product of this type", Describe(task));
+      return Unsupported("{}: the native backend has no matrix product for this type",
+                         Describe(task));
   }
 }
 

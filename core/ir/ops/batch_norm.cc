@@ -14,7 +14,7 @@ Shape Channels(const Shape& x, Shapes others) {
 
 size_t ExpectOutput(const Attributes& attributes) {
   const int64_t output = attributes.back();
-  if (output < 0 || output > 2) Raise("there is no output {}", output);
+  if (output < 0 || output > 2) Raise("output {} does not exist", output);
   return size_t(output);
 }
 
@@ -23,7 +23,7 @@ Shape Train(Shapes operands, const Attributes& attributes) {
   ExpectAttributes(attributes, 2);
   const Shape& x = *operands[0];
   Shape channels = Channels(x, operands.subspan(1));
-  if (x.elements() == 0) Raise("{} is empty, and nothing has no mean", x.ToText());
+  if (x.elements() == 0) Raise("{} is empty, so it has no mean", x.ToText());
   return ExpectOutput(attributes) == 0 ? x : channels;
 }
 

@@ -12,7 +12,8 @@ void ExpectSomewhere(const Shape& shape, size_t dim, const Shape& index) {
 void ExpectInside(const Shape& inner, const Shape& outer, size_t except) {
   for (size_t i = 0; i < inner.dims.size(); ++i) {
     if (i != except && inner.dims[i] > outer.dims[i])
-      Raise("size {} of the index's dimension {} is above {}", inner.dims[i], i, outer.dims[i]);
+      Raise("size {} of the index's dimension {} is greater than {}", inner.dims[i], i,
+            outer.dims[i]);
   }
 }
 

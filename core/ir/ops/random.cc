@@ -7,7 +7,7 @@ Shape Uniform(Shapes operands, const Attributes& attributes) {
   ExpectOperands(operands, 1);
   ExpectRank(*operands[0], 0);
   if (operands[0]->dtype != DType::kI64)
-    Raise("a seed is s64, not {}", XlaName(operands[0]->dtype));
+    Raise("a seed must be s64, not {}", XlaName(operands[0]->dtype));
   return {DType::kF32, ExpectSizes(attributes, 0)};
 }
 

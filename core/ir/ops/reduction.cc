@@ -17,7 +17,7 @@ Shape Reduced(const Shape& from, const Attributes& attributes, bool of_nothing) 
     }
     ++next;
     if (from.dims[i] == 0 && !of_nothing)
-      Raise("dimension {} is empty, and nothing has no largest or smallest", i);
+      Raise("dimension {} is empty, so it has no largest or smallest element", i);
     if (attributes[0] != 0) to.dims.push_back(1);
   }
   return to;

@@ -46,7 +46,7 @@ void ExpectTruth(const Shape& shape) {
 
 void ExpectIndex(const Shape& shape) {
   if (shape.dtype != DType::kI32 && shape.dtype != DType::kI64)
-    Raise("an index is s32 or s64, not {}", XlaName(shape.dtype));
+    Raise("an index must be s32 or s64, not {}", XlaName(shape.dtype));
 }
 
 size_t ExpectDimension(const Shape& shape, int64_t dim) {
@@ -76,7 +76,7 @@ Dims ExpectSizes(const Attributes& attributes, size_t first) {
 }
 
 DType ExpectDType(int64_t attribute) {
-  if (attribute < 0 || attribute > int64_t(DType::kF64)) Raise("there is no type {}", attribute);
+  if (attribute < 0 || attribute > int64_t(DType::kF64)) Raise("type {} does not exist", attribute);
   return DType(attribute);
 }
 

@@ -84,7 +84,7 @@ Shape Pad(Shapes operands, const Attributes& attributes) {
   ExpectAttributes(attributes, 1 + 2 * to.dims.size());
   for (size_t i = 0; i < to.dims.size(); ++i) {
     to.dims[i] += attributes[1 + 2 * i] + attributes[2 + 2 * i];
-    if (to.dims[i] < 0) Raise("size of dimension {} becomes {}", i, to.dims[i]);
+    if (to.dims[i] < 0) Raise("size of dimension {} would become {}", i, to.dims[i]);
   }
   return to;
 }

@@ -166,7 +166,7 @@ TEST_F(PersistentCacheTest, AnotherVersionsFilesAreMisses) {
   const Since start;
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(Compute(folder_, /*read_only=*/true), expected_);
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("of another version"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("by another version"));
   EXPECT_EQ(start.Text(), kCompiledAgain);
   EXPECT_EQ(Read(path), older);
 }

@@ -60,7 +60,7 @@ TEST(ElementwiseShapes, AreTheOperands) {
   EXPECT_EQ(Of(op::sub, {{kB, {2}}, {kB, {2}}}), "needs numbers, not pred");
   EXPECT_EQ(Of(op::exp, {{kI64, {2}}}), "needs floating-point numbers, not s64");
   EXPECT_EQ(Of(op::logical_not, {{kI64, {2}}}), "needs pred, not s64");
-  EXPECT_EQ(Of(op::cast, {{kB, {}}}, {7}), "there is no type 7");
+  EXPECT_EQ(Of(op::cast, {{kB, {}}}, {7}), "type 7 does not exist");
 }
 
 TEST(ShapeOps, MoveElements) {
@@ -81,7 +81,7 @@ TEST(ShapeOps, MoveElements) {
   EXPECT_EQ(Of(op::cat, {shape, {kF32, {2, 5, 4}}}, {1}), "f32[2,6,4]");
   EXPECT_EQ(Of(op::cat, {shape, {kF32, {2, 5, 3}}}, {1}), "sizes of dimension 2 differ: 4 and 3");
   EXPECT_EQ(Of(op::pad, {{kF32, {3}}}, {0, 2, -1}), "f32[4]");
-  EXPECT_EQ(Of(op::pad, {{kF32, {3}}}, {0, -2, -2}), "size of dimension 0 becomes -1");
+  EXPECT_EQ(Of(op::pad, {{kF32, {3}}}, {0, -2, -2}), "size of dimension 0 would become -1");
   EXPECT_EQ(Of(op::flip, {shape}, {2, 0}), "dimensions are not in ascending order: 0 after 2");
 }
 
@@ -121,7 +121,7 @@ TEST(Reductions, KeepDimensionsOrNot) {
   EXPECT_EQ(Of(op::argmax, {shape}, {0, 1}), "s64[3,5]");
   EXPECT_EQ(Of(op::sum, {{kF32, {0}}}, {0, 0}), "f32[]");
   EXPECT_EQ(Of(op::amax, {{kF32, {0}}}, {0, 0}),
-            "dimension 0 is empty, and nothing has no largest or smallest");
+            "dimension 0 is empty, so it has no largest or smallest element");
   EXPECT_EQ(Of(op::sum, {shape}, {0, 1, 1}), "dimensions are not in ascending order: 1 after 1");
   EXPECT_EQ(Of(op::sum, {{kB, {2}}}, {0, 0}), "needs numbers, not pred");
   EXPECT_EQ(Flops(op::sum, {shape}, {0, 0, 2}), 60);
@@ -130,10 +130,11 @@ TEST(Reductions, KeepDimensionsOrNot) {
 TEST(Indexing, FollowsTheIndex) {
   const Shape shape{kF32, {4, 3}};
   EXPECT_EQ(Of(op::index_select, {shape, {kI64, {7}}}, {0}), "f32[7,3]");
-  EXPECT_EQ(Of(op::index_select, {shape, {kF32, {7}}}, {0}), "an index is s32 or s64, not f32");
+  EXPECT_EQ(Of(op::index_select, {shape, {kF32, {7}}}, {0}),
+            "an index must be s32 or s64, not f32");
   EXPECT_EQ(Of(op::gather, {shape, {kI64, {2, 9}}}, {1}), "f32[2,9]");
   EXPECT_EQ(Of(op::gather, {shape, {kI64, {5, 9}}}, {1}),
-            "size 5 of the index's dimension 0 is above 4");
+            "size 5 of the index's dimension 0 is greater than 4");
   EXPECT_EQ(Of(op::scatter_add, {shape, {kI64, {2, 9}}, {kF32, {3, 9}}}, {1}), "f32[4,3]");
   EXPECT_EQ(Of(op::index_add, {shape, {kI64, {7}}, {kF32, {7, 3}}}, {0}), "f32[4,3]");
   EXPECT_EQ(Of(op::index_add, {shape, {kI64, {7}}, {kF32, {6, 3}}}, {0}),
@@ -153,7 +154,7 @@ TEST(Pooling, OfWindowsThatFit) {
   EXPECT_EQ(Of(op::max_pool2d, {input}, {9, 2, 1, 1, 0, 0}),
             "a kernel of 9 does not fit 7 with a padding of 0");
   EXPECT_EQ(Of(op::uniform, {{kI64, {}}}, {3, 2}), "f32[3,2]");
-  EXPECT_EQ(Of(op::uniform, {{kF32, {}}}, {3, 2}), "a seed is s64, not f32");
+  EXPECT_EQ(Of(op::uniform, {{kF32, {}}}, {3, 2}), "a seed must be s64, not f32");
 }
 
 TEST(BatchNorm, HasOutputs) {
@@ -170,13 +171,13 @@ TEST(BatchNorm, HasOutputs) {
             "f32[2,3,4,4]");
   EXPECT_EQ(Of(op::native_batch_norm, {{kF32, {5, 3}}, channels, channels}, of[0]), "f32[5,3]");
   EXPECT_EQ(Of(op::native_batch_norm, {x, channels, channels}, {AttributeOf(1e-5), 3}),
-            "there is no output 3");
+            "output 3 does not exist");
   EXPECT_EQ(Of(op::native_batch_norm, {x, channels, {kF32, {4}}}, of[0]),
             "sizes of dimension 0 differ: 3 and 4");
   EXPECT_EQ(Of(op::native_batch_norm, {channels, channels, channels}, of[0]),
             "f32[3] has no channels");
   EXPECT_EQ(Of(op::native_batch_norm, {{kF32, {0, 3}}, channels, channels}, of[0]),
-            "f32[0,3] is empty, and nothing has no mean");
+            "f32[0,3] is empty, so it has no mean");
   double flops = 0;
   for (const Attributes& output : of)
     flops += Flops(op::native_batch_norm, {x, channels, channels}, output);

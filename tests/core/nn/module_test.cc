@@ -162,7 +162,7 @@ TEST(Module, LoadsAStateInPlace) {
   const std::string message = MessageOf([&] { to.load_state_dict(state); });
   EXPECT_THAT(message, HasSubstr("first.weight is missing"));
   EXPECT_THAT(message, HasSubstr("second.bias has sizes [3], not [2]"));
-  EXPECT_THAT(message, HasSubstr("third.weight is no part of it"));
+  EXPECT_THAT(message, HasSubstr("third.weight is not part of it"));
   EXPECT_EQ(Values(to.first.bias), before);
 }
 

@@ -158,14 +158,14 @@ TEST(Promotion, OfChoices) {
 TEST(Promotion, AWriteInPlaceTakesNoHigherKind) {
   Tensor whole = arange(4), truth = gt(whole, 1), fraction = ones({4});
   const std::pair<std::function<void()>, const char*> cases[] = {
-      {[&] { whole.add_(1.5); }, "aten::add_(s64[4], 1.5): the result is of float32, which"},
+      {[&] { whole.add_(1.5); }, "aten::add_(s64[4], 1.5): the result has type float32, which"},
       {[&] { whole.mul_(0.5); }, "aten::mul_(s64[4], 0.5): "},
       {[&] { whole.add_(fraction); }, "aten::add_(s64[4], f32[4]): "},
       {[&] { whole.add_(whole, 0.5); }, "aten::add_(s64[4], s64[4]): "},
       {[&] { whole.sub_(fraction); }, "aten::sub_(s64[4], f32[4]): "},
       {[&] { whole.div_(whole); }, "aten::div_(s64[4], s64[4]): "},
-      {[&] { truth.add_(0.5); }, "which a tensor of bool cannot take"},
-      {[&] { truth.add_(1); }, "aten::add_(pred[4], 1): the result is of int64, which"},
+      {[&] { truth.add_(0.5); }, "which a tensor of bool cannot hold"},
+      {[&] { truth.add_(1); }, "aten::add_(pred[4], 1): the result has type int64, which"},
       {[&] { truth.mul_(whole); }, "aten::mul_(pred[4], s64[4]): "},
   };
   for (const auto& [write, said] : cases)

@@ -87,10 +87,8 @@ TEST_F(Save, LoadSaysWhichDeviceIsAbsent) {
 TEST_F(Save, LeavesTheFileBeforeWhereItFails) {
   save({{"a", ones({2})}}, path_);
   EXPECT_THAT(MessageOf([&] { save({{"b\xff", ones({2})}}, path_); }), HasSubstr("UTF-8"));
-  EXPECT_THAT(MessageOf([&] {
-                save({{"__metadata__", ones({2})}}, path_);
-              }),
-              HasSubstr("the format keeps that name"));
+  EXPECT_THAT(MessageOf([&] { save({{"__metadata__", ones({2})}}, path_); }),
+              HasSubstr("the format reserves that name"));
   EXPECT_EQ(load(path_).count("a"), 1u);
   EXPECT_THAT(MessageOf([&] { save({}, folder_.path() / "none" / "x"); }),
               HasSubstr("cannot be written"));
@@ -104,7 +102,7 @@ TEST_F(Save, EachCutIsTold) {
     EXPECT_THAT(ErrorOfLoad(), HasSubstr("cut")) << size;
   }
   Write(whole + "x");
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("its header tells of"));
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("its header describes"));
 }
 
 TEST_F(Save, EachFlippedBitIsToldOrHarmless) {
@@ -132,25 +130,25 @@ TEST_F(Save, FilesOfOtherProgramsAreRead) {
 }
 
 TEST_F(Save, WhatIsNoneOfThemIsTold) {
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("Is it there?"));
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("Check that the file exists"));
   Write("PK\3\4 and so on");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("torch.save wrote it"));
   Write("import torch\n");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("byte 8 is 0x6f"));
   Write("{]", "");
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("broken JSON"));
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("not valid JSON"));
   Write(R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", "x");
-  EXPECT_THAT(ErrorOfLoad(), AllOf(HasSubstr("tensor w"), HasSubstr("F8_E4M3 is not known")));
+  EXPECT_THAT(ErrorOfLoad(), AllOf(HasSubstr("tensor w"), HasSubstr("F8_E4M3 is not supported")));
   Write(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "xxxx");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("F32 [2] does not fill bytes 0 to 4"));
   Write(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "xxxxxxxx");
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("begins at byte 4 of the data, where 0"));
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("begins at byte 4 of the data, but"));
   const char* kHuge =
       R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})";
   Write(kHuge, "");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("does not fill"));
   Write(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,18446744073709551615]}})", "");
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("has no sense"));
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("missing or invalid"));
   Write(R"({"w":{"dtype":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}}", "");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("is missing"));
   Write(R"({"w":7,"__metadata__":{}})", "");

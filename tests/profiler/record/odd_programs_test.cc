@@ -143,7 +143,7 @@ TEST_F(OddProgram, TextsThatTheTablesDoNotHoldAreCounted) {
   EXPECT_THAT(Rows("SELECT (count(*) > 100) || '' FROM arg WHERE value LIKE '(not kept%'"),
               ElementsAre("1"));
   EXPECT_THAT(Rows("SELECT (count > 100000) || advice FROM import_issue WHERE code = 'lost_texts'"),
-              ElementsAre(HasSubstr("1names or texts")));
+              ElementsAre(HasSubstr("1The recording's tables were full")));
 }
 
 TEST_F(OddProgram, ArgumentsBeyondEightAreCounted) {

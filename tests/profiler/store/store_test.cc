@@ -202,7 +202,7 @@ TEST_F(StoreTest, ForeignFilesAreRefused) {
   sqlite3_close(db);
   absl::Status status = Store::Open(other).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));
-  EXPECT_THAT(std::string(Message(status)), HasSubstr("no xlaprof store"));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("not an xlaprof store"));
 }
 
 // An importer's caller takes what is invalid for the file's fault, and goes on without it.
@@ -228,7 +228,7 @@ TEST_F(StoreTest, EmptyFileIsCalledEmpty) {
   std::ofstream(path_).close();
   absl::Status status = Store::Open(path_).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));
-  EXPECT_THAT(std::string(Message(status)), HasSubstr("empty file (0 bytes)"));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("the file is empty (0 bytes)"));
 }
 
 // No version has been released whose stores would have to be read.
