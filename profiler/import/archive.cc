@@ -145,7 +145,7 @@ absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::strin
   impl->in_memory_bytes = origin.in_memory_bytes;
   const bool is_notebook = IsNotebook(bytes.substr(0, kSniffedBytes));
   XP_TRY(is_notebook ? impl->ReadCells(bytes) : impl->Read(bytes, wanted));
-  // Damage of the compression also damages the archive; its message says more.
+  // Damage of the compression also damages the archive, and its message is more specific.
   if (!origin.damage.empty()) impl->damage = std::move(origin.damage);
   if (impl->members.empty() && is_notebook) {
     return Invalid(

@@ -1,5 +1,5 @@
-// Reads a tar or zip archive, compressed or not, as the files in it, and a Jupyter notebook as what
-// its cells printed. Both are recognised by their bytes.
+// Reads the files in a tar or zip archive, compressed or not, and the output of the cells of a
+// Jupyter notebook. Both are recognised by their bytes.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct ArchiveOrigin {
 class Archive {
  public:
   struct Member {
-    std::string name;         // relative path with /, without "..", control characters and what
-                              // points out of the archive; distinct
+    std::string name;         // relative path with /; distinct, without control characters,
+                              // "..", or anything else that leads out of the archive
     std::string_view bytes;   // valid as long as the archive; only the beginning if unwanted
     int64_t size_bytes = 0;   // size of the whole member
     int64_t modified_ns = 0;  // Unix time
-    std::string damage;       // why the bytes are not all there; "" if they are
+    std::string damage;       // why some of the bytes are missing; "" if none are
   };
 
   // Returns whether a member that begins like this is worth reading. `head` is its first 64 KiB.
@@ -38,9 +38,9 @@ class Archive {
 
   // Returns whether the file begins like an archive; false if it cannot be read.
   static bool Is(const std::filesystem::path& path);
-  // Reads the members that are regular files; of unwanted ones it keeps only the beginning. Their
-  // bytes lie in memory, or in an unnamed file if they are over `in_memory_bytes` together. Fails
-  // if the file is unreadable or no member could be read.
+  // Reads the members that are regular files. Of unwanted ones it keeps only the beginning. The
+  // bytes are kept in memory, or in an unnamed file if they are more than `in_memory_bytes`
+  // together. Fails if the file is unreadable or no member could be read.
   static absl::StatusOr<std::shared_ptr<const Archive>> Open(
       const std::filesystem::path& path, const Wanted& wanted,
       size_t in_memory_bytes = kInMemoryBytes);
@@ -52,8 +52,8 @@ class Archive {
   ~Archive();
 
   std::span<const Member> members() const;
-  // Gives the memory of a member's bytes back if they lie in a file, because they will hardly be
-  // read again.
+  // Releases the memory of a member's bytes if they are mapped from a file, because they will
+  // hardly be read again.
   void Forget(size_t member) const;
   // Returns why not everything could be read, in one sentence; "" if all is well.
   const std::string& damage() const;

@@ -36,7 +36,7 @@ class Descriptor {
   int fd_;
 };
 
-// Bytes that lie in memory or are mapped from a file.
+// Bytes in memory or mapped from a file.
 class Block {
  public:
   Block() = default;
@@ -63,8 +63,8 @@ class Block {
     return map_ != nullptr ? std::string_view(static_cast<char*>(map_), map_size_)
                            : std::string_view(text_);
   }
-  // Gives the memory of bytes [from, to) back if they are mapped; reading them again only costs
-  // time. Any thread may call it, also while another thread reads them.
+  // Releases the memory of bytes [from, to) if they are mapped. Reading them again only costs time.
+  // Any thread may call this, even while another thread reads them.
   void Forget(size_t from, size_t to) const;
 
  private:
@@ -75,11 +75,11 @@ class Block {
 
 class ByteSink {
  public:
-  // `in_memory_bytes` limits how much may lie in memory.
+  // `in_memory_bytes` limits how many bytes are kept in memory.
   explicit ByteSink(size_t in_memory_bytes = kInMemoryBytes) : in_memory_bytes_(in_memory_bytes) {}
   // Reserves memory for about as many bytes as will come.
   void Reserve(size_t size) { text_.reserve(std::min(size, in_memory_bytes_)); }
-  // Fails if there is no room for the file, which lies under TMPDIR (/tmp).
+  // Fails if there is no room for the file, which is created under TMPDIR (or else /tmp).
   absl::Status Append(const char* data, size_t size);
   size_t size() const { return size_; }
   absl::StatusOr<Block> Finish() &&;

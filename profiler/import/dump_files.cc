@@ -20,8 +20,8 @@ struct Program {
   std::vector<size_t> others;
 };
 
-// Ranks a dumped program; lower is better. The program that XLA was given says more than what XLA
-// made of it, and a proto is exact while a text is not.
+// Ranks a dumped program; lower is better. XLA's input says more than XLA's output, and a proto is
+// exact while a text is not.
 int Rank(const XlaDumpName& name) {
   return (name.kind == XlaDumpName::kAfter ? 2 : 0) + (name.is_proto ? 0 : 1);
 }
@@ -32,7 +32,7 @@ struct DumpFile {
 };
 
 // Returns the dump that a file belongs to: that of its folder, or of the folder above if its own
-// folder is named by a program. The result views `file` or `folder`.
+// folder is named after a program. The result views `file` or `folder`.
 std::optional<DumpFile> DumpFileOf(const fs::path& path, std::string& file, std::string& folder) {
   file = path.filename().string();
   if (auto name = ParseXlaDumpName(file)) return DumpFile{path.parent_path(), *name};

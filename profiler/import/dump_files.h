@@ -1,5 +1,5 @@
-// Groups the files in folders of --xla_dump_to and JAX_DUMP_IR_TO, which have dozens of files per
-// program, of which two are read.
+// Groups the files in folders of --xla_dump_to and JAX_DUMP_IR_TO. A folder has dozens of files per
+// program, and two of them are read.
 #pragma once
 
 #include <vector>

@@ -17,8 +17,8 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kEndBytes = 64 << 10;
-// The beginning of a packed or UTF-16 file that is read. zstd gives no bytes before a block of 128
-// KiB is complete.
+// The number of bytes at the beginning of a packed or UTF-16 file that are read. zstd yields no
+// bytes before a block of 128 KiB is complete.
 constexpr size_t kPackedBytes = 192 << 10;
 constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd";
 constexpr std::string_view kUtf16Little = "\xff\xfe", kUtf16Big = "\xfe\xff";

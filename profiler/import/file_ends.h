@@ -21,8 +21,8 @@ std::optional<FileEnds> EndsOf(const std::filesystem::path& path);
 // Does the same for bytes that the caller has already.
 FileEnds EndsOf(std::string_view bytes);
 
-// Returns the first `limit` bytes, or fewer, of what the gzip or zstd that begins with `packed`
-// holds; "" if none can be had.
+// Returns the first `limit` bytes, or fewer, of the content of the gzip or zstd data that begins
+// with `packed`. Returns "" if nothing can be decompressed.
 std::string Unpacked(std::string_view packed, size_t limit);
 
 }  // namespace xlaprof

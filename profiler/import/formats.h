@@ -1,4 +1,4 @@
-// Finds the importer that a file is for.
+// Finds the importer for a file.
 #pragma once
 
 #include <string>

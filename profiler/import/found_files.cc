@@ -95,7 +95,7 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
   return DerivedByDebugRun(path, names);
 }
 
-// Returns whether the file lies beside a store that is being written, or whose writer was killed.
+// Returns whether the file is next to a store that is being written, or whose writer was killed.
 // Reading that store reads this file too.
 bool IsPartOfAStore(const fs::path& path, const Names& names) {
   const std::set<std::string>& siblings = names.at(path.parent_path()).names;
@@ -125,7 +125,7 @@ void Sniff(FoundFile& file) {
   } else {
     ends = EndsOf(file.path);
   }
-  if (!ends) return;  // reading it says why
+  if (!ends) return;  // reading it reports why
   file.importer = Recognise(ends->bytes);
   if (file.importer != nullptr) return;
   file.looks_like = ends->bytes.empty() ? kEmptyFile : LooksLike(ends->bytes);
@@ -152,7 +152,8 @@ class Finder {
           out_.problems.push_back(fmt::format(
               "{}: this directory is empty. Name the one that the run wrote to", input.string()));
       } else if (input != "-" && !fs::exists(input, error)) {
-        // The name may be mistyped. What it should have named would be missing without a word.
+        // The name may be mistyped. Without this error, the intended file would be missing
+        // silently.
         return NotFound("{}: no such file or directory", input.string());
       } else {
         out_.files.push_back({.path = input, .named = true});
@@ -282,8 +283,8 @@ class Finder {
     out_.files = std::move(files);
   }
 
-  // Asks the importers about each file. A file that none knows is of no run, however new it is. The
-  // parts of a dump are known by name.
+  // Asks the importers about each file. A file that none of them knows belongs to no run, however
+  // new it is. The parts of a dump are known by name.
   void SniffAll() {
     if (formats_are_given_) return;
     for (FoundFile& file : out_.files) {

@@ -1,6 +1,5 @@
-// Finds the files in the inputs, walking directories and opening archives. Also finds out what each
-// file is besides its format: which run it is of, which file it was made from, which dump it is
-// part of.
+// Finds the files in the inputs, walking directories and opening archives. Also finds out which run
+// and dump each file is part of, and which file it was made from.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +15,8 @@
 
 namespace xlaprof {
 
-// The looks of a file that gives no bytes, because it is empty or cut before its first block.
+// The value of looks_like for a file that yields no bytes, because it is empty or cut before its
+// first block.
 inline constexpr std::string_view kEmptyFile = "an empty file";
 
 struct FoundFile {
@@ -33,7 +33,8 @@ struct FoundFile {
   std::string dump;            // the dump of one process that it is part of, by its folder
   // The importer that knows its beginning and its end; null if none does, or none was asked.
   const Importer* importer = nullptr;
-  std::string looks_like;  // its looks if no importer knows it; then it is of no run
+  // Describes its bytes if no importer knows it. Such a file belongs to no run.
+  std::string looks_like;
   int64_t modified_ns = 0;
   int64_t bytes = 0;
 
@@ -41,7 +42,7 @@ struct FoundFile {
   absl::StatusOr<InputFile> Open() const;
 };
 
-// Returns whether the file may say something about a run: it is not made from another file, and its
+// Returns whether the file may hold facts of a run: it was not made from another file, and its
 // format is not unknown.
 bool MayBeRead(const FoundFile& file);
 
@@ -52,10 +53,10 @@ struct FoundFiles {
   std::vector<std::string> problems;  // one line each: directories that are empty, bad archives
 };
 
-// Finds the files of `inputs`. With `formats_are_given` (--as), no file is asked what it is.
-// Returns NotFound for an input that does not exist, and InvalidArgument for a directory with too
-// many files to be a capture. A file that cannot be opened is found all the same; reading it
-// reports that.
+// Finds the files of `inputs`. With `formats_are_given` (--as), the files' formats are not
+// examined. Returns NotFound for an input that does not exist, and InvalidArgument for a directory
+// with too many files to be a capture. A file that cannot be opened is still found; reading it
+// reports the error.
 absl::StatusOr<FoundFiles> FindFiles(std::span<const std::filesystem::path> inputs,
                                      bool formats_are_given);
 

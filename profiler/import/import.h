@@ -1,5 +1,5 @@
 // Imports one run from files and directories into a store: finds formats, groups files into runs,
-// reads those of the chosen run, and joins what its sources say of the same facts.
+// reads those of the chosen run, and joins the facts that several sources report.
 #pragma once
 
 #include <filesystem>
@@ -19,13 +19,13 @@ struct ImportOptions {
 };
 
 // Reads `options.inputs` into an empty `store`, in one transaction. Files that are not recognised,
-// derived from others or of other runs are listed in table source. Returns NotFound or
-// InvalidArgument if nothing could be read. The message has one line per file, with what, where and
-// what to try.
+// that were made from others, or that belong to other runs are listed in table source. Returns
+// NotFound or InvalidArgument if nothing could be read. The message has one line per file, with
+// what, where and what to try.
 absl::Status Import(const ImportOptions& options, Store& store);
 
-// Unites what several sources say of one process: processes, executions, compiles, steps. Import
-// calls it; it is declared here for tests.
+// Unites the processes, executions, compiles and steps that several sources report of one process.
+// Import calls it; it is declared here for tests.
 absl::Status JoinSources(Store& store);
 
 }  // namespace xlaprof

@@ -36,14 +36,14 @@ class ImportContext {
   // Makes another process in the same source and segment (a second host plane, for example), which
   // becomes the current one. Returns its id.
   absl::StatusOr<int64_t> NewProcess(OptText host, OptInt pid, OptInt rank);
-  // Begins the next segment, at a restart mark: torch_xla appends to its files across runs. What
-  // follows belongs to that segment.
+  // Begins the next segment, at a restart mark: torch_xla appends to its files across runs. All
+  // facts that follow belong to that segment.
   void Restart();
   // Returns the ordinal of the next fact of the current process: 0, 1, 2, ...
   int64_t NextOrdinal() { return position_.next_ordinal++; }
 
   // Several files may describe one process (a dump of XLA). Each has a context of its own, which
-  // goes on where the one before stopped.
+  // continues where the previous one stopped.
   struct Position {
     int64_t next_ordinal = 0, process_id = 0, segment = 0;
   };
@@ -64,13 +64,13 @@ class ImportContext {
     XP_TRY(store.Add(ProvenanceRow{Row::kTable, id, source_id, offset, line, ordinal}));
     return id;
   }
-  // Returns the offset that turns this source's "ns since epoch_ns" into the store's times, or
-  // DataLoss if it overflows. The first source with a clock sets meta.base_epoch_ns; later ones are
-  // moved to it. Also sets source.clock_offset_ns.
+  // Returns the offset that converts this source's "ns since epoch_ns" to the store's times, or
+  // DataLoss if it overflows. The first source with a clock sets meta.base_epoch_ns, and later ones
+  // are aligned with it. Also sets source.clock_offset_ns.
   absl::StatusOr<int64_t> AlignClock(int64_t epoch_ns);
 
-  // Reports progress in bytes of the input, for the bar; cheap. Bytes before `bytes_done` may be
-  // read again, but their memory is given back.
+  // Reports progress in bytes of the input, for the progress bar. A call is cheap. Bytes before
+  // `bytes_done` may be read again, but their memory is released.
   std::function<void(size_t bytes_done)> progress = [](size_t) {};
 
  private:
@@ -81,12 +81,13 @@ struct Importer {
   const char* name;     // name that --as takes and source.format holds
   const char* summary;  // one line: what writes such files
   const char* example;  // a typical file name
-  // Returns how sure it is that bytes are of this format: 0: not this format; 100: certainly.
-  // `head` is the first 64 KiB (or all) of the decompressed bytes. If these say little, it is also
-  // asked about the last 64 KiB, and about the first without escapes.
+  // Returns how certain it is that the bytes have this format, from 0 (not this format) to 100
+  // (certain). `head` is the first 64 KiB (or all) of the decompressed bytes. If these are
+  // inconclusive, it is also asked about the last 64 KiB, and about the first without escapes.
   int (*sniff)(std::string_view head);
-  // Reads what it can. If a part of the input is bad, it adds an Issue and goes on. Returns an
-  // error status only if nothing could be read; it says what, where (byte or line) and what to try.
+  // Reads what it can. If a part of the input is bad, it adds an Issue and continues. Returns an
+  // error status only if nothing could be read. The error says what is wrong, where (byte or line),
+  // and what to try.
   absl::Status (*read)(const Input& input, ImportContext& context);
   // True if large files of this format are mapped instead of copied (input.h). Profiles are,
   // because they are written once and may have gigabytes. Logs are not, because they are truncated

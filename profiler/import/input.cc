@@ -22,7 +22,7 @@
 namespace xlaprof {
 namespace {
 
-// Memory of mapped bytes is given back in pieces of this size.
+// Memory of mapped bytes is released in pieces of this size.
 constexpr size_t kForgetBytes = size_t(8) << 20;
 
 absl::StatusOr<Block> ReadAll(int fd, const std::string& name, size_t size) {
@@ -134,8 +134,8 @@ absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
   return absl::OkStatus();
 }
 
-// Returns whether a large file is a profile, or no text, judging by its beginning and its end,
-// whatever it is called.
+// Returns whether a large file is a profile or not text, judging by its beginning and its end, and
+// not by its name.
 bool MayBeMapped(const std::filesystem::path& path) {
   const std::optional<FileEnds> ends = EndsOf(path);
   if (!ends) return false;
@@ -174,7 +174,7 @@ struct InputFile::Impl {
   bool decoded = false;           // the bytes were decoded into `plain`
   size_t mark = 0;                // bytes of UTF-8's byte order mark before bytes()
   std::string damage;
-  size_t forgotten = 0;  // how many of bytes() gave their memory back
+  size_t forgotten = 0;  // number of bytes() whose memory was released
   std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }
   absl::Status Decode(const std::string& name);
 };

@@ -17,11 +17,11 @@ class InputFile {
   // Opens a file; `path` "-" reads standard input. Fails if the file is missing, unreadable, not a
   // regular file, or empty.
   //
-  // Memory stays bounded. Up to 64 MiB of a file, and of what comes out of its compression, lie in
-  // memory. More of a text (a log, a report, a dump, a notebook), or of what is decompressed, is
-  // copied to an unnamed temporary file, which nobody else can cut. Larger profiles
+  // Memory stays bounded. Up to 64 MiB of a file, and of its decompressed content, are kept in
+  // memory. Longer texts (a log, a report, a dump, a notebook) and longer decompressed content are
+  // copied to an unnamed temporary file, which nobody else can truncate. Larger profiles
   // (Importer::maps_large_files), and larger files that are not text, such as archives, are mapped
-  // where they lie. If such a file is cut while it is read, the process gets a SIGBUS, unless its
+  // in place. If such a file is truncated while it is read, the process gets a SIGBUS, unless its
   // main function has called InstallMapGuards (map_guard.h). Then zeros are read instead.
   static absl::StatusOr<InputFile> Open(const std::filesystem::path& path);
   // Does the same for bytes that the caller has already, such as a member of an archive, which
@@ -34,12 +34,12 @@ class InputFile {
   // Returns the bytes, decompressed, in UTF-8 and without a byte order mark. Valid as long as this
   // object.
   std::string_view bytes() const;
-  // Gives the memory of bytes() before `done` back, in large pieces, because they will hardly be
-  // read again.
+  // Releases the memory of bytes() before `done`, in large pieces, because they will hardly be read
+  // again.
   void Forget(size_t done);
-  std::string_view disk() const;  // as it lies on disk
-  // Returns what went wrong while decompressing or decoding, with the byte in the file as it lies
-  // on disk; "" if all is well. If something went wrong, bytes() holds what could be read.
+  std::string_view disk() const;  // as stored on disk
+  // Returns what went wrong while decompressing or decoding, with the position in the file on disk;
+  // "" if nothing did. If something went wrong, bytes() holds the part that could be read.
   const std::string& damage() const;
   // Returns whether the file became shorter before all of it was read. Then bytes() may lack its
   // end or, in a mapped file, have zeros in place of other bytes. A copied file is read when it is

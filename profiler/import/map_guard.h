@@ -1,5 +1,5 @@
-// Guards against files that somebody cuts while we read them through a mapping. Reading behind the
-// new end of such a file raises SIGBUS, which ends the process unless the program has called
+// Guards against files that somebody truncates while we read them through a mapping. Reading beyond
+// the new end of such a file raises SIGBUS, which ends the process unless the program has called
 // InstallMapGuards.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reads Jupyter notebooks, as Colab and Kaggle keep them, for what their cells printed. The format,
+// Reads the output of the cells of Jupyter notebooks, as Colab and Kaggle keep them. The format,
 // version 4 and 3: https://nbformat.readthedocs.io/en/latest/format_description.html.
 #pragma once
 
@@ -19,7 +19,7 @@ struct NotebookOutput {
 
 struct NotebookOutputs {
   std::vector<NotebookOutput> cells;  // the cells that printed something
-  std::string damage;                 // why the rest was not read, with the byte; "" if all was
+  std::string damage;  // why the rest was not read, with the byte; "" if everything was read
 };
 
 NotebookOutputs ReadNotebook(std::string_view json);

@@ -275,7 +275,7 @@ class Copying {
   std::vector<StringId> strings_;
 };
 
-// Writes a store to a file, if it lay in an archive or was compressed.
+// Writes a store that was in an archive or compressed to a file.
 absl::Status Write(std::string_view bytes, const std::filesystem::path& path) {
   std::ofstream out(path, std::ios::binary);
   out.write(bytes.data(), std::streamsize(bytes.size()));
@@ -295,8 +295,7 @@ uint64_t BytesOfHeader(std::string_view bytes) {
   return pages * (size == 1 ? 65536 : size);
 }
 
-// Reports a store that is cut. SQLite does not notice if the end of a page is missing that holds
-// nothing.
+// Reports a store that is cut. SQLite does not notice if only the empty end of a page is missing.
 absl::Status TellCut(const Input& input, ImportContext& context) {
   const uint64_t whole = BytesOfHeader(input.bytes);
   if (input.bytes.size() >= whole) return absl::OkStatus();
@@ -318,7 +317,7 @@ absl::Status CopyRecording(const Input& input, const Store& from, ImportContext&
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
-  // The file itself is opened if it is a plain file, because what was committed last is in its log
+  // The file itself is opened if it is a plain file, because the last commits are in the log file
   // beside it.
   std::error_code error;
   std::filesystem::path path = input.path;

@@ -44,8 +44,8 @@ bool AreAsOldAs(const std::string& time, int64_t modified_ns) {
   return absl::AbsDuration(absl::FromUnixNanos(modified_ns) - named) < absl::Hours(24);
 }
 
-// Returns whether `path` lies under a folder `part`. "/tb/fallback_1/plugins" lies under
-// "fallback_1" and "tb/fallback_1", not under "fallback".
+// Returns whether `path` is inside a folder `part`. "/tb/fallback_1/plugins" is inside "fallback_1"
+// and "tb/fallback_1", not inside "fallback".
 bool LiesUnder(const fs::path& path, const std::string& part) {
   return fmt::format("/{}/", path.generic_string()).find(fmt::format("/{}/", part)) !=
          std::string::npos;

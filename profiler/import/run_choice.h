@@ -15,10 +15,10 @@ namespace xlaprof {
 class RunChoice {
  public:
   // Finds runs by root and RUN folder. Chooses the newest, or the one that `wanted` (--run; "" for
-  // none) names: a label, a RUN folder, or the part of a path that only one run lies under. Runs
-  // that are named by their time are ordered by it. They count as newer than others, whose files
-  // may be copies. If the files of runs that are named by their time are no copies, the times of
-  // the files decide instead which kind is newer.
+  // none) names: a label, a RUN folder, or a part of a path that only one run has. Runs that are
+  // named by their time are ordered by it. They count as newer than others, whose files may be
+  // copies. If the files of runs that are named by their time are not copies, the times of the
+  // files decide instead which kind is newer.
   void FromFolders(std::span<const FoundFile> files, std::string_view wanted);
   // Call it after the text files were read and before the profiles are. It gives each segment of
   // the text files its run, counted from the end, because the last segment is the newest run's, and

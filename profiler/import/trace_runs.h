@@ -1,5 +1,5 @@
-// Groups Chrome traces that lie side by side. The ranks of one job that were recorded together are
-// one run; all other traces are runs of their own.
+// Groups Chrome traces that are next to one another. The ranks of one job that were recorded
+// together are one run; all other traces are runs of their own.
 #pragma once
 
 #include <vector>

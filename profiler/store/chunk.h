@@ -30,7 +30,7 @@ inline constexpr size_t kChunkArguments = 1 << 20;
 
 std::string_view ArgTypeName(ArgType type);
 std::optional<ArgType> ArgTypeFromName(std::string_view name);
-// Returns the value of which ArgBits() gave `bits`, exactly for every type.
+// Returns the value for which ArgBits() returned `bits`, exactly for every type.
 inline ArgValue ArgFromBits(ArgType type, uint64_t bits) {
   switch (type) {
     case ArgType::kInt:

@@ -23,7 +23,7 @@ constexpr size_t kWorthUnpacking = 3;
 // This many bytes from the middle of a long section are packed to find out whether to pack all of
 // it.
 constexpr size_t kProbeBytes = 4096;
-// String ids below this are looked up in an array, larger ones (which Intern does not give in
+// String ids below this are looked up in an array, larger ones (which Intern does not return in
 // practice) in a hash table.
 constexpr StringId kSmallIds = 1 << 22;
 

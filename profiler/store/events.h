@@ -53,7 +53,7 @@ inline uint64_t ArgBits(const ArgValue& value) {
 // innermost event that is open then, enters that event, or enters the next event to begin.
 enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
 
-// The ends of flows that could not be given to an event.
+// The ends of flows that could not be attached to an event.
 struct UnboundFlows {
   int64_t count = 0;
   int64_t first_offset = INT64_MAX;  // the smallest offset in the source

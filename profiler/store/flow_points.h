@@ -16,8 +16,8 @@ struct FlowPoint {
   int64_t offset = 0;  // offset in the source
 };
 
-// Gives the flows of `points` to the events around them. Returns the flows that found no event, or
-// an event that has another such flow already. `events` are those of one track, sorted by start,
+// Attaches the flows of `points` to the events around them. Returns the flows that found no event,
+// or an event that has another such flow already. `events` are those of one track, sorted by start,
 // then the longest first. Sorts `points`.
 UnboundFlows BindFlows(std::span<Event> events, std::span<FlowPoint> points);
 

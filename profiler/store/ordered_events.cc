@@ -17,12 +17,12 @@ struct Decoded {
   ChunkRow row;
   EventColumns columns;
   ChunkArguments arguments;
-  size_t next = 0, end = 0;  // events that are still to be looked at
+  size_t next = 0, end = 0;  // events that are still to be examined
 
   Event Head() const { return {.ts_ns = columns.ts_ns[next], .dur_ns = columns.dur_ns[next]}; }
 };
 
-// The values of one key, for events or for names, as they lie in the chunk.
+// The values of one key, for events or for names, as the chunk stores them.
 struct KeyColumn {
   StringId key;
   ArgType type;

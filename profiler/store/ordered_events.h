@@ -1,5 +1,5 @@
-// Reads the events of a track in order, whatever chunks they lie in, with all their arguments. It
-// serves readers that nest events or write out every one of them.
+// Reads the events of a track in order, across its chunks, with all their arguments. It serves
+// readers that nest events or write out every one of them.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -63,10 +63,10 @@ class OrderedEvents {
   // Begins the events of a track. Opening one track after the other costs less than making an
   // OrderedEvents for each, because memory is used again.
   absl::Status Open(int64_t track_id);
-  // Returns the next events: as many as lie in one chunk before any event of another chunk. Returns
-  // false at the end. `batch` and `arguments` (null unless asked for) are valid until the next
-  // call. The arguments of event i are those of batch.first_index + i. Damaged chunks are skipped,
-  // and events whose arguments are damaged come without them.
+  // Returns the next events: those of one chunk that come before any event of another chunk.
+  // Returns false at the end. `batch` and `arguments` (null unless asked for) are valid until the
+  // next call. The arguments of event i are those of batch.first_index + i. Damaged chunks are
+  // skipped, and events whose arguments are damaged come without them.
   absl::StatusOr<bool> Next(EventBatch* batch, const ChunkArguments** arguments);
 
   // Counts for all tracks so far.

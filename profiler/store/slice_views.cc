@@ -8,7 +8,7 @@ namespace xlaprof {
 
 namespace {
 
-// A window in which nothing lies, whatever its times. Its length, too, fits an int64_t.
+// A window that contains no event, whatever the event's times. Its length also fits an int64_t.
 constexpr int64_t kNeverFromNs = int64_t{1} << 62, kNeverToNs = -kNeverFromNs;
 
 std::string OfProcess(const Slice& slice) {

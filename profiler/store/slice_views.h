@@ -11,7 +11,8 @@ namespace xlaprof {
 // contains nothing. Returns NotFound if there is no such process or step.
 absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice);
 
-// Makes temporary views with the tables' names, which show this connection what lies in `slice`.
+// Makes temporary views with the tables' names, which show this connection only the rows in
+// `slice`.
 absl::Status MakeSliceViews(const Store& store, const Slice& slice);
 
 }  // namespace xlaprof

@@ -6,8 +6,8 @@
 namespace xlaprof::sql {
 namespace {
 
-// How many decoded chunks are kept for look-ups by id. At 3 MB for a full chunk of events, they
-// take about 50 MB.
+// The number of decoded chunks that are kept for look-ups by id. At 3 MB for a full chunk of
+// events, they take about 50 MB.
 constexpr size_t kKeptChunks = 16;
 
 absl::Status Prepare(sqlite3* db, std::string_view text, Statement* out) {

@@ -12,18 +12,16 @@
 //
 // File: pages of one size, numbered from 1. Page 1 begins with a header of 100 bytes: magic, page
 // size (u16 at 16; 1 means 65536), bytes reserved at each page's end (u8 at 20), number of pages
-// (u32 at 28), first trunk of the list of free pages (u32 at 32), user_version (u32 at 60).
-// B-tree page: u8 kind, u16 first free block, u16 number of cells, u16 start of cells, u8
-// fragmented bytes. Interior pages then have the u32 right-most child. An array of u16 cell offsets
-// follows.
-// Cell: interior pages begin with a u32 child. Tables go on with a varint payload size (leaves
+// (u32 at 28), first trunk of the list of free pages (u32 at 32), user_version (u32 at 60). B-tree
+// page: u8 kind, u16 first free block, u16 number of cells, u16 start of cells, u8 fragmented
+// bytes. Interior pages then have the u32 right-most child. An array of u16 cell offsets follows.
+// Cell: interior pages begin with a u32 child. Tables continue with a varint payload size (leaves
 // only) and a varint row id, indexes with a varint payload size. Then come the payload's first
-// bytes and, if it does not fit, the u32 first overflow page.
-// Overflow page: u32 next (0: last), then payload.
-// Record: varint size of the header, a varint type per value, then the values.
+// bytes and, if it does not fit, the u32 first overflow page. Overflow page: u32 next (0: last),
+// then payload. Record: varint size of the header, a varint type per value, then the values.
 // Write-ahead log: header of 32 bytes (magic, version, page size, sequence, two salts, two
 // checksums), then frames. A frame is a u32 page number, u32 pages in the file after this commit
-// (0: no commit), two salts, two checksums that go on from those of the frame before, and the page.
+// (0: no commit), two salts, two checksums that continue those of the frame before, and the page.
 
 namespace xlaprof {
 namespace {
@@ -141,10 +139,10 @@ void PageFile::ReadHeader(uint32_t fallback_page_size) {
   usable_ = page_size_;
 }
 
-// A frame's checksum goes on from that of the frame before, so one broken frame hides all that
-// follow from SQLite. Here each frame is checked against the checksum that its predecessor states,
-// so that frames after a broken one are still found. Frames after the last commit are left out. If
-// the log's header is broken, the first frame's salts are believed.
+// A frame's checksum continues that of the frame before, so one broken frame hides all that follow
+// from SQLite. Here each frame is checked against the checksum that its predecessor states, so that
+// frames after a broken one are still found. Frames after the last commit are left out. If the
+// log's header is broken, the first frame's salts are believed.
 void PageFile::ReadLog() {
   uint8_t head[kLogHeader];
   uint8_t first_frame[kFrameHeader];

@@ -79,7 +79,7 @@ struct TreePage {
     int64_t rowid = 0;           // set in table leaves
     uint64_t payload_bytes = 0;  // 0 in table interiors, which have no payload
     std::string_view local;      // the part of the payload that is on the page
-    uint32_t overflow = 0;       // page on which the payload goes on; 0: it does not
+    uint32_t overflow = 0;       // page on which the payload continues; 0: none
   };
   Kind kind = kTableLeaf;
   std::vector<uint32_t> children;  // set in interior pages
@@ -101,7 +101,7 @@ struct RecordValue {
   double real = 0;
   std::string_view bytes;
 };
-// Reads the values of a record, or only their types if the record goes on elsewhere (`whole` is
+// Reads the values of a record, or only their types if the record continues elsewhere (`whole` is
 // false). Returns false if it is not a record.
 bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole,
                  std::vector<RecordValue>* out);

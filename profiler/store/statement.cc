@@ -21,7 +21,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return absl::ResourceExhaustedError(
           fmt::format("{}: the disk is full. Free space, or write elsewhere with -o", doing));
     case SQLITE_IOERR:
-      // SQLite says no more than that a write failed.
+      // SQLite reports only that a write failed.
       if (rlimit limit{}; sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE &&
                           getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         return IoError(

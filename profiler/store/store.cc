@@ -31,14 +31,14 @@ struct Store::Impl {
   // the maps view.
   mutable bool strings_loaded = false;
   mutable StringId highest_string = 0;  // highest id that is loaded
-  // How often INSERT into the virtual tables may have interned text, and how much of that is
-  // loaded.
+  // The number of times that INSERT into the virtual tables may have interned text, and the number
+  // at the last load.
   std::shared_ptr<int64_t> sql_interned = std::make_shared<int64_t>(0);
   mutable int64_t sql_interned_loaded = 0;
   mutable std::deque<std::string> texts;
   mutable absl::flat_hash_map<std::string_view, StringId> text_ids, bytes_ids;
   mutable std::vector<std::string_view> by_id;
-  // Ids that no Intern gave, because they are far above all others.
+  // Ids that no Intern returned, because they are far above all others.
   mutable absl::flat_hash_map<StringId, std::string_view> by_far_id;
   bool wal = false;  // we switched the file to a write-ahead log
   absl::flat_hash_map<std::string, int64_t> stack_ids, site_ids;
@@ -113,7 +113,7 @@ sqlite3* Store::db() const { return impl_->db; }
 const Slice& Store::slice() const { return impl_->slice; }
 
 absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
-  // If several callers make it at once, O_EXCL lets one of them succeed.
+  // If several callers create it at once, O_EXCL lets one of them succeed.
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 && errno == EEXIST) {
     return absl::AlreadyExistsError(
@@ -138,7 +138,7 @@ absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
   Store store(std::move(impl));
   XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA synchronous=NORMAL;", kPageBytes)));
   // WAL lets readers work while we write, but needs shared memory, which network file systems do
-  // not give.
+  // not provide.
   bool network = OnNetworkFileSystem(path);
   if (!network) XP_TRY(store.Exec("PRAGMA journal_mode=WAL;"));
   store.impl_->wal = !network;
@@ -183,7 +183,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   Store store = wrap(std::move(impl));
   auto version = store.One<int64_t>("PRAGMA user_version");
   if (!version.ok()) {
-    // The message shall name the file as the user does, not as SQLite does.
+    // The message must name the file as the user does, not as SQLite does.
     std::string_view what = Message(version.status());
     const char* file = sqlite3_db_filename(store.db(), "main");
     for (std::string_view name : {std::string_view(file == nullptr ? "" : file), {"store"}}) {
@@ -194,7 +194,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   XP_TRY(auto has_chunks, store.One<int64_t>("SELECT count(*) FROM sqlite_schema WHERE type = "
                                              "'table' AND name IN ('event_chunk', 'source')"));
   if (has_chunks.value_or(0) != 2) {
-    // SQLite takes a file of 0 bytes for a database without tables.
+    // SQLite opens a file of 0 bytes as a database without tables.
     if (std::filesystem::file_size(path, error) == 0)
       return Invalid(
           "{}: the file is empty (0 bytes), so it is not a store. Import the sources again",

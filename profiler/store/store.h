@@ -30,7 +30,7 @@ inline constexpr int kPageBytes = 4096;
 // An id of table string; 0 means none.
 using StringId = uint32_t;
 
-// The part of a run that is looked at: `report --steps --from --to --process`. Empty members do not
+// The part of a run that is read: `report --steps --from --to --process`. Empty members do not
 // limit it. Times are ns since meta.base_epoch_ns.
 struct Slice {
   // By step.number where known, else by step.ordinal; both ends are included.
@@ -68,11 +68,11 @@ class Statement {
 
 class Store {
  public:
-  // Makes an empty store. Returns AlreadyExists if `path` exists; if several callers make it at
-  // once, one of them does. If it cannot be made, nothing of it is left.
+  // Creates an empty store. Returns AlreadyExists if `path` exists; if several callers create it at
+  // once, one of them does. If this fails, it leaves no file.
   static absl::StatusOr<Store> Create(const std::filesystem::path& path);
-  // Makes an empty store that SQLite keeps in memory and spills to an unnamed file when large. It
-  // is gone when it is closed.
+  // Creates an empty store that SQLite keeps in memory and spills to an unnamed file when large. It
+  // is deleted when it is closed.
   static absl::StatusOr<Store> CreateTemporary();
   // Opens a store read-only and never alters the file. Returns NotFound if it is absent, and
   // Unimplemented, naming both versions, if its schema is newer than ours. Returns InvalidArgument
@@ -113,7 +113,7 @@ class Store {
   absl::Status Begin();  // a transaction; nesting is an error
   absl::Status Commit();
   void Rollback();
-  // Makes the store one file. If somebody is reading it, its log stays beside it.
+  // Makes the store a single file. If another process is reading it, its log file remains.
   absl::Status CloseLog();
 
   // --- reading ---
@@ -133,7 +133,7 @@ class Store {
   absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
     return ReadRows<Row>(Row::kTable, rest, params...);
   }
-  // Returns the same of the whole run, whatever its slice.
+  // Returns rows of the whole run, regardless of the slice.
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> AllRows(std::string_view rest = "",
                                            const Params&... params) const {

@@ -27,7 +27,7 @@ inline constexpr size_t kMaxInOrder = kEarlyEvents + kEarlyEvents / 4;
 // early: to take a chunk from so many costs too much.
 inline constexpr size_t kMaxLate = 4 * EventWriter::kChunkEvents;
 
-// Empties a buffer that was written. A buffer that grew large gives its memory back.
+// Empties a buffer that was written. A buffer that grew large releases its memory.
 template <class T>
 void EmptyBuffer(std::vector<T>& values) {
   constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
@@ -76,14 +76,14 @@ struct EventRows {
   std::span<const BufferedArg> ArgsOf(size_t i) const {
     return std::span(args).subspan(FirstArg(i), FirstArg(i + 1) - FirstArg(i));
   }
-  // Takes the events of `from` from `begin` on, with what belongs to them; `from` keeps those
+  // Takes the events of `from` from `begin` on, with their arguments and labels; `from` keeps those
   // before.
   void TakeTail(EventRows& from, size_t begin);
   // Makes room for as many events as usually wait on a track. Memory that is not written to costs
   // nothing, while buffers that grow step by step are copied.
   void MakeRoom();
   void Clear();
-  // Clears the rows and gives large buffers back.
+  // Clears the rows and releases the memory of large buffers.
   void Empty();
   void Swap(EventRows& other);
 
@@ -134,10 +134,10 @@ struct TrackBuffer {
 // The rows of a track in order. One object serves one track after the other.
 class SortedRows {
  public:
-  // Turns to `track`, whose rows must not change until the next call. Sorts them unless they came
-  // in order.
+  // Switches to `track`, whose rows must not change until the next call. Sorts them unless they
+  // came in order.
   void Look(TrackBuffer& track);
-  // The events in order. What is changed here is what Copy copies.
+  // Returns the events in order. Copy copies them with all changes that the caller makes.
   std::vector<Event>& events() { return track_->in_order ? track_->rows.events : sorted_; }
   // Returns the end of those events from `from` to `to` at most whose arguments fit one chunk.
   size_t Fitting(size_t from, size_t to) const;

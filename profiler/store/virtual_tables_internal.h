@@ -96,7 +96,8 @@ struct PendingRows {
 };
 
 struct PendingEvent {
-  int64_t id = 0;  // negative: a stand-in that arguments may name; the true one is given at COMMIT
+  // Negative: a stand-in that arguments may name. The true id is assigned at COMMIT.
+  int64_t id = 0;
   int64_t track_id = 0;
   Event event;  // without name and category
   std::string name, category;

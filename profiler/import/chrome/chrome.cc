@@ -22,12 +22,12 @@ using json::Scanner;
 using json::Value;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-// The part of each end of the file that is looked at before the events are read.
+// The number of bytes at each end of the file that are examined before the events are read.
 constexpr size_t kEndBytes = size_t(64) << 10;
-// After broken JSON, the next event is looked for in so many bytes at a time. The file may be
-// hostile, so these looks together take a few times its length at most.
+// After broken JSON, the next event is searched for in this many bytes at a time. The file may be
+// hostile, so all searches together read at most a few times its length.
 constexpr size_t kProbeBytes = size_t(1) << 20;
-// If many events do not end, no other may be longer than this.
+// After many events without an end, no further event may be longer than this.
 constexpr size_t kTightBytes = size_t(4) << 10;
 // A shorter file is read before a thread would have started.
 constexpr size_t kWorthThread = size_t(1) << 20;
@@ -48,14 +48,14 @@ int Sniff(std::string_view head) {
   return 0;
 }
 
-// Properties of the file that it gives outside of its events.
+// Properties of the file that are stated outside of its events.
 struct Header {
   OptText host;
   OptInt rank;
   bool with_stack = false, record_shapes = false, profile_memory = false;
 };
 
-// Reads the text, while a thread of its own makes rows of its events.
+// Reads the text, while another thread makes rows of its events.
 class Reading {
  public:
   Reading(const Input& input, ImportContext& context) : input_(input), context_(context) {}
@@ -92,7 +92,7 @@ class Reading {
 
  private:
   // Events on their way to the rows, and their arguments. A batch has cache lines of its own,
-  // because others are filled meanwhile.
+  // because other batches are filled at the same time.
   struct alignas(128) Batch {
     std::vector<ChromeEvent> events;  // reused: the first `size` of them count
     size_t size = 0;
@@ -139,7 +139,7 @@ class Reading {
     }
   };
 
-  // Aligns the file's clock. Returns what turns the file's times into the store's.
+  // Aligns the file's clock. Returns the offset from the file's times to the store's.
   absl::StatusOr<int64_t> SetClock() {
     const ChromeCapture capture = DescribeChromeCapture(input_.bytes);
     int64_t epoch_ns = 0;
@@ -200,7 +200,7 @@ class Reading {
     return in.Next() == '[' ? ReadEvents(in, /*bare=*/false) : absl::OkStatus();
   }
 
-  // Reads the array at the scanner.
+  // Reads the array at the scanner's position.
   absl::Status ReadEvents(Scanner& in, bool bare) {
     found_events_ = true;
     in.Take('[');
@@ -319,7 +319,7 @@ class Reading {
     return false;
   }
 
-  // Returns how many bytes may be read in vain.
+  // Returns how many bytes may be read without finding an event.
   size_t Bound() const { return kProbeBytes * 16 + 4 * input_.bytes.size(); }
 
   void Broken(size_t offset, size_t skipped) {

@@ -15,12 +15,12 @@ using json::Scanner;
 using json::Value;
 
 constexpr size_t kEndBytes = size_t(64) << 10;
-// Lists of devices and of log lines come between the events and what is looked for here.
+// Lists of devices and of log lines may come between the events and the members that are read here.
 constexpr size_t kFarBytes = size_t(1) << 20;
 // Larger times count from 1970 (this one is in 2001), smaller ones from the start of something.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000'000;
 
-// A part of the file. A number at the end of a cut part may go on after it.
+// A part of the file. A number at the end of a cut part may continue after it.
 struct Part {
   std::string_view text;
   bool cut;
@@ -51,7 +51,7 @@ void FindTimes(Part part, ChromeCapture* capture) {
     if (!in.Take(':') || !in.Read(&value) || !part.IsWhole(in) ||
         !ParseMicroseconds(value.raw(), &time))
       continue;
-    if (time.ns == 0) continue;  // metadata events have it; it says nothing about the others
+    if (time.ns == 0) continue;  // metadata events have time 0, which says nothing about the others
     capture->first_ns = std::min(capture->first_ns, time.ns);
     capture->last_ns = std::max(capture->last_ns, time.ns);
   }

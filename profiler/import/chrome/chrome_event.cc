@@ -64,7 +64,7 @@ bool ChromeEventReader::Read(Scanner& in, ChromeEvent* event) {
   return whole;
 }
 
-// In the functions below, `from` is where the value before ended.
+// In the functions below, `from` is the place where the previous value ended.
 bool ChromeEventReader::ReadObject(Scanner& in, ChromeEvent* event) {
   size_t from = in.offset();
   Value key;

@@ -95,8 +95,8 @@ class ChromeEventReader {
         shapes_(numbers_.get()) {}
 
   // Reads the object that begins at the next byte. Returns false if it is not a well-formed object.
-  // The scanner is then where that shows, or is cut(). `event` is reused, with its room for
-  // arguments: nothing of before is left in it.
+  // The scanner is then at the place where that shows, or is cut(). `event` is reused with its room
+  // for arguments, and nothing of its previous content remains.
   bool Read(json::Scanner& in, ChromeEvent* event);
 
  private:

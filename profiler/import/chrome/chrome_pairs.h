@@ -1,6 +1,6 @@
 // Pairs events that come in two parts: B and E of a thread, and b and e of an asynchronous
-// operation (S and F in older files). The instants of the latter (n; T and p) lie in the operations
-// that are open then. Parts may come out of order, so they are put in order when all have been
+// operation (S and F in older files). The instants of the latter (n; T and p) belong to the
+// operations that are open then. Parts may come out of order, so they are sorted when all have been
 // seen, and are read again then. 32 bytes are kept of each.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace xlaprof {
 class ChromePairs {
  public:
   // One operation: `begin` as read again, and `end` if it ended; or an instant, which has no end.
-  // `outermost` is the name of the outermost operation that it lies in, or else its own. Valid
-  // during the call.
+  // `outermost` is the name of the outermost operation around it, or else its own. Valid during the
+  // call.
   struct Pair {
     const ChromeEvent& begin;
     const ChromeEvent* end;

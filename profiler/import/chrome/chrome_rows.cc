@@ -40,7 +40,7 @@ OptReal Real(std::string_view text) {
   return ParseReal(text);
 }
 
-// Reads an id such as "12" or "0x1f", as most writers give it.
+// Reads an id such as "12" or "0x1f", in the form that most writers print.
 std::optional<uint64_t> IdNumber(const Value& id) {
   std::string_view text = id.raw();
   int base = 10;
@@ -403,7 +403,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   if (kind.category == Category::kPython) ++python_count_;
   if (where.track != nullptr) {
     ++where.track->events;
-    // Waits that are for no stream have the process -1.
+    // Waits that belong to no stream have the process -1.
     if (kind.on_device && !where.track->is_device && where.track->process->pid.value_or(0) >= 0) {
       where.track->is_device = true;
       where.track->device_type = DeviceTypeOf(event.cat.raw());

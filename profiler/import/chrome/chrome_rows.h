@@ -17,8 +17,8 @@ namespace xlaprof {
 
 class ChromeRows {
  public:
-  // `shift_ns` turns the file's times into the store's. Texts of events may have numbers, if all
-  // are of one reader.
+  // `shift_ns` converts the file's times to the store's. Texts of events may have numbers, if one
+  // reader gave all of them.
   ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer, int64_t shift_ns);
 
   absl::Status Add(const ChromeEvent& event);
@@ -34,7 +34,8 @@ class ChromeRows {
     int64_t track_id = 0;
   };
 
-  // Returns the start in the store's time, or nothing if it cannot be, which is counted.
+  // Returns the start in the store's time. If the time is missing or impossible, counts that and
+  // returns nothing.
   std::optional<int64_t> StartOf(const ChromeEvent& event);
   absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts);
@@ -53,8 +54,8 @@ class ChromeRows {
   // never meet. `scope` is the process that the id belongs to; 0: the whole file.
   absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name,
                                   StringId scope);
-  // These return the number of a flow at one of its ends. Each of its links has a number of its
-  // own. So has each use of its id after the use before ended.
+  // These return the number of a flow at one of its ends. Each link of the flow has its own number.
+  // So has each use of its id after the previous use has ended.
   uint64_t LeaveFlow(uint64_t flow, int64_t ts_ns);
   uint64_t EnterFlow(uint64_t flow, int64_t ts_ns);
   uint64_t PassFlow(uint64_t flow);  // after EnterFlow: for the flow out of the event that it

@@ -77,7 +77,8 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
     }
     return true;
   };
-  // So much is looked at without asking for room again: the text, and the beginning of the value.
+  // This many bytes are read after a single check that they are there: the text, and the beginning
+  // of the value.
   constexpr ptrdiff_t kRoom = kBlock * kMaxBlocks + 32;
   for (size_t index = nodes->next; index != 0 && end - at >= kRoom;) {
     const Node& node = nodes[index];

@@ -50,12 +50,13 @@ class ChromeShapes {
   // Not owned.
   explicit ChromeShapes(TextNumbers* numbers) : numbers_(numbers) {}
 
-  // Reads the event that begins at the scanner's next byte. Returns false if it is written like
-  // none before, or is broken. The scanner then is where it was, and `event` may hold anything.
+  // Reads the event that begins at the scanner's next byte. Returns false if it is broken, or
+  // written in a way that was not seen before. The scanner then stays where it was, and `event` may
+  // hold anything.
   bool Read(json::Scanner& in, ChromeEvent* event) const;
 
-  // Adds an event, the last piece of which is its end. The pieces lie in its text one after the
-  // other. If events are written in too many ways, new ones are not kept.
+  // Adds an event. Its last piece is its end, and the pieces follow one another in its text. If
+  // events are written in too many ways, new ones are not kept.
   void Learn(std::span<const Piece> pieces);
 
   static constexpr size_t kMaxNodes = 1024;

@@ -1,7 +1,7 @@
-// A scanner over JSON text as profilers really write it. It takes what is well-formed at the speed
-// of memory. Where a writer was careless (control characters inside strings, NaN, a comma too many,
-// an end too early), it says so and goes on. Nothing is copied; views point into the text. The
-// grammar is that of RFC 8259, plus those liberties.
+// Scans JSON text as profilers really write it. Well-formed text is read at the speed of memory. If
+// a writer was careless (control characters inside strings, NaN, a comma too many, an end too
+// early), the scanner reports it and continues. Nothing is copied; views point into the text. The
+// grammar is that of RFC 8259 with these exceptions.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class Value {
     value.told_ |= uint64_t(number) << kNumberShift;
     return value;
   }
-  // Returns a whole number that fits, even if it is written as text ("12"), and nothing for other
+  // Returns an integer that fits, even if it is written as text ("12"), and nothing for other
   // values.
   std::optional<int64_t> Int() const;
 
@@ -69,8 +69,8 @@ std::string Decode(const Value& text);
 inline unsigned FirstBit(unsigned bits) { return unsigned(__builtin_ctz(bits)); }
 
 // Returns the quote that ends the text whose first byte is at `at`. Returns null if the quote is
-// not among the next 32 bytes, which must be there, or if a backslash or control character comes
-// before it.
+// not among the next 32 bytes, or if a backslash or control character comes before it. All 32 bytes
+// must be readable.
 inline const char* PlainTextEnd(const char* at) {
   const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
                 last_control = _mm_set1_epi8(0x1f);
@@ -87,9 +87,9 @@ inline const char* PlainTextEnd(const char* at) {
   return *stop == '"' ? stop : nullptr;
 }
 
-// Returns the first byte at or after `at` that is not a digit, point or minus sign: at most 16 on,
-// and so many bytes must be there. It does not branch on the length, which a processor could not
-// guess.
+// Returns the first byte at or after `at` that is not a digit, point or minus sign, or `at` + 16 if
+// the next 16 bytes all are. These 16 bytes must be readable. The function does not branch on the
+// length, which a processor could not predict.
 inline const char* DigitsEnd(const char* at) {
   // '-', '.', '/' and the digits follow one another in ASCII.
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
@@ -144,11 +144,11 @@ class Scanner {
   }
   // Reads a member's name and the colon after it.
   bool ReadKey(Value* key);
-  // Returns what was taken since `offset`.
+  // Returns the text that was taken since `offset`.
   std::string_view Since(size_t offset) const {
     return {begin_ + offset, size_t(at_ - begin_) - offset};
   }
-  // Returns what has not been taken yet.
+  // Returns the text that has not been taken yet.
   std::string_view rest() const { return {at_, size_t(end_ - at_)}; }
 
   bool at_end() const { return at_ == end_; }

@@ -24,8 +24,8 @@ class JsonTexts {
   JsonTexts(Store& store, std::string_view file, OddInput& odd)
       : store_(store), file_(file), odd_(odd) {}
 
-  // Returns the id of what a text stands for; for any other value, that of its text as it is. The
-  // numbers of values must all be of one reader.
+  // Returns the id of a text, decoded. For any other value, returns the id of its text as it is.
+  // The numbers of values must all come from one reader.
   absl::StatusOr<StringId> Of(const json::Value& value) {
     const uint16_t number = value.number();
     StringId known = 0;

@@ -10,8 +10,8 @@ namespace {
 __extension__ using Wide = __int128;
 
 constexpr int64_t kMaxNs = int64_t(1) << 62;
-constexpr int kPsDigits = 6;  // picoseconds a microsecond: 10^6
-// So many digits fit a Wide; more are only counted.
+constexpr int kPsDigits = 6;  // picoseconds per microsecond: 10^6
+// A Wide holds this many digits. Further ones are only counted.
 constexpr int kMaxDigits = 30;
 
 bool FromPs(Wide ps, Picoseconds* time) {

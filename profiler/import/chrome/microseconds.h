@@ -41,8 +41,8 @@ inline uint64_t OfEightDigits(uint64_t digits) {
          32;
 }
 
-// Reads a time as most writers give it: "495505.543", one to thirteen digits, a point and three
-// more. Returns false if it is written otherwise.
+// Reads a time in the form that most writers use: "495505.543", one to thirteen digits, a point and
+// three more. Returns false if it has another form.
 inline bool ParseUsual(std::string_view text, int64_t* ns) {
   if (text.size() < 5 || text.size() > 17 || text[text.size() - 4] != '.') return false;
   const char* at = text.data();

@@ -10,10 +10,10 @@
 
 namespace xlaprof {
 
-// Forgets texts if many of them have the same hash. For one thread.
+// Forgets texts if many of them have the same hash. Only one thread may use it.
 class TextCache {
  public:
-  // Returns the id that `text` was put with, or 0 if it is not here.
+  // Returns the id that `text` was added with, or 0 if the cache does not have it.
   uint32_t Find(std::string_view text) const {
     const Ends ends = EndsOf(text);
     const Slot* pair = &slots_[2 * ends.Hash(text.size())];
@@ -26,7 +26,7 @@ class TextCache {
     }
     return 0;
   }
-  // Adds a text. It must not be here and must outlive this object; `id` is not 0.
+  // Adds a text. The cache must not have it yet, and it must outlive this object; `id` is not 0.
   void Put(std::string_view text, uint32_t id) {
     const Ends ends = EndsOf(text);
     Slot* pair = &slots_[2 * ends.Hash(text.size())];

@@ -12,9 +12,9 @@ class TextNumbers {
  public:
   static constexpr size_t kRoom = 8;
 
-  // Returns `value` with the number of its text, or without one if all numbers are given. `member`
+  // Returns `value` with the number of its text, or without one if all numbers are used. `member`
   // is one whose few texts take turns (kCat, kPid, kTid); they are found by their last bytes. The
-  // text must stay where it is, and kRoom bytes must be there from its first on.
+  // text must stay where it is, and kRoom bytes from its first one on must be readable.
   json::Value Numbered(ChromeSlot member, json::Value value) {
     const std::string_view text = value.raw();
     uint64_t bytes;

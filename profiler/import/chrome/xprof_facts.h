@@ -14,10 +14,9 @@ class XprofFacts {
  public:
   XprofFacts(ImportContext& context, XFacts& facts) : context_(context), facts_(facts) {}
 
-  // Returns what an event of XProf's is, judging by its arguments too: a step, an op, or what its
-  // name says.
+  // Returns the kind of an event of XProf, judging by its name and its arguments.
   ChromeKind KindOf(const ChromeEvent& event, const TraceTrack& track, ChromeKind by_name) const;
-  // Adds what `event`, which has become `row`, means for the fact tables.
+  // Adds the facts that `event`, which is now `row`, contributes to the fact tables.
   absl::Status Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
                    const Event& row);
 

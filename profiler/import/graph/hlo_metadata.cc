@@ -27,7 +27,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kMaxFrames = 1000;  // more than any stack has; ends a circle of parents
+constexpr int kMaxFrames = 1000;  // more than any stack has; stops at a cycle of parents
 
 // Returns the number that `text` spells, or 0, which means unknown, if it spells none.
 int64_t NumberOr0(std::string_view text) { return ParseInteger(text).value_or(0); }

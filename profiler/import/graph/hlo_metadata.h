@@ -26,7 +26,7 @@ std::string_view ScopeOf(std::string_view op_name);
 
 class HloStackFrames {
  public:
-  // Takes `line` in if it belongs to the tables, and returns whether it does.
+  // Reads `line` if it belongs to the tables, and returns whether it does.
   bool TakeLine(std::string_view line);
   // Returns function@file:line of the nearest user frame of the instruction's stack, or else of its
   // innermost frame, or else file:line of the metadata. Returns "" if nothing is known.

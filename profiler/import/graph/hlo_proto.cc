@@ -74,7 +74,7 @@ void AppendShape(const hlo::Shape& shape, std::string* out, int depth = 0) {
       *out += '(';
       for (int i = 0; i < tile.dimensions_size(); ++i) {
         if (i > 0) *out += ',';
-        // This is XLA's mark for a dimension that takes in the next one.
+        // XLA marks a dimension that is combined with the next one this way.
         *out += tile.dimensions(i) == INT64_MIN ? "*" : fmt::to_string(tile.dimensions(i));
       }
       *out += ')';
@@ -328,7 +328,7 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
   const hlo::HloModule& module = message->hlo_module();
 
   // The computations are in the order of the proto, with the entry moved to the end. Called ones
-  // are known by their place in that order.
+  // are identified by their place in that order.
   std::vector<const hlo::HloComputation*> computations;
   const hlo::HloComputation* entry = nullptr;
   for (const hlo::HloComputation& computation : module.computations()) {

@@ -25,7 +25,7 @@ enum class HloForm { kOptimized, kTold };
 // Adds the module of a serialised HloProto to the current process. Nodes are numbered over all
 // computations, entry last. Attributes are written as XLA's text writes them. Only called
 // computations, whose names are not stable, are given by their number in that order. `offset` is
-// where the proto lies in the source. Returns DataLoss if the proto cannot be parsed.
+// the proto's position in the source. Returns DataLoss if the proto cannot be parsed.
 absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
                                      ImportContext& context, HloForm form = HloForm::kOptimized);
 

@@ -212,7 +212,8 @@ class HloText {
     in_computation_ = true;
   }
 
-  // Returns the whole instruction that begins in this line; a literal may go on in the next lines.
+  // Returns the whole instruction that begins in this line; a literal may continue in the next
+  // lines.
   std::string_view WholeInstruction() {
     std::string_view line = lines_.line();
     const size_t begin = size_t(lines_.offset());
@@ -273,7 +274,7 @@ class HloText {
     const Computation& computation = computations_.back();
     if (!computation.entry) node.computation = computation.name;
     node.name = std::string(name);
-    // The map needs the name at a place that stays: in the file, or in odd_names_ if a comment is
+    // The map needs the name at a stable address: in the file, or in odd_names_ if a comment is
     // inside it.
     const size_t at = whole.find(name);
     name = at != kNone ? whole.substr(at, name.size())

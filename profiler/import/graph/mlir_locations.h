@@ -28,8 +28,7 @@ class MlirLocations {
 
  private:
   absl::flat_hash_map<std::string_view, std::string_view> aliases_;  // #loc24 -> "f"(#loc3)
-  uint64_t bytes_left_;                                              // how many bytes may still be
-                                                                     // looked at
+  uint64_t bytes_left_;                                              // bytes that may still be read
 };
 
 }  // namespace xlaprof

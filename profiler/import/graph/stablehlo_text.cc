@@ -8,8 +8,8 @@
 //     }
 //   }
 //
-// The type is one for all, or `(operands) -> result`. `%5:2` gives two results, read as `%5#1`.
-// Operations with regions go on over several lines; those are not read.
+// The type is a single one for operands and results, or `(operands) -> result`. `%5:2` has two
+// results, read as `%5#1`. Operations with regions span several lines and are not read.
 #include "profiler/import/graph/stablehlo_text.h"
 
 #include <fmt/format.h>
@@ -134,7 +134,7 @@ class StableHlo {
       node.attributes = fmt::format("parameter={}", count++);
       if (const std::string_view sharding = ShardingOf(type.substr(0, loc)); !sharding.empty())
         *node.attributes += fmt::format(", sharding={}", sharding);
-      // JAX gives in this location the name that the function has for its argument.
+      // In this location, JAX prints the name that the function has for its argument.
       if (loc == kNone) continue;
       if (std::string name = locations_.Of(Trim(type.substr(loc))).name; !name.empty())
         node.name = std::move(name);

@@ -48,8 +48,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(int64_t process_id, context.ProcessId());
   XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
                                         std::move(graph), 0, 1, context));
-  // A module that is not named after a function was not jitted. It is a graph that nobody is known
-  // to have compiled.
+  // A module that is not named after a function was not jitted. No compilation of its graph is
+  // known.
   return FunctionOfModule(program.module) == program.module ? absl::OkStatus()
                                                             : AddCompile(program, context);
 }

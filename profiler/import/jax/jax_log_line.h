@@ -47,8 +47,8 @@ struct JaxInput {
 // Reads `(ShapedArray(float32[16,32]), ShapedArray(float32[], weak_type=True))`.
 std::vector<JaxInput> ParseJaxInputs(std::string_view list);
 
-// Adds to the inputs what `Argument mapping: (NamedSharding(...), UnspecifiedValue)` says of each.
-// Adds nothing if it does not have as many entries.
+// Adds the sharding of each input, as in `Argument mapping: (NamedSharding(...),
+// UnspecifiedValue)`. Adds nothing if the number of entries differs.
 void AddJaxShardings(std::string_view mapping, std::vector<JaxInput>* inputs);
 
 // Cuts at every ", " that is outside brackets and quotes.

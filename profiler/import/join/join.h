@@ -5,8 +5,8 @@
 
 namespace xlaprof {
 
-// Divides files that runs were appended to and that do not show it, if another file does
-// (join_runs.cc). Call it before the processes are given to runs.
+// Divides files to which several runs were appended without a mark, if another file shows where the
+// runs begin (join_runs.cc). Call it before the processes are given to runs.
 absl::Status DivideRuns(Store& store);
 
 // Unites the processes of one run that several sources describe, and their compiles and executions.

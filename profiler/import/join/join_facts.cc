@@ -1,6 +1,6 @@
-// Joins facts of several sources, which see different parts of one process. What they say of the
-// same compile or execution becomes one row. The columns of the row that stays take precedence, its
-// NULLs are filled from the other row, and provenance names both.
+// Joins facts of several sources, which see different parts of one process. Rows of the same
+// compile or execution become one row. The columns of the row that stays take precedence, its NULLs
+// are filled from the other row, and provenance names both.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -344,8 +344,8 @@ class Uniting {
   std::vector<std::pair<int64_t, int64_t>> united_;  // into, from
 };
 
-// Unites what one source knows of a graph only by its hash, or by its inputs, with the graph of
-// that hash whose nodes another source printed.
+// Unites a graph that one source knows only by its hash, or by its inputs, with the graph of that
+// hash whose nodes another source printed.
 absl::Status UniteGraphs(Store& store) {
   XP_TRY(store.Exec(
       "CREATE TEMP TABLE united AS SELECT bare.id AS bare, p.id AS printed, min(iif(p.printed_as = "
@@ -369,8 +369,8 @@ struct Process {
   OptInt rank;
 };
 
-// Returns the kind of source of which a process writes one: a log, a dump of its graphs, a dump of
-// its programs. Returns "" for reports, of which it may write several.
+// Returns the kind of a source if a process writes only one of that kind: a log, a dump of its
+// graphs, a dump of its programs. Returns "" for reports, because a process may write several.
 std::string OnceAProcess(const std::string& format) {
   if (format == "debug_log" || format == "jax_log") return "log";
   return format == "ir_dump" || format == "jax_ir" || format == "xla_dump" ? format : "";

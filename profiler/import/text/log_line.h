@@ -12,9 +12,9 @@
 
 namespace xlaprof {
 
-// The texts of a log, one after the other. A line with carriage returns (progress bars) gives one
-// text per part. A line that is a JSON object, or one of its members in a line of its own, gives
-// the lines of its message (member log, message, msg or textPayload). Any other line gives itself.
+// The texts of a log, one after the other. A line with carriage returns (progress bars) yields one
+// text per part. A line that is a JSON object, or one of its members in a line of its own, yields
+// the lines of its message (member log, message, msg or textPayload). Any other line yields itself.
 // The escapes that colour a terminal are left out.
 class LogTexts {
  public:

@@ -1,7 +1,7 @@
 // Reads dumps of XLA_SAVE_TENSORS_FILE (ir_sections.cc describes their layout), and single graphs
 // in the same forms.
 //
-// Each section is one cut, and so one execution; the first section with a hash is taken for its
+// Each section is one cut, and so one execution; the first section with a hash counts as its
 // compile. Graphs are printed whole each time that they run, so a graph is read once, and later
 // ones are only compared byte by byte. Sections of older versions have no hash. Their graphs are
 // distinguished by the text, without names and source places, and by the hashes of the results.
@@ -23,7 +23,7 @@
 namespace xlaprof {
 namespace {
 
-// How many texts of one graph (it may come from several lines) are kept for comparison.
+// The number of texts of one graph (it may come from several lines) that are kept for comparison.
 constexpr size_t kMaxTexts = 16;
 
 int Sniff(std::string_view head) {

@@ -30,7 +30,8 @@ namespace xlaprof {
 namespace {
 
 constexpr std::string_view kHash = "Graph Hash:";
-// The hash is this near to END_GRAPH: only one line and some blank ones are between.
+// The hash is at most this far before END_GRAPH, because only one line and some blank ones are
+// between.
 constexpr size_t kTailBytes = 512;
 
 size_t Find(std::string_view text, std::string_view what, size_t from) {

@@ -122,9 +122,9 @@ bool IsRestart(const MetricsText& before, const MetricsText& now) {
   return samples_fall && (marks || (falls && !rises) || no_counters);
 }
 
-// Returns whether `now` continues `before`: no metric of a process loses samples, or has another
-// sum of as many. If one does, the metrics were cleared in between, or another process wrote this
-// report. The last entry of a torn report may have lost digits.
+// Returns whether `now` continues `before`. It does not if a metric of a process has fewer samples,
+// or another sum of the same number of samples. Then the metrics were cleared in between, or
+// another process wrote this report. The last entry of a torn report may have lost digits.
 bool GoesOn(const MetricsText& before, const MetricsText& now) {
   auto is_cut = [](const MetricsText& report, const MetricEntry& entry) {
     return report.torn && &entry == &report.entries.back();

@@ -8,7 +8,7 @@ namespace xlaprof {
 
 struct RuntimeTextCounts {
   int64_t debug_facts = 0, metric_entries = 0;  // numbers of those that were read
-  int64_t lines = 0;                            // number of lines that were looked at
+  int64_t lines = 0;                            // number of lines that were read
 };
 
 // Writes everything of both kinds that `input` holds. Returns an error status only if the store

@@ -45,7 +45,7 @@ constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The ope
                            kWhile = " is taking a while", kHidden = " (displaying the full",
                            kStars = "********";
 constexpr int64_t kVerySlowNs = 120'000'000'000, kUnoptimizedNs = 10'000'000'000;  // XLA's limits
-constexpr int kMaxLines = 8;  // an instruction or module comes at most so many lines after its
+constexpr int kMaxLines = 8;  // an instruction or module comes at most this many lines after its
                               // alarm's words
 constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000, kMaxAlarms = 100'000;
 

@@ -1,5 +1,5 @@
-// Reads the output of any program on XLA, and in it XLA's alarms. xla_alarms.cc describes what they
-// look like; logs of JAX and torch_xla may hold them as well.
+// Finds XLA's alarms in the output of any program that uses XLA. xla_alarms.cc describes their
+// format. Logs of JAX and torch_xla may hold them as well.
 #include <map>
 
 #include "profiler/import/xla/xla_alarms.h"

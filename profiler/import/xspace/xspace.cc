@@ -22,7 +22,7 @@ namespace {
 using wire::Reader;
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-// So many U+FFFD in the first bytes are not names in another language.
+// This many U+FFFD in the first bytes cannot come from names in another language.
 constexpr int kManyReplacements = 16;
 
 // Returns whether a text can be printed as a plane's name, without control characters.

@@ -69,7 +69,7 @@ void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
       break;
     case Key::kGraphHash:
     case Key::kModuleName:
-      break;  // texts: looked at where they are interned
+      break;  // texts are read where they are interned
   }
 }
 
@@ -88,8 +88,8 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
   return id;
 }
 
-// Returns the category of an event. Our own exporter's category holds; otherwise it follows from a
-// device's line, or from the name and place.
+// Returns the category of an event. The category that our own exporter wrote takes precedence.
+// Otherwise it follows from a device's line, or from the name and place.
 Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
                             bool is_op) const {
   if (event.has_category) {

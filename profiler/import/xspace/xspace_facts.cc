@@ -11,8 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// Deeper nesting, or a longer path of scopes, was made up. Climbing all of it from each event would
-// take forever.
+// Deeper nesting, or a longer path of scopes, is not genuine. Climbing all of it from each event
+// would take forever.
 constexpr int kMaxNesting = 256;
 constexpr size_t kLongPathBytes = 4096;
 
@@ -167,11 +167,12 @@ CutKind XFacts::CauseAt(const XMark& mark) const {
 }
 
 // Finds the real compilations. One compilation is seen as torch_xla's, inside that as its client's,
-// and inside that as XLA's; JAX's runs XLA's on a thread of its own. So only those count that lie
-// in no other one of the same thread, and of XLA's those that lie in none at all.
+// and inside that as XLA's; JAX's runs XLA's on a thread of its own. Therefore a compilation counts
+// only if no other one of the same thread contains it. A compilation of XLA counts only if none of
+// any thread contains it.
 void XFacts::FindCompiles() {
   // The time until which a compile is open, on each track and on any. Marks come by (start, -end),
-  // so one that ends no later than an open one lies in it.
+  // so one that ends no later than an open one is inside it.
   absl::flat_hash_map<int64_t, int64_t> open_until;
   int64_t any_open_until = INT64_MIN;
   for (const XMark& mark : marks_) {
@@ -208,8 +209,8 @@ void XFacts::NameModules() {
     ends.push_back(std::max(ends.empty() ? INT64_MIN : ends.back(), compile.mark->end_ns));
   for (const XMark& mark : marks_) {
     if (mark.role != XRole::kModule || mark.text == 0) continue;
-    // On one track, compiles that begin later also end later, because otherwise they would lie in
-    // another.
+    // On one track, compiles that begin later also end later, because otherwise they would be
+    // inside another.
     const Compile* around = LastCompile(mark.track_id, INT64_MIN, mark.ts_ns);
     if (around == nullptr || around->mark->end_ns < mark.end_ns) {
       size_t first = size_t(std::lower_bound(ends.begin(), ends.end(), mark.end_ns) - ends.begin());

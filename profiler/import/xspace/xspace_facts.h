@@ -114,7 +114,7 @@ class XFacts {
   void FindParents();
   const Step* StepAt(int64_t ts_ns) const;
   // Returns "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track. If
-  // the track has none of the user's, those of the thread that steps are taken.
+  // the track has none, it uses those of the thread that steps.
   std::string ScopeAt(int64_t ts_ns, int64_t track_id) const;
   CutKind CauseAt(const XMark& mark) const;
   // Returns the innermost mark of a role that encloses `mark` on its track, or null if there is

@@ -1,5 +1,5 @@
 // Decodes the protobuf messages of an XSpace in place: nothing is copied, nothing is allocated, and
-// no read leaves the bytes that were given. This is hand-written because an XSpace is millions of
+// no read goes beyond the given bytes. This is hand-written because an XSpace is millions of
 // 20-byte events.
 #pragma once
 
@@ -71,7 +71,7 @@ class Reader {
 
   bool cut() const { return cut_; }
   bool bad() const { return bad_; }
-  // Returns what is there of a bytes field, after cut() inside it.
+  // Returns the part of a bytes field that is there, after cut() inside it.
   std::string_view rest() const { return rest_; }
   // The place where the field begins.
   const char* position() const { return reinterpret_cast<const char*>(field_); }
