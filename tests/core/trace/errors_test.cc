@@ -85,7 +85,7 @@ TEST(Errors, OfIndicesThatAreFractions) {
       {[&] { index_select(table, 0, x); },
        "aten::index_select(f32[2,3], f32[4]): the index has type float32"},
       {[&] { gather(x, 0, x); }, "aten::gather(f32[4], f32[4])"},
-      {[&] { scatter_add(x, 0, gt(x, 0), x); }, "aten::scatter_add(f32[4], pred[4]): the index has"},
+      {[&] { scatter_add(x, 0, gt(x, 0), x); }, "aten::scatter_add(f32[4], pred[4]): the index"},
       {[&] { embedding(table, x); }, "aten::embedding(f32[2,3], f32[4])"},
       {[&] { one_hot(x, 3); }, "aten::one_hot(f32[4]): the index has type float32"},
   });
@@ -135,7 +135,7 @@ TEST(Errors, OfGradients) {
   const Tensor leaf = ones({4}).requires_grad_();
   Tensor whole = arange(4), made = leaf + 1;
   Check({
-      {[&] { whole.requires_grad_(); }, "aten::requires_grad_(s64[4]): only floating-point tensors"},
+      {[&] { whole.requires_grad_(); }, "aten::requires_grad_(s64[4]): only floating-point"},
       {[&] { made.requires_grad_(); }, "aten::requires_grad_(f32[4]): this tensor is the result"},
       {[] { Tensor().requires_grad_(); }, "an undefined tensor was used"},
   });

@@ -255,7 +255,8 @@ TEST(Optimizers, CountTheStepsOfEachParameter) {
 
 TEST(Refused, BytesAndSizesThatDoNotFit) {
   const HostTensor few{{DType::kF32, {1'000'000}}, std::vector<std::byte>(4)};
-  EXPECT_THAT(MessageOf([&] { Tensor::FromHost(few); }), HasSubstr("4 bytes do not fit f32[1000000]"));
+  EXPECT_THAT(MessageOf([&] { Tensor::FromHost(few); }),
+              HasSubstr("4 bytes do not fit f32[1000000]"));
   const HostTensor negative{{DType::kF32, {-2, -2}}, std::vector<std::byte>(16)};
   EXPECT_THAT(MessageOf([&] { Tensor::FromHost(negative); }), HasSubstr("a size is negative"));
   EXPECT_THAT(MessageOf([&] { zeros({int64_t{1} << 62, 4}); }), HasSubstr("more elements than"));
