@@ -223,9 +223,8 @@ class Reader {
     int64_t end = 0;
     for (const Entry& entry : entries) {
       if (entry.begin != end) {
-        return Invalid(
-            "{}: tensor {} begins at byte {} of the data, but the previous tensor ends at byte {}",
-            path_.string(), Printable(entry.name), entry.begin, end);
+        return Invalid("{}: tensor {} begins at byte {} of the data instead of byte {}",
+                       path_.string(), Printable(entry.name), entry.begin, end);
       }
       end = entry.end;
     }

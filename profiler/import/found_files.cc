@@ -49,8 +49,8 @@ Names NamesOf(std::span<const FoundFile> files) {
   return names;
 }
 
-// Returns the file from which pytorch/xla's scripts/debug_run.py made `path`. The script puts what
-// it makes beside the files that the run wrote.
+// Returns the file from which pytorch/xla's scripts/debug_run.py made `path`. The script puts its
+// own files beside those that the run wrote.
 std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& names) {
   auto beside = [&](const fs::path& folder, const char* file) -> std::optional<std::string> {
     const auto siblings = names.find(folder);

@@ -51,7 +51,7 @@ absl::Status RingFile::Make(uint32_t capacity) {
   XP_TRY(MapTables());
   std::memcpy(header_->magic, kRingMagic, sizeof kRingMagic);
   if (getrandom(header_->key, sizeof header_->key, 0) != sizeof header_->key)
-    return Failed(path_, "the kernel returned the kernel returned no random numbers", errno);
+    return Failed(path_, "the kernel returned no random numbers", errno);
   header_->pid = getpid();
   header_->capacity = capacity;
   return absl::OkStatus();

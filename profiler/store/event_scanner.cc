@@ -19,7 +19,7 @@ std::string_view Blob(const Statement& statement, int index) {
 struct EventScanner::Impl {
   struct Chunk {
     int64_t id, track_id, first_event_id, count, min_ts_ns;
-    bool whole;  // lies inside the range, so no event needs to be checked
+    bool whole;  // is inside the range, so no event needs to be checked
   };
 
   explicit Impl(const Store& s) : store(&s) {}

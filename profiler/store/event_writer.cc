@@ -36,7 +36,7 @@ class Packer {
     input_.label_key = chunk.label_key;
     input_.name_args = std::move(chunk.name_args);
     packer_.Pack(input_, &chunk.packed);
-    // The buffers go back to the chunk, so that their memory is used again.
+    // The buffers go back to the chunk, so that their memory is reused.
     input_.first_arg.swap(chunk.rows.first_arg);
     input_.args.swap(chunk.rows.args);
     input_.labels.swap(chunk.rows.labels);

@@ -101,7 +101,7 @@ class EventWriter {
   // Returns, by track, the ends given to Flow that met no event, or an event that has another flow
   // there already. An event keeps one incoming and one outgoing flow. Complete after Flush.
   const std::map<int64_t, UnboundFlows>& unbound_flows() const;
-  // Writes a track early, when the caller knows that it is complete, and gives its memory to the
+  // Writes a track early, when the caller knows that it is complete, and reuses its memory for the
   // next track.
   absl::Status Finish(int64_t track_id);
   absl::Status Flush();

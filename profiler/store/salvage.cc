@@ -8,12 +8,13 @@
 #include "profiler/store/chunk.h"
 #include "profiler/store/sqlite_pages.h"
 
-// How a page finds its table. The schema (page 1 and below) names the root page of each table, and
-// intact interior pages lead from there to the leaves. A leaf under a broken interior page is an
-// orphan. Its table is recognised by the number and the types of its rows' values, which schema.sql
-// makes different for nearly every pair of tables. If the schema itself is lost, the root pages of
-// a fresh store are tried: xlaprof creates every store by the same statements, so they are the
-// same. Pages on the list of free pages hold deleted rows and are left out.
+// Pages are assigned to tables as follows. The schema (page 1 and below) names the root page of
+// each table, and intact interior pages lead from there to the leaves. A leaf under a broken
+// interior page is an orphan. Its table is recognised by the number and the types of its rows'
+// values, which schema.sql makes different for nearly every pair of tables. If the schema itself is
+// lost, the root pages of a fresh store are tried: xlaprof creates every store by the same
+// statements, so they are the same. Pages on the list of free pages hold deleted rows and are left
+// out.
 
 namespace xlaprof {
 namespace {
@@ -145,8 +146,8 @@ absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
   return out;
 }
 
-// Returns whether a row holds the words or digits that its table requires. This tells tables apart
-// whose rows have the same types.
+// Returns whether a row holds the words or digits that its table requires. This distinguishes
+// tables whose rows have the same types.
 bool SpeaksOf(const Shape& shape, const std::vector<RecordValue>& record) {
   auto one_of = [&](size_t column, std::initializer_list<std::string_view> words) {
     return column < record.size() &&

@@ -1,6 +1,6 @@
 // A store holds one run in one SQLite file (schema.sql): every fact that xlaprof imported or
-// recorded, and what it concluded. One thread writes; any number of Stores in any processes may
-// read the same file meanwhile.
+// recorded, and its conclusions. One thread writes; any number of Stores in any processes may read
+// the same file at the same time.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

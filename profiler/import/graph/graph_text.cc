@@ -93,7 +93,7 @@ size_t FindOutside(std::string_view text, size_t from, char stop, bool quotes) {
       continue;
     }
     depth += kNesting[static_cast<unsigned char>(c)];
-    if (depth < 0) depth = 0;  // one bracket too many: go on as if it were not there
+    if (depth < 0) depth = 0;  // one bracket too many: continue as if it were not there
   }
   return std::string_view::npos;
 }

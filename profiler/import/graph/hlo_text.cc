@@ -14,7 +14,7 @@
 // An instruction is `[ROOT ]name = shape opcode(operands), attribute=value, ...`. The short form
 // has no `%`, no parameters after the name of a computation and no shapes before operands. Layouts
 // nest (`{1,0:T(8,128)S(5)}`), and long tuples hold comments (`/*index=5*/`). Strings may hold any
-// bracket, and a literal may go on over several lines.
+// bracket, and a literal may span several lines.
 #include "profiler/import/graph/hlo_text.h"
 
 #include <fmt/format.h>

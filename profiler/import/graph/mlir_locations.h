@@ -19,7 +19,7 @@ struct MlirLocation {
 
 class MlirLocations {
  public:
-  // Takes in the aliases of `text`, which must stay valid as long as this object.
+  // Collects the aliases of `text`, which must stay valid as long as this object.
   explicit MlirLocations(std::string_view text);
 
   // Resolves `location`, as printed after an operation (`loc(#loc24)`). The result is empty if the

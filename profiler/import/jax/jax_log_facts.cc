@@ -86,9 +86,9 @@ class Reader {
   }
 
   // Returns whether an explanation shows that another process continues this log. A process prints
-  // JAX's hint if a call traces a new function for the second time, whatever was cleared meanwhile.
-  // If the hint is missing, another process is writing, or the hint was cut out of the log. Another
-  // process compiles again what came before that call.
+  // JAX's hint if a call traces a new function for the second time, even if caches were cleared in
+  // between. If the hint is missing, another process is writing, or the hint was cut out of the
+  // log. Another process compiles the functions before that call again.
   bool IsOfAnotherProcess(const State& state, const JaxExplanation& said) const {
     if (!said.never_seen || said.redefined || said.call.file.empty() || !saw_compiles_)
       return false;

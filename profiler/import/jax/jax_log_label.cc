@@ -20,7 +20,7 @@ bool IsAbslDate(std::string_view token) {
          std::all_of(token.begin() + 1, token.end(), IsDigit);
 }
 
-// Returns the token that `line` begins with, leaving out times. A bracket goes on to its end.
+// Returns the token that `line` begins with, leaving out times. A bracket extends to its partner.
 JaxLogLabels::Parts Cut(std::string_view line) {
   std::string_view rest = line;
   while (true) {

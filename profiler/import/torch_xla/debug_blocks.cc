@@ -78,7 +78,7 @@ class Parser {
         Count("cut_file", blocks.open.back().fact);
       CloseAll(blocks);
     }
-    // If somebody filtered out the ends, each block seems to begin inside another.
+    // If the ends were filtered out of the log, each block seems to begin inside another.
     if (!saw_end_) log_.issues.erase("interleaved_blocks");
     runtime_.Finish(log_);
     log_.lines = lines_.number();
@@ -168,7 +168,7 @@ class Parser {
   }
 
   Open& Begin(std::deque<Open>& open, Block block, int origin) {
-    constexpr size_t kMostOpen = 8;  // more: nothing ends them, somebody filtered the log
+    constexpr size_t kMostOpen = 8;  // more: nothing ends them, so the log was filtered
     if (open.size() == kMostOpen) {
       Close(open.front());
       open.pop_front();
@@ -300,9 +300,9 @@ class Parser {
   void TakeSizes(const DebugFact& post) {
     auto last = last_compile_.find(post.origin);
     if (last == last_compile_.end()) {
-      // The log begins between the two, or somebody filtered it, so this is all that is known of
-      // that compilation. If the log has shown compilations already, another thread's block took
-      // its place.
+      // The log begins between the two, or it was filtered, so this is all that is known of that
+      // compilation. If the log has shown compilations already, another thread's block took its
+      // place.
       Count("post_without_compilation", post);
       if (!saw_compilation_.contains(post.origin)) log_.facts.push_back(post);
       return;

@@ -67,7 +67,7 @@ std::string_view TodaysName(std::string_view name) {
 
 // Returns the client's name of a metric of the XRT server. The server counted the same things for
 // all its clients since it was started. If only its part of a report was pasted, it takes the place
-// of the client's metrics. Beside a client's own metrics it is another count and keeps its own
+// of the client's metrics. Next to a client's own metrics it is a separate count and keeps its own
 // names.
 std::string_view ClientsName(std::string_view name) {
   static const absl::flat_hash_map<std::string_view, std::string_view> kOfServer = {

@@ -138,7 +138,7 @@ MetricsReader::Field MetricsReader::FieldOf(std::string_view line) {
   for (int i = 0; i < kNone; ++i) {
     if (trimmed.starts_with(kLabels[i])) return field(i, 0);
   }
-  for (int i = 0; i < kNone; ++i) {  // behind a log's prefix
+  for (int i = 0; i < kNone; ++i) {  // after a log's prefix
     size_t at = trimmed.find(kLabels[i]);
     if (at == std::string_view::npos || at == 0) continue;
     bool in_word =
@@ -195,7 +195,7 @@ bool MetricsReader::Next(MetricsText* report) {
 
 // A line whose prefix shows no origin belongs to the writer of the line before.
 MetricsReader::Open* MetricsReader::OpenOf(const Field& field) {
-  constexpr size_t kMostOrigins = 2000;  // more is no log of ranks
+  constexpr size_t kMostOrigins = 2000;  // a log with more origins is not a log of ranks
   if (field.prefix.empty() || field.prefix == last_prefix_ || !tells_.value_or(true))
     return &open_[origin_];
   const LogOrigin origin = OriginOfPrefix(field.prefix);

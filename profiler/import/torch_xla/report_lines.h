@@ -35,7 +35,7 @@ class ReportLines {
   void SplitFields(std::string_view line);
   std::string_view Keep(std::string text);
   LogTexts texts_;
-  bool waits_ = false;       // texts_ is at a text that was only looked at
+  bool waits_ = false;       // texts_ is at a text that was read but not returned
   const size_t wrap_width_;  // width at which a terminal broke the lines; 0: none did
   // A text as it was before it was broken, and the place of its first line.
   std::string_view text_;

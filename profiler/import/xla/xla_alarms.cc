@@ -98,7 +98,7 @@ class Reader {
     XlaAlarm now;
     bool begun = false;
     bool is_whole_sentence = false;  // the words of `now` are there to their end
-    bool has_bare_ends = false;      // somebody filtered the words of ends out
+    bool has_bare_ends = false;      // the words of ends were filtered out
     int lines_left = 0;
     std::string head;                                    // text before the place in XLA's code
     std::map<std::string, std::vector<size_t>> ringing;  // alarms without an end, by their words

@@ -152,8 +152,8 @@ const XMark* XFacts::Around(const XMark& mark, XRole role) const {
   return nullptr;
 }
 
-// Returns why torch_xla evaluated, judging by what is open on the thread. Outside a step mark
-// somebody read a value. The mark that StepTrace makes as it ends is the last one inside its step.
+// Returns why torch_xla evaluated, judging by what is open on the thread. Outside a step mark, a
+// value was read. The mark that StepTrace makes as it ends is the last one inside its step.
 CutKind XFacts::CauseAt(const XMark& mark) const {
   const XMark* step_mark = Around(mark, XRole::kStepMark);
   if (step_mark == nullptr)

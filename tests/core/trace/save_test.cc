@@ -144,7 +144,7 @@ TEST_F(Save, WhatIsNoneOfThemIsTold) {
   Write(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "xxxx");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("F32 [2] does not fill bytes 0 to 4"));
   Write(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "xxxxxxxx");
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("begins at byte 4 of the data, but"));
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("begins at byte 4 of the data instead of byte 0"));
   const char* kHuge =
       R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})";
   Write(kHuge, "");
