@@ -37,7 +37,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
                              "Unlowered Op usage summary", "FRAME (count="}) {
     if (input.bytes.find(marker) == std::string_view::npos) continue;
     return Invalid(
-        "{}: none of its {} lines belongs to a complete PT_XLA_DEBUG block. It contains '{}', but the beginning of its blocks (cause, graph, first frames) is cut off. Use the file of PT_XLA_DEBUG_FILE itself, or copy from one line of '=' to the next, or name the format with --as",
+        "{}: none of its {} lines belongs to a complete PT_XLA_DEBUG block. It contains '{}', but its blocks are cut, and their beginning (cause, graph, first frames) is missing. Use the file of PT_XLA_DEBUG_FILE itself, or copy from one line of '=' to the next, or name the format with --as",
         input.path, counts.lines, marker);
   }
   return Invalid(
