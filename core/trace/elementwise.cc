@@ -124,7 +124,7 @@ bool IsTruth(Scalar value) { return value.is_truth; }
 template <class A, class B>
 DType DifferenceTypeOf(const A& a, const B& b) {
   if (!IsTruth(a) && !IsTruth(b)) return TypeOf(a, b);
-  RaiseHere("{}({}, {}): boolean tensors cannot be subtracted. Use logical_not() or ne()",
+  RaiseHere("{}({}, {}): boolean values cannot be subtracted. Use logical_not() or ne()",
             op::sub.name, TextOf(a), TextOf(b));
 }
 

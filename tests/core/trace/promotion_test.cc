@@ -141,7 +141,7 @@ TEST(Promotion, TruthsAreNotSubtracted) {
   for (auto f :
        std::vector<std::function<void()>>{[&] { truth - truth; }, [&] { truth - 1; },
                                           [&] { arange(2) - truth; }, [&] { ones({2}) - true; }}) {
-    EXPECT_THAT(MessageOf(f), AllOf(HasSubstr("aten::sub("), HasSubstr("boolean tensors"),
+    EXPECT_THAT(MessageOf(f), AllOf(HasSubstr("aten::sub("), HasSubstr("boolean values"),
                                     HasSubstr("promotion_test.cc:")));
   }
 }
