@@ -1,5 +1,5 @@
-// Archives as inputs: recognised by their bytes, their members become files, and nothing in them
-// can do harm.
+// Archives as inputs: they are recognised by their bytes, their members become files, and nothing
+// in them can do harm.
 #include "profiler/import/archive.h"
 
 #include <archive.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// An archive of `files` in memory; `zip` else tar, gzipped or not.
+// Returns an archive of `files` in memory: a zip if `zip`, otherwise a tar, gzipped if `gzip`.
 std::string Pack(const Files& files, bool zip, bool gzip = false) {
   archive* out = archive_write_new();
   zip ? archive_write_set_format_zip(out) : archive_write_set_format_ustar(out);
@@ -124,7 +124,7 @@ TEST_F(ArchiveTest, CellsOfANotebookAreInputs) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("no cell of this notebook has printed"));
 }
 
-// What scripts/debug_run.py of pytorch/xla packs: a run's files, and what it made of them.
+// scripts/debug_run.py of pytorch/xla packs the files of a run together with what it made of them.
 TEST_F(ArchiveTest, ADebugRunIsOneRun) {
   const std::string log =
       "2022-03-01 10:00:00.000000: I 8 /x/tensor.cpp:15] Compiling IR graph hash aa on device "
@@ -185,7 +185,8 @@ TEST_F(ArchiveTest, WhatIsWholeInADamagedArchiveIsKept) {
   EXPECT_THAT(Rows("SELECT mark_step FROM metrics_report"), ElementsAre("7"));
 }
 
-// A checkpoint of torch.save() is a zip of gigabytes: only the beginning of its parts is looked at.
+// A checkpoint of torch.save() is a zip of gigabytes, so only the beginning of each member is
+// unpacked.
 TEST_F(ArchiveTest, WhatNobodyWantsIsNotUnpacked) {
   const std::string tar = Pack(
       {{"data.pkl", std::string(300'000, '\x80')}, {"log.txt", std::string(300'000, 'x')}}, false);
@@ -239,7 +240,7 @@ TEST_F(ArchiveTest, BombsAreRefused) {
   EXPECT_LT((*archive)->members()[0].bytes.size(), size_t{400} << 20);
 }
 
-// Inside a gzip that grew, too: five kilobytes took gigabytes.
+// Covers a zip inside a gzip too: five kilobytes once took gigabytes.
 TEST_F(ArchiveTest, GrowthIsMeasuredAgainstTheDisk) {
   const std::string bytes = ZipOfZeros(300);
   auto plain = Archive::OfBytes("x.zip", bytes, All, {.disk_bytes = 2 * bytes.size()});

@@ -1,5 +1,5 @@
-// What lies in a directory besides the run: files of no run, older runs, copies, what cannot be
-// read.
+// A directory may hold more than the run: files of no run, older runs, copies, and files that
+// cannot be read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ constexpr std::string_view kFoundReport =
     "50%=001ms000.000us\n";
 constexpr std::string_view kProfile("\x0a\x0b\x12\x09/host:CPU", 13);
 
-constexpr size_t kLargeBytes = size_t(80) << 20;  // larger than what is read into memory
+constexpr size_t kLargeBytes = size_t(80) << 20;  // larger than the files that are read into memory
 constexpr size_t kCutBytes = 5000;
 
 class FoundFilesTest : public testing::Test {
@@ -36,7 +36,8 @@ class FoundFilesTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  // `days` after the year 2030 began: the order of files matters, not when the test runs.
+  // The file's time is `days` after the start of 2030: only the order of the files matters, not
+  // when the test runs.
   fs::path Write(const std::string& name, std::string_view bytes, int days = 0) {
     const fs::path path = root_ / name;
     fs::create_directories(path.parent_path());
@@ -51,7 +52,7 @@ class FoundFilesTest : public testing::Test {
     store_ = Store::CreateTemporary();
     return Import({.inputs = std::move(inputs), .run = run}, *store_);
   }
-  // Imports a file that is cut to 5000 bytes as soon as the first progress is told.
+  // Imports a file that is cut to 5000 bytes as soon as the first progress is reported.
   void TakeWhileItIsCut(const fs::path& path) {
     store_ = Store::CreateTemporary();
     const auto cut = [&](double, std::string_view) { fs::resize_file(path, kCutBytes); };
@@ -59,7 +60,7 @@ class FoundFilesTest : public testing::Test {
     ASSERT_TRUE(status.ok()) << status;
     ASSERT_EQ(fs::file_size(path), kCutBytes);
   }
-  // Without the directory of the test.
+  // Returns all values of a query, without the path of the test's directory.
   std::string All(const std::string& sql) {
     std::string out;
     absl::Status status = store_->Each(sql, [&](std::string value) {
@@ -76,7 +77,7 @@ class FoundFilesTest : public testing::Test {
   absl::StatusOr<Store> store_ = Store::CreateTemporary();
 };
 
-// A script beside the run was the newest folder, so nothing of the run was read.
+// Regression: a script beside the run was in the newest folder, so nothing of the run was read.
 TEST_F(FoundFilesTest, NewerFilesOfNoFormatAreNoRun) {
   Write("out/metrics.txt", kFoundReport);
   Write("src/train.py", "import torch\n", 1);
@@ -97,7 +98,7 @@ TEST_F(FoundFilesTest, OnlyFilesThatWereTriedAreCountedAndFormatsAreListedOnce) 
   EXPECT_EQ(message.find("Try --as"), message.rfind("Try --as"));
 }
 
-// Its report stands at its end, behind text of any kind.
+// The report is at the end of the log, behind text of any kind.
 TEST_F(FoundFilesTest, TheEndOfALogTellsItsFormat) {
   std::string log;
   while (log.size() < size_t(100) << 10) log += "epoch 1, loss 0.5\n";
@@ -124,7 +125,8 @@ TEST_F(FoundFilesTest, RunsAreNamedByTheirOwnFolder) {
             "not recognised: looks like text");
 }
 
-// A packed log that was cut before its first block was called an empty file, and not told of.
+// Regression: a compressed log that was cut before its first block was called an empty file, and
+// its damage was not reported.
 TEST_F(FoundFilesTest, WhatIsPackedAndCutIsNoEmptyFile) {
   const std::string cut("\x1f\x8b\x08\0\0\0\0\0\0\x03\x7d", 11);
   EXPECT_THAT(std::string(Message(Take({Write("alone/log.gz", cut)}))), HasSubstr("is truncated"));
@@ -134,7 +136,8 @@ TEST_F(FoundFilesTest, WhatIsPackedAndCutIsNoEmptyFile) {
   EXPECT_EQ(All("SELECT code FROM import_issue"), "unreadable_file");
 }
 
-// One run without a time in its name, such as a log alone, made all names count for nothing.
+// Regression: one run without a time in its name, such as a log alone, made all names count for
+// nothing.
 TEST_F(FoundFilesTest, NamesTellTheNewestRunAmongCopies) {
   Write("a/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile, 1);
   Write("b/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile, 2);
@@ -169,7 +172,7 @@ TEST_F(FoundFilesTest, APipeIsNotWaitedFor) {
   EXPECT_THAT(All("SELECT advice FROM import_issue"), HasSubstr("not a regular file"));
 }
 
-// A path that is too long stands for a folder that may not be read: tests may run as root.
+// A path that is too long replaces a folder without read permission, because tests may run as root.
 TEST_F(FoundFilesTest, FoldersThatCannotBeListedAreTold) {
   Write("metrics.txt", kFoundReport);
   const fs::path here = fs::current_path();
@@ -187,7 +190,7 @@ TEST_F(FoundFilesTest, FoldersThatCannotBeListedAreTold) {
   EXPECT_THAT(All("SELECT advice FROM import_issue"), HasSubstr("cannot list"));
 }
 
-// JAX with create_perfetto_trace: three files of one capture.
+// JAX with create_perfetto_trace writes three files per capture.
 TEST_F(FoundFilesTest, ACopyForPerfettoIsDerived) {
   const std::string folder = "plugins/profile/2026_01_01_00_00_00/";
   constexpr std::string_view kTrace =
@@ -202,7 +205,7 @@ TEST_F(FoundFilesTest, ACopyForPerfettoIsDerived) {
 }
 
 // logrotate's copytruncate empties a log while we read it. Large logs are copied when they are
-// opened, so nothing of them is missing.
+// opened, so no data is lost.
 TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsReadWhole) {
   std::string log(kFoundReport);
   while (log.size() < kLargeBytes) log += std::string(200, '.') + " loss 0.5\n";
@@ -212,7 +215,8 @@ TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsReadWhole) {
   EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "2");
 }
 
-// Large profiles are mapped: the pages that were gone killed the process without a word.
+// Regression: large profiles are memory-mapped, and access to truncated pages killed the process
+// without a message.
 TEST_F(FoundFilesTest, AProfileThatIsCutWhileItIsReadIsTold) {
   static const bool guarded = [] { return InstallMapGuards(), true; }();
   ASSERT_TRUE(guarded);

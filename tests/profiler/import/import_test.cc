@@ -1,5 +1,5 @@
-// Files in, one run out: which files are read, which are listed, which run is taken, and what is
-// said when nothing can be.
+// Files go in and one run comes out. The tests cover which files are read or only listed, which run
+// is imported, and the error when none can be.
 #include "profiler/import/import.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST_F(ImportTest, AFileThatCannotBeReadDoesNotHideTheOthers) {
   ASSERT_TRUE(Take({good, bad}).ok());
   EXPECT_EQ(Saves(), "0");
   EXPECT_EQ(All("SELECT code FROM import_issue"), "not_recognised");
-  ASSERT_TRUE(Take({root_}).ok());  // found, not named: listed only
+  ASSERT_TRUE(Take({root_}).ok());  // the file was found, not named, so it is only listed
   EXPECT_EQ(All("SELECT code FROM import_issue"), "");
   EXPECT_EQ(All("SELECT note FROM source WHERE format IS NULL"),
             "not recognised: looks like a PNG image");
@@ -125,7 +125,7 @@ TEST_F(ImportTest, ACutArchiveIsReadUpToTheCutAndItIsSaid) {
   }
 }
 
-// `text`, which is ASCII but for U+1F600 and a lone surrogate in place of each of two marks.
+// Encodes `text`, which is ASCII except for two marks that stand for U+1F600 and a lone surrogate.
 std::string Utf16(const std::string& text, std::endian order) {
   std::string out;
   auto add = [&](int unit) {
@@ -158,7 +158,7 @@ TEST_F(ImportTest, Utf16IsReadAsPowerShellWritesIt) {
     EXPECT_EQ(file->bytes().size(), text.size() + 5 * size_t(std::ranges::count(text, '@')));
     ASSERT_TRUE(Take({Write("m", Utf16(Report(0, 1), order))}).ok());
     EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "1");
-    // A half of a pair, or of two bytes, ends the text.
+    // Half a surrogate pair, or half a code unit, ends the text.
     const std::string whole = Utf16("a text@", order);
     for (size_t cut : {1, 2, 3}) {
       auto part = InputFile::Open(Write("m", whole.substr(0, whole.size() - cut)));
@@ -227,7 +227,7 @@ TEST_F(ImportTest, OtherDirectoriesAreOtherRuns) {
   EXPECT_EQ(Saves(), "0");
 }
 
-// A copy has the time of the copying.
+// A copied file has the time of the copying.
 TEST_F(ImportTest, ProfilesOfSeveralDirectoriesAreAsOldAsTheirNamesSay) {
   const std::string profile("\x0a\x0b\x12\x09/host:CPU", 13);
   Write("a/plugins/profile/2026_11_21_03_04_55/host.xplane.pb", profile);
@@ -244,7 +244,7 @@ TEST_F(ImportTest, FilesNamedOneByOneAreOneRun) {
   EXPECT_EQ(All("SELECT count(*) FROM process"), "1");
 }
 
-// `xlaprof report DUMP train.log`; two directories may be two jobs.
+// Covers `xlaprof report DUMP train.log`. Two directories may be two jobs.
 TEST_F(ImportTest, ADirectoryBesideANamedFileIsOfItsRun) {
   const fs::path log = Write("train.log", Report(0, 1));
   Write("a/metrics.txt", Report(0, 1)), Write("b/metrics.txt", Report(0, 1));
@@ -281,7 +281,7 @@ TEST_F(ImportTest, FlowsThatAnEventHasNoPlaceForAreCounted) {
         R"({{"ph":"{}","pid":1,"tid":1,"ts":{},"id":{},"cat":"c","name":"n","bp":"e"}})", phase, ts,
         id);
   };
-  // Two leave the same event; one ends where nothing is.
+  // Two flows start at the same event; one ends where no event is.
   const std::string one =
       trace(0, flow("s", 2, 1) + "," + flow("s", 3, 2) + "," + flow("f", 40, 1));
   Write("one.json", one);

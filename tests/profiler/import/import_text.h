@@ -14,7 +14,7 @@ struct ImportedText {
   std::unique_ptr<Store> store;
   absl::Status status;
 
-  // The rows of a query, columns joined by '|', NULL as "-".
+  // Returns the rows of a query, with columns joined by '|' and NULL as "-".
   std::vector<std::string> Rows(std::string_view sql) const {
     std::vector<std::string> rows;
     auto statement = store->Prepare(sql);

@@ -1,4 +1,4 @@
-// Notebooks: what their cells printed, whatever else they hold.
+// Tests notebooks: only the output of their cells is read, whatever else they hold.
 #include "profiler/import/notebook.h"
 
 #include <gmock/gmock.h>

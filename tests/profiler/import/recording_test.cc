@@ -1,4 +1,4 @@
-// Several stores of our own recorder as one run.
+// Tests that several stores of our own recorder are read as one run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Column {
-  std::string name, refers_to;  // by the comments of schema.sql
+  std::string name, refers_to;  // according to the comments of schema.sql
 };
 
 std::map<std::string, std::vector<Column>> Schema() {
@@ -37,7 +37,7 @@ std::map<std::string, std::vector<Column>> Schema() {
   return tables;
 }
 
-// Tables that have a way of their own, or hold what the reader makes.
+// These tables are imported in their own way, or hold what the reader makes.
 const std::vector<std::string> kNotFacts = {
     "meta",        "run",       "source",           "process",    "import_issue", "string",
     "track",       "recording", "recording_thread", "site",       "stack",        "frame",
@@ -45,7 +45,7 @@ const std::vector<std::string> kNotFacts = {
 
 constexpr int64_t kId = 7, kTimeNs = 100;
 
-// A store with one row in each table of facts.
+// Writes a store with one row in each table of facts.
 absl::Status WriteStore(const fs::path& path, int64_t base_epoch_ns, int64_t pid) {
   XP_TRY(Store store, Store::Create(path));
   XP_TRY(store.SetMeta("base_epoch_ns", fmt::to_string(base_epoch_ns)));
@@ -72,8 +72,8 @@ absl::Status WriteStore(const fs::path& path, int64_t base_epoch_ns, int64_t pid
   return store.CloseLog();
 }
 
-// Story: of a lazy program's recordings in one folder only the events were taken, and the report
-// found nothing to fix.
+// Regression: only the events of a lazy program's recordings in one folder were imported, so the
+// report found nothing to fix.
 TEST(Recording, EveryFactOfEachIsTaken) {
   auto folder = TemporaryFolder::Make("test");
   ASSERT_TRUE(folder.ok());
@@ -109,7 +109,8 @@ TEST(Recording, EveryFactOfEachIsTaken) {
   }
 }
 
-// Story: a mark of an evaluation became one more step where a recording was read with others.
+// Regression: a mark of an evaluation became an additional step if a recording was read with
+// others.
 TEST(Recording, StepsAreThoseThatItHas) {
   auto folder = TemporaryFolder::Make("test");
   ASSERT_TRUE(folder.ok());

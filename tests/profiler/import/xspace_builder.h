@@ -1,4 +1,4 @@
-// XSpaces, written field by field, and what an import of one says.
+// Builds XSpaces field by field, and shows what an import of one finds.
 #pragma once
 
 #include <map>
@@ -60,7 +60,7 @@ class Plane {
     lines_.emplace_back(Wire().Int(1, id).Text(2, name).Int(3, timestamp_ns));
     return *this;
   }
-  // Times in nanoseconds.
+  // Adds an event; times are in nanoseconds.
   Plane& Event(const std::string& name, int64_t start_ns, int64_t dur_ns, const Stats& stats = {}) {
     return EventPs(name, start_ns * 1000, dur_ns * 1000, stats);
   }
@@ -74,7 +74,7 @@ class Plane {
     lines_.back().Text(4, event.str());
     return *this;
   }
-  // Gives a name statistics of its own. Another entry of the same name is made where `again`.
+  // Sets the statistics of a name. If `again`, another entry with the same name is made.
   Plane& Name(const std::string& name, const Stats& stats, bool again = false) {
     if (again) names_.erase(name);
     for (const auto& stat : stats)
@@ -146,7 +146,8 @@ inline Plane TaskEnvironment(int64_t start_ns) {
 }
 
 struct ImportedXSpace : ImportedText {
-  // "track|ts|dur|category|name|in>out|key=value ..." of every event, by track and time.
+  // Returns "track|ts|dur|category|name|in>out|key=value ..." for every event, ordered by track and
+  // time.
   std::vector<std::string> Events() const {
     std::vector<std::string> rows;
     auto scanner = EventScanner::Make(*store, {});

@@ -7,8 +7,8 @@
 namespace xlaprof::record {
 namespace {
 
-// A counter of 2.6 GHz whose rate is 30 ppm off what the first anchors say, read every 100 ms with
-// an error of up to 60 ns, for an hour: no time is off by more than a microsecond.
+// A counter of 2.6 GHz, whose rate is up to 30 ppm off what the first anchors show, is read every
+// 100 ms for an hour with an error of up to 60 ns. No time is off by more than a microsecond.
 TEST(Clock, AnHourDriftsByLessThanAMicrosecond) {
   auto true_ns = [](uint64_t ticks) {
     const double s = double(ticks) / 2.6e9;
@@ -23,7 +23,7 @@ TEST(Clock, AnHourDriftsByLessThanAMicrosecond) {
   double worst = 0;
   for (int i = 1; i <= 36'000; ++i) {
     const uint64_t now = start + second / 10 * uint64_t(i);
-    // Up to the next anchor, and a scope that began long before.
+    // Checks a time just before the next anchor, and one from long before.
     worst = std::max(
         worst, std::abs(double(clock.Ns(now - second / 1000)) - true_ns(now - second / 1000)) *
                    (i < 3 ? 0 : 1));
@@ -46,8 +46,9 @@ TEST(Clock, TimesNeverRunBackwards) {
   }
 }
 
-// 2.5 GHz; an anchor each 100 ms; then the machine sleeps for an hour in which CLOCK_MONOTONIC
-// stands. Story: scopes before and after it were an hour away, or a thousandth as long.
+// The counter runs at 2.5 GHz with an anchor every 100 ms; then the machine sleeps for an hour,
+// during which CLOCK_MONOTONIC stops. Regression: scopes before and after the sleep were an hour
+// off, or lasted a thousandth of their time.
 constexpr int64_t kMs = 1'000'000;
 uint64_t TicksOf(int64_t ns) { return uint64_t(ns) * 5 / 2; }
 
@@ -71,7 +72,7 @@ TEST(Clock, TheCounterRunsOnWhileTheMachineSleeps) {
 }
 
 TEST(Clock, TheCounterBeginsAnewWhileTheMachineSleeps) {
-  const uint64_t start = TicksOf(3'600'000 * kMs);  // an hour since it began
+  const uint64_t start = TicksOf(3'600'000 * kMs);  // an hour after the counter began
   Clock clock({start, 0});
   for (int64_t ms = 2; ms <= 1002; ms += 100) clock.Add({start + TicksOf(ms * kMs), ms * kMs});
   const uint64_t before = start + TicksOf(1030 * kMs), restart = 7'000'000'000;
@@ -90,7 +91,7 @@ TEST(Clock, TheCounterBeginsAnewWhileTheMachineSleeps) {
   }
 }
 
-// Who recovers has the last anchor and its rate alone.
+// A recovery has only the last anchor and its rate.
 TEST(Clock, AnAnchorAndARateSuffice) {
   Clock clock({5000, 100}, int64_t{1} << 31);
   EXPECT_EQ(clock.Ns(7000), 1100);

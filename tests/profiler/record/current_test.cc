@@ -1,4 +1,4 @@
-// The recording of this process, asked by who did not start it.
+// Tests access to the recording of this process by code that did not start it.
 #include "profiler/record/current.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST_F(Current, NothingIsRecorded) {
 }
 
 TEST_F(Current, WhatWasCompletedIsThereForReaders) {
-  // Nothing would be committed for an hour.
+  // With this interval, nothing is committed for an hour by itself.
   auto recording = StartRecording(path_, {.commit_interval_ns = int64_t(3600) * 1'000'000'000});
   ASSERT_TRUE(recording.ok()) << recording.status();
   for (int round = 1; round <= 3; ++round) {
@@ -46,7 +46,7 @@ TEST_F(Current, WhatWasCompletedIsThereForReaders) {
   }
 }
 
-// Who asks while the recording ends gets an answer, and at once.
+// A caller that asks while the recording ends gets an answer at once.
 TEST_F(Current, NobodyWaitsForARecordingThatEnded) {
   std::atomic<bool> ended = false;
   std::thread asking([&] {

@@ -1,5 +1,5 @@
-// Processes that are killed while they record: nothing that was completed is lost, nothing is there
-// twice. XLAPROF_KILLS says how often (scripts/test --all: 200).
+// Kills processes while they record: nothing that was completed is lost, and nothing is there
+// twice. XLAPROF_KILLS is the number of kills (scripts/test --all: 200).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -21,14 +21,15 @@ namespace fs = std::filesystem;
 
 constexpr int kThreads = 2;
 
-// What the process completed, by its own count: in memory that outlives it.
+// The process counts here what it completed, in memory that outlives it.
 struct Truth {
   struct alignas(64) Thread {
     std::atomic<uint64_t> completed;
   } threads[kThreads];
 };
 
-// Scopes numbered from 1 as their flow, `per_second` of them a thread; 0: as fast as it goes.
+// Records scopes whose flows are numbered from 1, `per_second` of them per thread, or as fast as
+// possible if it is 0.
 [[noreturn]] void RecordForever(const fs::path& path, Truth* truth, int64_t per_second,
                                 size_t ring_bytes) {
   auto recording =
@@ -114,14 +115,14 @@ class Kill : public testing::Test {
     return kills == nullptr ? 12 : std::atoi(kills);
   }
 
-  // Records, kills after a random time, recovers, compares.
+  // Records, kills the process after a random time, recovers and compares.
   void Once(int number, int64_t per_second, size_t ring_bytes, bool may_drop) {
     const fs::path path = folder_ / fmt::format("{}.xlaprof", number);
     for (auto& thread : truth_->threads) thread.completed = 0;
     const pid_t child = fork();
     if (child == 0) RecordForever(path, truth_, per_second, ring_bytes);
     usleep(unsigned(5000 + random_() % 150'000));
-    // Of a recording that runs nothing is taken.
+    // Nothing is recovered from a recording that still runs.
     if (number % 4 == 0 && fs::exists(RingPath(path))) {
       auto taken = RecoverRecording(path);
       EXPECT_FALSE(taken.ok() && *taken > 0);
@@ -166,8 +167,8 @@ class Kill : public testing::Test {
   int64_t events_ = 0, dropped_ = 0;
 };
 
-// Five million scopes a second; until it is killed, a ring takes them all, however slow the
-// machine.
+// The threads record five million scopes per second. The ring holds all of them until the process
+// is killed, even on a slow machine.
 TEST_F(Kill, NothingIsLostWhileTheRingSuffices) {
   for (int i = 0; i < Kills() && !HasFailure(); ++i)
     Once(i, 2'500'000, size_t(16) << 20, /*may_drop=*/false);

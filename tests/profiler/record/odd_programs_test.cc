@@ -1,4 +1,4 @@
-// Programs that do what few do, while they are recorded.
+// Tests programs that do unusual things while they are recorded.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 using OddProgram = Record;
 
-// Story: a trainer that waits for SIGTERM in a thread of its own was killed by it.
+// Regression: a trainer that waits for SIGTERM in a thread of its own was killed by that signal.
 TEST_F(OddProgram, TakesNoSignalsOfTheProgram) {
   EXPECT_EQ(InChild([&] {
               sigset_t term, pending;
@@ -68,7 +68,7 @@ TEST_F(OddProgram, AStepKeepsItsNumberBesideFlows) {
               ElementsAre("size=3"));
 }
 
-// What exit() leaves open, and a thread that goes on.
+// exit() leaves scopes open, and a thread may still run.
 TEST_F(OddProgram, WhatIsOpenAtTheEndIsTold) {
   auto recording = StartRecording(path_);
   StepTrace step("train", 3);
@@ -124,7 +124,7 @@ TEST_F(OddProgram, ACounterIsOneTrackWhereverItIsCounted) {
   EXPECT_THAT(Rows("SELECT count(*) || '' FROM counter_sample"), ElementsAre("3"));
 }
 
-// Story: every loss is told, none is a name that is silently empty.
+// Regression: every loss must be reported, and no name may be silently empty.
 TEST_F(OddProgram, TextsThatTheTablesDoNotHoldAreCounted) {
   const int failed = InChild([&] {
     auto recording = StartRecording(path_);
@@ -158,7 +158,7 @@ TEST_F(OddProgram, ArgumentsBeyondEightAreCounted) {
 }
 
 TEST_F(OddProgram, EventsOfThreadsWithoutARingAreCounted) {
-  constexpr int kThreads = 1100;  // more than a ring file has segments
+  constexpr int kThreads = 1100;  // more than the segments of a ring file
   auto recording = StartRecording(path_, {.ring_bytes = 4096});
   std::vector<std::thread> threads;
   std::latch all(kThreads);
@@ -177,7 +177,7 @@ TEST_F(OddProgram, EventsOfThreadsWithoutARingAreCounted) {
   EXPECT_EQ(stats->dropped, kThreads - stats->events);
 }
 
-// Story: a helper process of a trainer that was killed kept the lock, so nothing could be recovered.
+// Regression: a helper process of a killed trainer kept the lock, so nothing could be recovered.
 TEST_F(OddProgram, AForkedChildDoesNotKeepTheLock) {
   int from_orphan[2];
   ASSERT_EQ(pipe(from_orphan), 0);
@@ -203,7 +203,8 @@ TEST_F(OddProgram, AForkedChildDoesNotKeepTheLock) {
   EXPECT_EQ(*recovered, 1);
 }
 
-// Story: a fork while the recording's thread was inside of SQLite left the child without its locks.
+// Regression: after a fork while the recording's thread was inside SQLite, the child could not get
+// its locks.
 TEST_F(OddProgram, AForkedChildMayRecordItself) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer's allocator may be locked for ever in a child, or it starts no "
@@ -230,7 +231,7 @@ TEST_F(OddProgram, AForkedChildMayRecordItself) {
   EXPECT_TRUE(recording->Stop().ok());
 }
 
-// Another file of this program has the recorder compiled out.
+// Another file of this program was compiled without the recorder.
 TEST_F(OddProgram, FilesWithAndWithoutItMayMeetInOneProgram) {
   auto recording = StartRecording(path_);
   EXPECT_TRUE(UnrecordedScopesTouchNothing());

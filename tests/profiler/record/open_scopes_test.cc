@@ -1,5 +1,5 @@
-// Scopes that end out of turn, on other threads, after their threads, or not at all: each is told
-// once, and those around them are as deep as they are.
+// Tests scopes that end out of turn, on other threads, after their threads, or not at all. Each is
+// recorded once, and the scopes around them keep their right depths.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,7 +24,8 @@ constexpr const char* kScopes =
     "SELECT name || ' ' || depth || iif(dur_ns IS NULL, ' open', '') FROM event ORDER BY ts_ns, "
     "depth";
 
-// Story: the block around it had ended, so the thread's ring was freed, and written to later.
+// Regression: when the block around the scope had ended, the thread's ring was freed, and written
+// to later.
 TEST_F(OpenScopes, OneMayOutliveTheBlockAroundItAndTheThread) {
   auto recording = StartRecording(path_);
   std::unique_ptr<Trace> request;
@@ -54,7 +55,8 @@ TEST_F(OpenScopes, OneMayOutliveItsRecordingAndTheThread) {
   EXPECT_THAT(Rows(kScopes), ElementsAre("request 0 open"));
 }
 
-// Story: a variable that holds the phase of the work is given the next before the last one ends.
+// Regression: a variable that holds the phase of the work begins the next phase before the last one
+// ends.
 TEST_F(OpenScopes, PhasesThatOverlapAreToldOnce) {
   auto recording = StartRecording(path_);
   std::unique_ptr<Trace> phase;
@@ -97,7 +99,7 @@ TEST_F(OpenScopes, DeepOnesEndInTurn) {
               ElementsAre("0 2", "199 400"));
 }
 
-// Story: scopes that ended while the recording was being ended were in no table.
+// Regression: scopes that ended while the recording was being stopped were in no table.
 TEST_F(OpenScopes, ThoseThatEndWhileItIsStoppedAreToldOnce) {
   for (int round = 0; round < 10; ++round) {
     path_ = folder_ / fmt::format("{}.xlaprof", round);
@@ -110,7 +112,7 @@ TEST_F(OpenScopes, ThoseThatEndWhileItIsStoppedAreToldOnce) {
         while (!done) {
           const bool on = record::recording.load() != 0;
           XLAPROF_TRACE("scope");
-          // Where it was off in between, the scope may be of either.
+          // If recording was off in between, the scope may belong to either recording.
           if (on && record::recording.load() != 0) ++begun;
           usleep(2000);
         }
@@ -127,7 +129,8 @@ TEST_F(OpenScopes, ThoseThatEndWhileItIsStoppedAreToldOnce) {
   }
 }
 
-// Story: a program hangs in its first step and is killed; `recover` said that nothing waits.
+// Regression: a program hung in its first step and was killed, but `recover` reported no open
+// scope.
 TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
   EXPECT_EQ(InChild([&] {
               auto recording = StartRecording(path_);
@@ -172,7 +175,7 @@ TEST_F(OpenScopes, ASegmentIsKeptForThoseThatItsThreadLeftOpen) {
               ElementsAre("ends later 1 1", "open 1 0", "other 3 3"));
 }
 
-// The names that a thread knows are gone before its other objects are.
+// A thread's table of known names is destroyed before its other objects.
 TEST_F(OpenScopes, AThreadsOwnObjectsMayRecordWhenTheyAreDestroyed) {
   struct Cleaner {
     ~Cleaner() {
@@ -193,7 +196,7 @@ TEST_F(OpenScopes, AThreadsOwnObjectsMayRecordWhenTheyAreDestroyed) {
               ElementsAre("40"));
 }
 
-// Story: after a full disk that was emptied, only what came later was counted.
+// Regression: after a full disk was freed, only later events were counted.
 TEST_F(OpenScopes, CountsAreThoseOfTheWholeRecording) {
   EXPECT_EQ(InChild([&] {
               signal(SIGXFSZ, SIG_IGN);

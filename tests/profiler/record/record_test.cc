@@ -77,7 +77,8 @@ TEST_F(Record, ScopesStepsCountersAndArguments) {
   EXPECT_THAT(Rows("SELECT ended || ' ' || clock FROM recording"), ElementsAre(HasSubstr("1 ")));
 }
 
-// A device's work is done by whoever waits for it, in turns; its events are of one track.
+// A device's work is done in turns by the threads that wait for it, but its events are on one
+// track.
 TEST_F(Record, WhatThreadsDoForADeviceIsTheDevices) {
   for (int times = 0; times < 2; ++times) {
     auto recording = StartRecording(path_);
@@ -131,7 +132,7 @@ TEST_F(Record, ScopesEndHoweverTheirBlockIsLeft) {
   EXPECT_THAT(Rows("SELECT name FROM process"), ElementsAre("trainer 3"));
 }
 
-// What devices tell may overlap without being nested; scopes may be deeper than any table.
+// Events of devices may overlap without nesting, and scopes may be deeper than any table.
 TEST_F(Record, EventsAreInTheOrderOfTheirStarts) {
   auto recording = StartRecording(path_);
   ASSERT_TRUE(recording.ok());
@@ -186,7 +187,7 @@ TEST_F(Record, SeveralRecordingsOneAfterTheOther) {
   }
 }
 
-// Scopes that begin in one recording and end in the next, or in none, do no harm.
+// Scopes that begin in one recording and end in the next, or in none, are harmless.
 TEST_F(Record, ScopesOutliveTheirRecording) {
   auto recording = StartRecording(path_);
   auto outer = std::make_unique<Trace>("outer");
@@ -201,7 +202,7 @@ TEST_F(Record, ScopesOutliveTheirRecording) {
   EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("inner"));
 }
 
-// A program that is captured again and again, for days.
+// This program is captured again and again, for days.
 TEST_F(Record, RecordingsLeaveNothingOpen) {
   auto open_files = [] {
     return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
@@ -242,7 +243,7 @@ TEST_F(Record, ManyThreadsComeAndGo) {
   EXPECT_THAT(Rows("SELECT count(*) FROM recording_thread"), ElementsAre("240"));
 }
 
-// Chunks are written while their COMMIT is still to come.
+// Chunks are written before their COMMIT.
 TEST_F(Record, ManyChunksAreOneCommit) {
   auto recording =
       StartRecording(path_, {.ring_bytes = 64 << 20, .commit_interval_ns = 1'000'000'000'000});
@@ -259,7 +260,7 @@ TEST_F(Record, ManyChunksAreOneCommit) {
               ElementsAre("100000 200000"));
 }
 
-// A full ring drops, counts, and the report says so.
+// A full ring drops events and counts them, and the report shows the count.
 TEST_F(Record, DropsAreCounted) {
   auto recording =
       StartRecording(path_, {.ring_bytes = 4096, .commit_interval_ns = 1'000'000'000'000});
@@ -276,7 +277,7 @@ TEST_F(Record, DropsAreCounted) {
             std::vector<std::string>{std::to_string(stats->dropped)});
 }
 
-// The next thread on the same part of the ring counts its own.
+// The next thread that uses the same part of the ring has its own count.
 TEST_F(Record, DropsOfThreadsThatAreGoneStayCounted) {
   auto recording = StartRecording(path_, {.ring_bytes = 4096, .commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
@@ -314,7 +315,8 @@ TEST_F(Record, IsReadWhileItGoesOn) {
   EXPECT_THAT(Rows("SELECT DISTINCT depth FROM event WHERE name = 'scope'"), ElementsAre("1"));
 }
 
-// Who reads on while the recording ends sees what he saw, and keeps nobody from ending.
+// A reader that reads on while the recording ends keeps its snapshot, and does not keep the
+// recording from ending.
 TEST_F(Record, EndsWhileItIsRead) {
   auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
@@ -365,7 +367,7 @@ TEST_F(Record, SaysWhyItCannotRecord) {
   EXPECT_THAT(Files(), ElementsAre("run.xlaprof"));
 }
 
-// Whatever becomes of the file, the program goes on, and is told at the end.
+// Whatever happens to the file, the program continues, and gets the error at the end.
 TEST_F(Record, SaysThatItsStoreWasDeleted) {
   auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
@@ -379,7 +381,7 @@ TEST_F(Record, SaysThatItsStoreWasDeleted) {
   EXPECT_FALSE(std::filesystem::exists(RingPath(path_)));
 }
 
-// A full disk, as a limit of the file's size makes it: nothing that was completed is lost.
+// A limit on the file size stands in for a full disk: nothing that was completed is lost.
 TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   int64_t ends[2] = {};
   int ends_pipe[2];
@@ -419,12 +421,13 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   EXPECT_THAT(Rows("PRAGMA integrity_check"), ElementsAre("ok"));
 }
 
-// The kernel ends who writes beyond `ulimit -f` by a signal. What the stopping thread writes is
-// refused instead, and told; the program's own writes are as they were.
+// The kernel sends a signal to a process that writes beyond `ulimit -f`. Writes of the stopping
+// thread fail with an error instead, which is reported; the program's own writes behave as before.
 TEST_F(Record, IsNotEndedByTheLimitOfItsFiles) {
   const pid_t child = fork();
   if (child == 0) {
-    // A log that is larger already ends who writes to it, such as a sanitizer.
+    // If the log is already larger than the limit, writing to it would end the process, for example
+    // when a sanitizer prints.
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
     sigset_t signals, before;
     sigemptyset(&signals);
@@ -453,7 +456,7 @@ TEST_F(Record, IsNotEndedByTheLimitOfItsFiles) {
               ElementsAre("100000"));
 }
 
-// Times are those of the clocks.
+// The recorded times agree with the system's clocks.
 TEST_F(Record, ClockIsTrue) {
   timespec before, after;
   auto recording = StartRecording(path_);

@@ -1,4 +1,4 @@
-// A recording in a folder of its own, and what its store holds afterwards.
+// Makes a recording in a directory of its own, and reads what its store holds afterwards.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class Record : public testing::Test {
   std::filesystem::path folder_, path_;
 };
 
-// Runs `body` in a child of its own; its exit status, or minus the signal that killed it.
+// Runs `body` in a child process. Returns its exit status, or minus the signal that killed it.
 inline int InChild(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

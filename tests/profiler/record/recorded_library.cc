@@ -1,4 +1,4 @@
-// A library with a recorder of its own, as a plugin that was linked apart has.
+// A library with its own copy of the recorder, like a plugin that was linked separately.
 #include "profiler/record/record.h"
 
 extern "C" void Work() { XLAPROF_TRACE("in the library"); }

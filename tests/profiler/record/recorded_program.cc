@@ -1,7 +1,7 @@
-// What the tests of XLAPROF_RECORD run: a program that knows nothing of files. Its word says what
-// becomes of it then: `kill` ends by SIGKILL, `exit` by exit(), both within a block, `exec` replaces
-// itself once by itself, `load LIBRARY` loads a library that brings a recorder of its own, `ignore`
-// does not care for its children, `static` records while its static objects are destroyed.
+// The program that the tests of XLAPROF_RECORD run; it knows nothing of files. Its argument selects
+// how it ends: `kill` ends by SIGKILL and `exit` by exit(), both within a block. `exec` replaces
+// itself once with itself, `load LIBRARY` loads a library that has its own recorder, `ignore`
+// ignores its children, and `static` records while its static objects are destroyed.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "core/observe/observer.h"
 #include "profiler/record/record.h"
 
-// The main thread's own objects are gone by then.
+// The main thread's own objects are already destroyed at that time.
 struct RecordsAtTheEnd {
   std::unique_ptr<xlaprof::Trace> open;
   ~RecordsAtTheEnd() {

@@ -1,4 +1,4 @@
-// What lies where a ring should, and is none.
+// Tests files that are in the place of a ring but are not rings.
 #include "profiler/record/recover.h"
 
 #include <gmock/gmock.h>
@@ -36,14 +36,14 @@ class Recover : public testing::Test {
   const fs::path path_ = folder_.path() / "a.xlaprof";
 };
 
-// Story: a report on the store beside it waited for somebody to write.
+// Regression: a report on the store beside the pipe waited for somebody to write to it.
 TEST_F(Recover, PipeIsNoRing) {
   ASSERT_EQ(mkfifo(RingPath(path_).c_str(), 0600), 0);
   EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("not the ring of a recording"));
   EXPECT_THAT(ErrorOf(RecoverRecording(path_).status()), HasSubstr("not the ring of a recording"));
 }
 
-// Story: a ring of 20 GB, all holes, was copied to /tmp until that was full.
+// Regression: a sparse ring of 20 GB was copied to /tmp until that was full.
 TEST_F(Recover, HolesAreNotCopied) {
   record::FileHeader header{};
   std::copy_n(record::kRingMagic, sizeof header.magic, header.magic);
@@ -55,7 +55,7 @@ TEST_F(Recover, HolesAreNotCopied) {
   const auto started = std::chrono::steady_clock::now();
   EXPECT_FALSE(ReadKilled(path_).ok());
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(5));
-  // What has no head of a ring is not copied at all.
+  // A file without the header of a ring is not copied at all.
   std::ofstream(RingPath(path_), std::ios::binary | std::ios::in).write("nothing!", 8);
   EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("not the ring of a recording"));
 }

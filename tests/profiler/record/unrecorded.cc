@@ -1,5 +1,5 @@
-// A file of a recorded program that is itself compiled without the recorder, and without inlining:
-// the linker chooses among functions of one name.
+// A file of a recorded program that is itself compiled without the recorder and without inlining,
+// so the linker chooses among functions of the same name.
 #define XLAPROF_NO_RECORD
 #include "profiler/record/record.h"
 

@@ -1,4 +1,5 @@
-// What tests of captures share: a program that steps, ports, and a look at what was captured.
+// Shared by the tests of captures: a program that runs steps, free ports, and counts of what was
+// captured.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 
 namespace xlaprof {
 
-// Steps, on a thread of its own, as long as the object lives.
+// Runs steps on a thread of its own as long as the object lives.
 class BusyProgram {
  public:
   BusyProgram() : thread_([this] { Run(); }) {}
@@ -41,7 +42,7 @@ class BusyProgram {
 
 inline std::string AddressOf(int port) { return fmt::format("127.0.0.1:{}", port); }
 
-// How often what `sql` counts is in the XSpace `file`.
+// Imports the XSpace `file` and returns the count that `sql` selects.
 inline int64_t Count(const std::filesystem::path& file, const char* sql) {
   Store store = *Store::CreateTemporary();
   absl::Status status = Import({.inputs = {file}}, store);

@@ -1,4 +1,4 @@
-// The client against servers that are old, broken, or none.
+// Tests the client against servers that are old, broken or absent.
 #include "profiler/serve/client.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using Answer =
     std::function<grpc::Status(const tensorflow::ProfileRequest&, tensorflow::ProfileResponse&)>;
 
-// Answers as it is told; told nothing, it serves something else.
+// Answers with the function that it is given; without one, it serves something else.
 class FakeServer : public tensorflow::ProfilerService::Service {
  public:
   explicit FakeServer(Answer answer) : answer_(std::move(answer)) {
@@ -50,7 +50,7 @@ class FakeServer : public tensorflow::ProfilerService::Service {
   std::unique_ptr<grpc::Server> server_;
 };
 
-// A socket that listens; what comes gets `reply`, and is hung up on.
+// A socket that listens, sends `reply` to each connection, and closes it.
 class PlainServer {
  public:
   explicit PlainServer(std::string reply) : reply_(std::move(reply)) {
@@ -62,7 +62,7 @@ class PlainServer {
     socklen_t size = sizeof at;
     getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size);
     port_ = ntohs(at.sin_port);
-    if (reply_.empty()) return;  // bound, and refusing
+    if (reply_.empty()) return;  // bound, but refuses connections
     listen(socket_, 8);
     thread_ = std::thread([this] {
       while (true) {
@@ -106,7 +106,7 @@ class Client : public testing::Test {
   TemporaryFolder folder_ = *TemporaryFolder::Make("test");
 };
 
-// A server that knows no emit_xspace writes the file, and answers with nothing.
+// A server that does not know emit_xspace writes the file itself and sends an empty answer.
 TEST_F(Client, TakesTheFileOfAnOldServer) {
   FakeServer server([](const tensorflow::ProfileRequest& request, tensorflow::ProfileResponse&) {
     const fs::path run = fs::path(request.repository_root()) / request.session_id();

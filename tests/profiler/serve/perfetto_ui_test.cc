@@ -1,4 +1,4 @@
-// What Perfetto's user interface is given of this machine: one file, and nobody else anything.
+// Perfetto's user interface may read one file of this machine, and nobody else may read anything.
 #include "profiler/serve/perfetto_ui.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST_F(PerfettoUiTest, ThePageOfTheInternetReadsTheTrace) {
   EXPECT_EQ(result->body, "the trace");
   EXPECT_EQ(result->get_header_value("Access-Control-Allow-Origin"), kPerfetto);
   EXPECT_EQ(result->get_header_value("Cache-Control"), "no-store");
-  // What a browser asks first, of a page of the internet.
+  // A browser sends this request first for a page of the internet.
   result = client_->Options(path_, {{"Origin", kPerfetto},
                                     {"Access-Control-Request-Method", "GET"},
                                     {"Access-Control-Request-Private-Network", "true"}});
@@ -93,7 +93,7 @@ TEST_F(PerfettoUiTest, NobodyElseReadsIt) {
     EXPECT_FALSE(result->has_header("Access-Control-Allow-Origin"));
     EXPECT_THAT(result->body, testing::Not(HasSubstr("the trace")));
   }
-  // A name of somebody else's that was made to mean 127.0.0.1.
+  // Somebody else's name may resolve to 127.0.0.1.
   EXPECT_EQ(Status(path_, {{"Host", "example.com:9001"}}), 403);
   EXPECT_EQ(Status(path_, {{"Host", "127.0.0.1"}}), 403) << "without the port";
 }
@@ -117,7 +117,7 @@ TEST_F(PerfettoUiTest, LargeTracesComeWhole) {
   for (int i = 0; i < 700'000; ++i) bytes += fmt::format("{:06}", i);
   WriteFile("large.pftrace", bytes);
   Start({.trace = folder_ / "large.pftrace", .port = 0});
-  fs::remove(folder_ / "large.pftrace");  // it is open
+  fs::remove(folder_ / "large.pftrace");  // the server has it open
   auto result = client_->Get(path_);
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->body == bytes);
@@ -133,7 +133,7 @@ TEST_F(PerfettoUiTest, TheCopyIsServedBesideTheTrace) {
   auto program = client_->Get("/v52/frontend_bundle.js");
   ASSERT_TRUE(program);
   EXPECT_EQ(program->body, "the program");
-  // Megabytes of it: to compress them would take minutes.
+  // This file has megabytes; compressing it would take minutes.
   program = client_->Get("/v52/frontend_bundle.js", {{"Accept-Encoding", "gzip, deflate, br"}});
   ASSERT_TRUE(program);
   EXPECT_FALSE(program->has_header("Content-Encoding"));

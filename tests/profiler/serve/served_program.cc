@@ -1,4 +1,4 @@
-// served_program SECONDS: trains nothing, in steps, and can be captured meanwhile
+// served_program SECONDS runs empty training steps, and can be captured meanwhile
 // (XLAPROF_SERVE=PORT).
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The server that programs are captured by: its answers, to friends and to strangers.
+// Tests the answers of the server that captures programs, to known clients and to strangers.
 #include "profiler/serve/server.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class Server : public testing::Test {
                     .duration_ms = duration_ms,
                     .folder = folder_.path()});
   }
-  // False: none has begun within a minute, or it is over.
+  // Returns false if no recording began within a minute, or if it is over.
   static bool WaitForRecording() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (absl::IsNotFound(CommitRecording().status())) {
@@ -68,7 +68,7 @@ TEST_F(Server, RecordsTheWindow) {
                   "= 'scope'"),
             3);
   EXPECT_GT(Count(captured->file, "SELECT count(*) FROM counter_sample"), 3);
-  // Nothing goes on afterwards.
+  // No recording goes on afterwards.
   EXPECT_TRUE(StartRecording(folder_.path() / "own.xlaprof").ok());
 }
 
@@ -96,7 +96,7 @@ TEST_F(Server, TakesTheWindowOfARunningRecording) {
   EXPECT_LT(**store.One<int64_t>("SELECT min(number) FROM step"), before);
 }
 
-// As torch_xla's client asks.
+// Sends the request that torch_xla's client sends.
 TEST_F(Server, WritesIntoARepository) {
   BusyProgram program;
   ProfileRequest request;
@@ -245,7 +245,8 @@ TEST_F(Server, RepositoryThatCannotBeWritten) {
                                                 "cannot write there"));
 }
 
-// Bytes that are no gRPC, connections that say nothing, and a request that is too large.
+// Strangers send bytes that are not gRPC, connections that stay silent, and a request that is too
+// large.
 TEST_F(Server, StrangersDoNotDisturbIt) {
   std::vector<int> sockets;
   for (int i = 0; i < 20; ++i) {
@@ -274,7 +275,7 @@ TEST_F(Server, PortThatIsTaken) {
   EXPECT_THAT(std::string(Message(second.status())),
               HasSubstr("cannot listen there: Address already in use"));
   EXPECT_TRUE(absl::IsInvalidArgument(StartServer(0, {.address = "my-host"}).status()));
-  // Whether this machine has IPv6 or not, that is an address.
+  // "::1" is a valid address whether or not this machine has IPv6.
   EXPECT_FALSE(absl::IsInvalidArgument(StartServer(0, {.address = "::1"}).status()));
   EXPECT_FALSE(StartServer(70000).ok());
 }

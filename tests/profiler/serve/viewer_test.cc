@@ -1,4 +1,4 @@
-// The viewer's server as a browser meets it, and as others do.
+// Tests the viewer's server with requests of a browser and of others.
 #include "profiler/serve/viewer.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST_F(ViewerTest, AnswersBehindItsSecret) {
   EXPECT_EQ(json::parse(Get(root_ + "event?id=3")->body)["name"], "work");
 }
 
-// Who copied the address without its last character saw an empty page.
+// Regression: someone who copied the address without its last character saw an empty page.
 TEST_F(ViewerTest, AnAddressWithoutItsSlashLeadsToThePage) {
   const auto answer = Get(root_.substr(0, root_.size() - 1));
   ASSERT_TRUE(answer);
@@ -88,7 +88,7 @@ TEST_F(ViewerTest, TellsNobodyElseAnything) {
     EXPECT_EQ(answer->status, 404) << path;
   }
   EXPECT_EQ(Get(root_ + "..%2f..%2fetc/passwd")->status, 404);
-  // Names that somebody else's DNS may give to this address, and pages of others.
+  // Somebody else's DNS may map these names to this address; the origins are pages of others.
   for (const std::string host : {"evil.example", "evil.example:80", "127.0.0.1", ""})
     EXPECT_EQ(Get(root_ + "run.json", {{"Host", host}})->status, 403) << host;
   EXPECT_EQ(Get(root_ + "run.json", {{"Origin", "https://evil.example"}})->status, 403);
@@ -137,7 +137,7 @@ TEST_F(ViewerTest, QuestionsWaitUntilARunIsShown) {
   EXPECT_THAT(asked(root).get()->body, HasSubstr("<!doctype html>"));
   EXPECT_TRUE(viewer->Show(store_).ok());
   EXPECT_EQ(json::parse(run.get()->body)["lanes"][0]["events"], 100);
-  // None ever is: what waits is told so.
+  // No run is ever shown here: a request that waits gets an answer when the viewer ends.
   viewer = *Viewer::Start({});
   viewer.reset();
 }

@@ -1,5 +1,5 @@
-// A recording that the environment asked for ends when the program's statics are destroyed, most of
-// them before it: a store is written to all the same.
+// A recording that was started by the environment ends when the program's statics are destroyed,
+// after most of them. Even then, a store can be written.
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,6 +29,6 @@ struct Last {
 }  // namespace xlaprof
 
 int main() {
-  static xlaprof::Last last;  // destroyed behind all that is made from here on
+  static xlaprof::Last last;  // destroyed after everything that is made from here on
   return xlaprof::Write().ok() ? 0 : 1;
 }

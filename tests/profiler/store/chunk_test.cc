@@ -1,4 +1,4 @@
-// The packing of columns: every value comes back, and hostile bytes give a status.
+// Tests the packing of columns: every value is restored, and hostile bytes cause an error status.
 #include "profiler/store/chunk.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST(Chunk, DecodesOnlyWhatIsAskedFor) {
   EXPECT_EQ(columns.category[999], events[999].category);
 }
 
-// A clock offset is applied by an UPDATE of min_ts_ns, without touching the blob.
+// An UPDATE of min_ts_ns applies a clock offset, without touching the blob.
 TEST(Chunk, TimesAreRelativeToTheRow) {
   std::vector<Event> events = RandomEvents(50, 1);
   ChunkEncoder encoder;
@@ -224,7 +224,8 @@ TEST(Chunk, SamplesComeBack) {
   EXPECT_TRUE(std::signbit(got[1]));
 }
 
-// The checksum stops chance; these bytes carry a right one, and lie behind it.
+// The checksum detects accidental damage. These hostile bytes have a right checksum, so they reach
+// the code behind it.
 TEST(Chunk, LyingBytesWithARightChecksumAreSafe) {
   std::mt19937_64 random(7);
   ChunkDecoder decoder;
@@ -262,7 +263,7 @@ TEST(Chunk, LyingBytesWithARightChecksumAreSafe) {
     }
     (void)decoder.Samples(blob, count, 0, &ts, &value);
   }
-  EXPECT_GT(sound, 0);  // some altered values are still values: the loop did get past the checksum
+  EXPECT_GT(sound, 0);  // some altered values are still valid: the loop did get past the checksum
 }
 
 }  // namespace

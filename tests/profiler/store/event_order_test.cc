@@ -1,4 +1,4 @@
-// When the events of a track are written, and which chunks a scan leaves out.
+// Tests when the events of a track are written, and which chunks a scan skips.
 #include <gtest/gtest.h>
 
 #include "profiler/store/events.h"
@@ -14,7 +14,7 @@ class EventOrder : public ::testing::Test {
   EventWriter writer_{store_};
   const StringId key_ = *store_.Intern("key");
 
-  // With its start as an argument.
+  // Adds an event whose argument is its start.
   void Add(int64_t track, int64_t ts_ns, int64_t dur_ns, StringId category = 0) {
     ASSERT_TRUE(
         writer_.Add(track, {.ts_ns = ts_ns, .dur_ns = dur_ns, .name = 1, .category = category})
@@ -22,7 +22,8 @@ class EventOrder : public ::testing::Test {
     writer_.Arg(key_, ts_ns);
   }
   int64_t Number(std::string_view sql) { return store_.One<int64_t>(sql)->value_or(-1); }
-  // Every event's argument is its start, and depths are as given by ts_ns.
+  // Expects that every event's argument is its start, and that depths follow from the order of
+  // ts_ns.
   void ExpectArguments(int64_t track) {
     auto scanner = *EventScanner::Make(
         store_, {.columns = kStart, .track_ids = {track}, .from_ns = {}, .to_ns = {}});
@@ -39,11 +40,11 @@ class EventOrder : public ::testing::Test {
 };
 
 TEST_F(EventOrder, WhatComesInOrderIsWrittenButForTheLastEvents) {
-  // Of fourteen half chunks one waits for what belongs before it, and four are being packed.
+  // Of fourteen half chunks, one waits for earlier events, and four are being packed.
   for (int64_t i = 0; i <= 7 * kChunk; ++i) Add(1, 10 * i, 5);
   EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 9);
   EXPECT_EQ(Number("SELECT max(max_end_ns) FROM event_chunk"), 10 * (9 * kChunk / 2 - 1) + 5);
-  // Late, but not too late: the events around it still wait.
+  // This event is late, but not too late: the events around it still wait.
   const int64_t late_ns = 10 * (7 * kChunk - 1000) + 1;
   Add(1, late_ns, 2);
   ASSERT_TRUE(writer_.Flush().ok());
@@ -54,7 +55,7 @@ TEST_F(EventOrder, WhatComesInOrderIsWrittenButForTheLastEvents) {
   ExpectArguments(1);
 }
 
-// Many writers tell of a step, or of any scope, when it ends.
+// Many writers report a step, or any scope, when it ends.
 TEST_F(EventOrder, WhatEndsAroundOthersComesLateAndIsWrittenToo) {
   const StringId label_key = *store_.Intern("label"), label = *store_.Intern("outer");
   constexpr int64_t kInner = 200;
@@ -77,7 +78,7 @@ TEST_F(EventOrder, WhatEndsAroundOthersComesLateAndIsWrittenToo) {
             count / (kInner + 1));
   EXPECT_EQ(Number("SELECT count(*) FROM arg WHERE key = 'label'"), count / (kInner + 1));
   ExpectArguments(1);
-  // A new track has nothing of the memory that it may take over.
+  // A new track may reuse the memory of another, but holds none of its events.
   Add(2, 5, 1);
   ASSERT_TRUE(writer_.Flush().ok());
   EXPECT_EQ(Number("SELECT count(*) FROM event WHERE track_id = 2"), 1);
@@ -95,8 +96,8 @@ TEST_F(EventOrder, AFinishedTrackIsWrittenAndMayGoOn) {
   Add(1, 0, 100);
   Add(2, 0, 7);
   ASSERT_TRUE(writer_.Finish(1).ok());
-  ASSERT_TRUE(writer_.Finish(3).ok());  // has nothing
-  Add(4, 3, 1);  // takes the memory of track 1
+  ASSERT_TRUE(writer_.Finish(3).ok());  // has no events
+  Add(4, 3, 1);  // reuses the memory of track 1
   Add(1, 50, 10);
   ASSERT_TRUE(writer_.Flush().ok());
   EXPECT_EQ(Number("SELECT track_id FROM event_chunk ORDER BY id LIMIT 1"), 1);
@@ -107,11 +108,11 @@ TEST_F(EventOrder, AFinishedTrackIsWrittenAndMayGoOn) {
 
 TEST_F(EventOrder, AScanLeavesOutChunksWithoutACategory) {
   const StringId op = *store_.Intern("op"), host = *store_.Intern("host");
-  Add(1, 0, 1, host);  // one category for all
+  Add(1, 0, 1, host);  // one category for all events
   Add(1, 1, 1, host);
   Add(2, 0, 1, op);
-  Add(2, 1, 1, host);  // one an event: both have one name
-  Add(3, 0, 1);        // none
+  Add(2, 1, 1, host);  // a category per event, though both have the same name
+  Add(3, 0, 1);        // no category
   ASSERT_TRUE(writer_.Flush().ok());
   auto tracks = [&](std::vector<StringId> categories) {
     auto scanner = *EventScanner::Make(store_, {.columns = kCategory,
@@ -129,7 +130,7 @@ TEST_F(EventOrder, AScanLeavesOutChunksWithoutACategory) {
   EXPECT_EQ(tracks({host, 9999}), (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(tracks({0}), (std::vector<int64_t>{3}));
   EXPECT_EQ(tracks({9999}), std::vector<int64_t>());
-  // Damage is told, whatever was asked for.
+  // Damage is reported, whatever was requested.
   ASSERT_TRUE(store_.Exec("UPDATE event_chunk SET columns = x'0102' WHERE track_id = 3").ok());
   auto scanner = *EventScanner::Make(
       store_,

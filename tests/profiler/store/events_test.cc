@@ -1,4 +1,4 @@
-// EventWriter and EventScanner over a store.
+// Tests EventWriter and EventScanner over a store.
 #include "profiler/store/events.h"
 
 #include <gmock/gmock.h>
@@ -134,8 +134,8 @@ TEST_F(Events, RangeKeepsWhatOverlapsAndSaysWhichEvents) {
   Add(1, 10, 5);    // before
   Add(1, 20, 30);   // touches 50
   Add(1, 60, 1);    // inside
-  Add(1, 70, 500);  // ends behind
-  Add(1, 81, 1);    // behind
+  Add(1, 70, 500);  // ends after the range
+  Add(1, 81, 1);    // after the range
   ASSERT_TRUE(writer_.Flush().ok());
   std::vector<std::vector<int64_t>> got;
   for (const Row& row :
@@ -187,7 +187,7 @@ TEST_F(Events, ArgumentsOfEveryTypeComeBack) {
   writer_.Arg(b, uint64_t(UINT64_MAX));
   writer_.Arg(c, 0.1);
   writer_.Arg(d, Text{Name("text")});
-  Add(1, 5, 1);  // comes to stand before the first
+  Add(1, 5, 1);  // is sorted before the first
   writer_.Arg(a, -0.0);
   ASSERT_TRUE(writer_.Flush().ok());
   std::vector<Row> rows = Scan(store_);
@@ -239,8 +239,8 @@ TEST_F(Events, WhatIsConstantForANameIsStoredOnce) {
   EXPECT_EQ(ReadArguments(store_, 1, 4)->size(), 3u);
 }
 
-// Story: a name's value and an event's own value under the same key are two facts; folding one into
-// the other's column would lose one.
+// Regression: a name's value and an event's own value under the same key are two facts. Folding one
+// into the other's column would lose one.
 TEST_F(Events, OwnValueBesideTheNamesValue) {
   StringId k = Name("k");
   writer_.NameArg(1, 7, k, int64_t(1));
@@ -266,8 +266,8 @@ TEST_F(Events, ArgStaysWithTheEventWhateverComesBetween) {
   EXPECT_EQ(std::get<int64_t>(*(*ReadArgumentColumn(store_, 1, k))[0]), 4);
 }
 
-// Story: labels were put in front of all arguments; where an event without one had an argument of
-// the same key, the column was out of order, and values came to stand at other events.
+// Regression: labels were put before all arguments. If an event without a label had an argument
+// with the same key, the column was out of order, and values moved to other events.
 TEST_F(Events, AnArgumentMayHaveTheKeyOfTheLabels) {
   StringId cat = Name("cat");
   constexpr int kCount = 400;

@@ -1,4 +1,5 @@
-// OrderedEvents against a plain sort of what was written, and ChunkArguments against ReadArguments.
+// Compares OrderedEvents with a plain sort of what was written, and ChunkArguments with
+// ReadArguments.
 #include "profiler/store/ordered_events.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +90,7 @@ class OrderedEventsTest : public testing::Test {
 
 TEST_F(OrderedEventsTest, NothingThere) { EXPECT_THAT(ReadAll().events, IsEmpty()); }
 
-// As a recorder writes them: a parent that ends late comes in a later chunk than its children.
+// A recorder writes events this way: a parent that ends late is in a later chunk than its children.
 TEST_F(OrderedEventsTest, ChunksThatOverlapAreMerged) {
   std::mt19937 random(5);
   for (int chunk = 0; chunk < 20; ++chunk) {

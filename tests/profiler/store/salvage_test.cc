@@ -1,4 +1,4 @@
-// Damaged stores: every row on an intact page is still read, and nothing crashes.
+// Tests damaged stores: every row on an intact page is still read, and nothing crashes.
 #include "profiler/store/salvage.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPage = kPageBytes;
-constexpr int kTracks = 25, kEventsATrack = 2000;  // written in each half, a chunk a track
+constexpr int kTracks = 25, kEventsATrack = 2000;  // written in each half, with one chunk per track
 
 void WriteFile(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc)
@@ -29,7 +29,7 @@ std::string TextOf(int i) {
   return fmt::format("string number {:06d}, long enough to be told from all others", i);
 }
 
-// Events whose columns do not compress, so that each chunk has overflow pages.
+// Adds events whose columns do not compress, so that each chunk has overflow pages.
 void AddEvents(EventWriter& writer, int64_t track, int count, std::mt19937_64& random) {
   int64_t ts = 0;
   for (int i = 0; i < count; ++i) {
@@ -55,7 +55,7 @@ class SalvageTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Tables of several levels. With `keep_log`, the second half stays in the -wal file.
+  // Makes tables of several levels. With `keep_log`, the second half stays in the -wal file.
   void Make(bool keep_log) {
     std::mt19937_64 random(1);
     auto made = Store::Create(path_);
@@ -88,13 +88,13 @@ class SalvageTest : public ::testing::Test {
                     .Each("SELECT id, columns FROM event_chunk",
                           [&](int64_t id, std::string blob) { blobs_[id] = blob; })
                     .ok());
-    if (!keep_log) return;  // SQLite moves the log into the file as the last connection closes
+    if (!keep_log) return;  // SQLite moves the log into the file when the last connection closes
     file_ = ReadFile(path_);
     log_ = ReadFile(path_.string() + "-wal");
     ASSERT_GT(log_.size(), kPage);
   }
 
-  // Chunks of which a part lies on this page.
+  // Returns the chunks that are partly on this page.
   std::set<int64_t> ChunksOn(std::string_view page) const {
     std::set<int64_t> out;
     for (const auto& [id, blob] : blobs_) {
@@ -124,7 +124,7 @@ class SalvageTest : public ::testing::Test {
     auto into = Store::CreateTemporary();
     auto result = Salvage(damaged, *into);
     out.status = result.status();
-    EXPECT_EQ(ReadFile(damaged), file);  // never altered
+    EXPECT_EQ(ReadFile(damaged), file);  // the damaged file is never altered
     if (!result.ok()) return out;
     out.result = *result;
     EXPECT_TRUE(
@@ -227,13 +227,13 @@ TEST_F(SalvageTest, LogIsRead) {
   EXPECT_FALSE(read.result.damaged()) << read.issue;
   EXPECT_EQ(read.chunks.size(), 2u * kTracks);
   EXPECT_EQ(read.strings.size(), 3000u);
-  read = SalvageBytes(file_);  // without it: the first half
+  read = SalvageBytes(file_);  // without the log: the first half
   EXPECT_EQ(read.chunks.size(), size_t(kTracks));
   EXPECT_FALSE(read.result.damaged()) << read.issue;
 }
 
-// Story: SQLite stops at the first frame with a wrong checksum, and everything that was committed
-// behind it is gone.
+// Regression: SQLite stops at the first frame with a wrong checksum and loses everything that was
+// committed after it.
 TEST_F(SalvageTest, FramesBehindABrokenOneAreRead) {
   Make(true);
   const size_t frame = kPage + 24;
@@ -265,7 +265,7 @@ TEST_F(SalvageTest, CutLogAndLostLogHeader) {
   read = SalvageBytes(file_, bytes);
   ASSERT_TRUE(read.status.ok()) << read.status;
   EXPECT_GE(read.chunks.size(), 2u * kTracks - 1);
-  // The file cut to nothing but a few pages; the log still holds the second half.
+  // The file is cut to a few pages, but the log still holds the second half.
   read = SalvageBytes(std::string_view(file_).substr(0, 3 * kPage), log_);
   ASSERT_TRUE(read.status.ok()) << read.status;
   for (const auto& [id, blob] : blobs_) EXPECT_EQ(read.chunks.contains(id), id > kTracks) << id;
@@ -278,7 +278,7 @@ TEST_F(SalvageTest, OverwrittenPagesAreToldApart) {
   for (size_t page = 1; page + 1 < pages; page += 3) {
     std::string bytes = good;
     bytes.replace(page * kPage, kPage,
-                  good.substr((page + 1) * kPage, kPage));  // a copy of its neighbour
+                  good.substr((page + 1) * kPage, kPage));  // a copy of the page after it
     Read read = SalvageBytes(bytes);
     ASSERT_TRUE(read.status.ok()) << page << read.status;
     std::set<int64_t> hit = ChunksOn(std::string_view(good).substr(page * kPage, kPage));
@@ -300,7 +300,7 @@ TEST_F(SalvageTest, FlippedBytesNeverCrash) {
     for (int k = 0; k < round % 3; ++k) log[random() % log.size()] = char(random());
     for (size_t page = kPage; round % 5 == 0 && page + kPage <= file.size(); page += kPage) {
       if (file[page] != 5 && file[page] != 2)
-        continue;  // interior pages that lead anywhere, also to themselves
+        continue;  // interior pages may lead anywhere, also to themselves
       for (size_t at = page + 8; at < page + kPage; at += 1 + random() % 64)
         file[at] = char(random() % 4);
       file.replace(page + 8, 4, std::string{0, 0, char(page / kPage >> 8), char(page / kPage + 1)});

@@ -1,4 +1,4 @@
-// INSERT into the virtual tables, and stores made from SQL text.
+// Tests INSERT into the virtual tables, and stores made from SQL text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A file, not a temporary store: that one has no journal and cannot roll back.
+// The tests use a file because a temporary store has no journal and cannot roll back.
 class SqlInsert : public testing::Test {
  protected:
   ~SqlInsert() override { std::filesystem::remove_all(folder_); }
@@ -251,7 +251,7 @@ TEST_F(SqlInsert, LoadSqlNamesTheLine) {
                   store_, std::string(good) +
                               "INSERT INTO arg (event_id, key, value) VALUES (9, 'k', 1)"))),
               HasSubstr("event 9 was not inserted"));
-  EXPECT_THAT(Rows("SELECT * FROM track"), IsEmpty());  // nothing of all that stayed
+  EXPECT_THAT(Rows("SELECT * FROM track"), IsEmpty());  // nothing of it was kept
 }
 
 }  // namespace

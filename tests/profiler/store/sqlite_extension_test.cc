@@ -1,4 +1,4 @@
-// The loadable extension, in the programs that it is for.
+// Tests the loadable extension in the programs that it is meant for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ class SqliteExtension : public testing::Test {
   }
   ~SqliteExtension() override { std::filesystem::remove_all(folder_); }
 
-  // Output of a shell command, errors included; it runs in the folder of run.xlaprof.
+  // Returns the output of a shell command, errors included. The command runs in the directory of
+  // run.xlaprof.
   std::string Run(const std::string& command) {
     FILE* pipe = popen(("cd '" + folder_.string() + "' && " + command + " 2>&1").c_str(), "r");
     std::string out;

@@ -1,5 +1,5 @@
-// A store as a file: readers beside a writer, full disks, foreign and newer files, and opening
-// without a trace.
+// Tests a store as a file: readers beside a writer, full disks, foreign and newer files, and that
+// opening leaves no trace.
 #include "profiler/store/store.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class StoreTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // One commit: a chunk on each of three tracks.
+  // Makes one commit: a chunk on each of three tracks.
   static absl::Status Commit(Store& store, EventWriter& writer, int64_t n) {
     XP_TRY(store.Begin());
     for (int64_t track : {1, 2, 3}) {
@@ -47,7 +47,7 @@ class StoreTest : public ::testing::Test {
     return store.Commit();
   }
 
-  // The events of a scan, or -1 if it saw a part of a commit.
+  // Returns the number of events in a scan, or -1 if the scan saw only a part of a commit.
   static int64_t WholeCommits(const Store& store) {
     auto scanner = EventScanner::Make(store, {});
     if (!scanner.ok()) return -1;
@@ -97,7 +97,7 @@ TEST_F(StoreTest, ReadersSeeWholeCommits) {
 TEST_F(StoreTest, AnotherProcessReadsWhileWeWrite) {
   { Store store = *Store::Create(path_); }
   pid_t child = fork();
-  if (child == 0) {  // reads until it has seen the last commit, or something wrong
+  if (child == 0) {  // reads until it sees the last commit, or a partial one
     for (int64_t last = 0; last < 60 * 50;) {
       auto reader = Store::Open(path_);
       int64_t seen = reader.ok() ? WholeCommits(*reader) : -1;
@@ -127,15 +127,15 @@ TEST_F(StoreTest, AScanThatPausesHoldsNothing) {
   EventBatch batch;
   ASSERT_TRUE(*scanner->Next(&batch));
   ASSERT_TRUE(Commit(store, writer, 3).ok());
-  // A checkpoint that empties the log is possible only while nobody holds a snapshot of it.
+  // A checkpoint can empty the log only while nobody holds a snapshot of it.
   EXPECT_EQ(*store.One<int64_t>("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
   int64_t events = int64_t(batch.size);
   while (*scanner->Next(&batch)) events += int64_t(batch.size);
-  EXPECT_EQ(events, 3 * 3 * 50);  // what was there when the scan began
+  EXPECT_EQ(events, 3 * 3 * 50);  // the events that were there when the scan began
   EXPECT_EQ(scanner->skipped_chunks(), 0);
 }
 
-// Processes of one number in several containers meet in one folder.
+// Processes with the same number in several containers write to one directory.
 TEST_F(StoreTest, OfSeveralThatMakeItOneDoes) {
   for (int round = 0; round < 20; ++round) {
     const fs::path path = folder_ / fmt::format("{}.xlaprof", round);
@@ -205,7 +205,8 @@ TEST_F(StoreTest, ForeignFilesAreRefused) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("not an xlaprof store"));
 }
 
-// An importer's caller takes what is invalid for the file's fault, and goes on without it.
+// A caller of an importer treats an invalid argument as the file's fault, and continues without
+// that file.
 TEST_F(StoreTest, WhatOurOwnStatementsViolateIsNoFaultOfTheInput) {
   auto store = Store::CreateTemporary();
   ASSERT_TRUE(store.ok());
@@ -213,7 +214,7 @@ TEST_F(StoreTest, WhatOurOwnStatementsViolateIsNoFaultOfTheInput) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << status;
 }
 
-// What SQLite tells of it has no code of its own; a fuzzer met it.
+// SQLite reports this without an error code of its own. A fuzzer found it.
 TEST_F(StoreTest, AFormatOfNoSqliteIsDamage) {
   { ASSERT_TRUE(Store::Create(path_).ok()); }
   std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
@@ -231,7 +232,7 @@ TEST_F(StoreTest, EmptyFileIsCalledEmpty) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("the file is empty (0 bytes)"));
 }
 
-// No version has been released whose stores would have to be read.
+// No released version wrote stores that would have to be readable.
 TEST_F(StoreTest, StoresWithOtherTablesOrColumnsAreRefused) {
   auto message_after = [&](const char* sql) {
     fs::remove(path_);
@@ -290,7 +291,7 @@ TEST_F(StoreTest, OpenLeavesNoTrace) {
   EXPECT_EQ(fs::last_write_time(path_), time);
 }
 
-// Story: a report on one process told the alarms and weights of all.
+// Regression: a report on one process showed the alarms and weights of all processes.
 TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
   std::set<std::string> known;
   for (const TableTraits& table : kTables) {
@@ -336,8 +337,8 @@ TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
   EXPECT_EQ(count("counter"), 1);
 }
 
-// Story: the window of one process's steps was that of all, and steps that no profile covers
-// showed what other steps did.
+// Regression: the window of one process's steps was that of all processes, and steps outside of
+// every profile showed the events of other steps.
 TEST_F(StoreTest, WindowOfStepsIsTheirOwn) {
   {
     Store store = *Store::Create(path_);
@@ -375,7 +376,7 @@ TEST_F(StoreTest, WindowOfStepsIsTheirOwn) {
               ::testing::HasSubstr("the steps of this process are 0 to 1"));
 }
 
-// Story: stores are often read from a mounted artifact folder.
+// Stores are often read from a mounted artifact directory that is read-only.
 TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
   {
     Store store = *Store::Create(path_);
@@ -387,7 +388,7 @@ TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
                                ~fs::perms::others_write);
   pid_t child = fork();
   if (child == 0) {
-    if (geteuid() == 0 && setuid(65534) != 0) _exit(2);  // root writes anywhere
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(2);  // root may write anywhere
     auto store = Store::Open(path_);
     _exit(store.ok() && WholeCommits(*store) == 50 ? 0 : 1);
   }
@@ -397,7 +398,7 @@ TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// Story: recovering a hostile recording ran what its file says is to be done at each change.
+// Regression: recovering a hostile recording ran the triggers in its file.
 TEST_F(StoreTest, TriggersOfAFileDoNotRun) {
   {
     Store store = *Store::Create(path_);
@@ -418,7 +419,7 @@ TEST_F(StoreTest, WhatIsNoStoreIsNamedOnce) {
               ::testing::StartsWith(path_.string() + ": not a store"));
 }
 
-// Story: one row with a huge id made readers allocate 16 bytes for each id below it.
+// Regression: one row with a huge id made readers allocate 16 bytes for every smaller id.
 TEST_F(StoreTest, HugeStringIdsCostNothing) {
   Store store = *Store::CreateTemporary();
   ASSERT_TRUE(

@@ -1,4 +1,5 @@
-// Varints by the block: the same numbers as one after the other, and never a byte too far.
+// Tests that varints decoded in blocks equal varints decoded one by one, without reading a byte too
+// far.
 #include "profiler/store/varint_block.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ std::vector<uint8_t> Pack(const std::vector<uint64_t>& numbers) {
   return bytes;
 }
 
-// In memory of exactly this size, so that a sanitizer sees every byte beyond.
+// Decodes `bytes` in memory of exactly their size, so that a sanitizer detects every read beyond
+// them.
 const uint8_t* Decode(const std::vector<uint8_t>& bytes, std::vector<uint64_t>* out,
                       std::unique_ptr<uint8_t[]>* kept) {
   kept->reset(new uint8_t[bytes.size()]);

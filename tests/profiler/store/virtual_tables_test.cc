@@ -1,4 +1,4 @@
-// Reading events, arguments, flows and samples with SQL.
+// Tests reading events, arguments, flows and samples with SQL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Rows as text, NULL as "-".
+// Returns rows as text, with NULL as "-".
 std::vector<std::string> Query(const Store& store, const std::string& sql) {
   std::vector<std::string> rows;
   auto statement = store.Prepare(sql);
@@ -39,8 +39,8 @@ int64_t ChunksRead(const Store& store) {
   return **store.One<int64_t>("SELECT xlaprof_chunks_read()");
 }
 
-// Three tracks; track 1 has three chunks that overlap in time, and everything that a column can
-// hold.
+// A store with three tracks; track 1 has three chunks that overlap in time, and every kind of value
+// that a column can hold.
 class VirtualTables : public testing::Test {
  protected:
   VirtualTables() {
@@ -71,15 +71,15 @@ class VirtualTables : public testing::Test {
     for (int i = 50; i < 90; ++i) EXPECT_TRUE(writer.Counter(9, i * 10, i * 0.5).ok());
     EXPECT_TRUE(writer.Counter(10, 5, -1).ok());
     EXPECT_TRUE(writer.Flush().ok());
-    // The same rows without chunks, to compare with.
+    // The same rows are kept without chunks for comparison.
     EXPECT_TRUE(store_.Exec("CREATE TEMP TABLE plain AS SELECT * FROM event").ok());
     EXPECT_TRUE(store_.Exec("CREATE TEMP TABLE plain_arg AS SELECT * FROM arg").ok());
   }
 
   StringId Id(std::string_view text) { return *store_.Intern(text); }
 
-  // Asks the virtual table and the plain one the same; they must agree. `where` uses unqualified
-  // columns of event.
+  // Runs the same query on the virtual table and on the plain one; the results must be equal.
+  // `where` uses unqualified columns of event.
   void ExpectSame(const std::string& where) {
     std::string tail = " WHERE " + where + " ORDER BY id";
     EXPECT_EQ(Query(store_, "SELECT * FROM event" + tail),
@@ -190,7 +190,7 @@ TEST_F(VirtualTables, SkipChunksThatCannotMatch) {
             1);  // the only chunk that has it
   EXPECT_EQ(ReadsOf("SELECT sum(ts_ns) FROM event WHERE name = 'nobody'"), 0);
   EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id = 300"), 1);
-  EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id IN (301, 302, 303)"), 0);  // kept from before
+  EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id IN (301, 302, 303)"), 0);  // kept from the query before
   EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id > 595"), 1);
   EXPECT_EQ(ReadsOf("SELECT sum(value) FROM counter_sample WHERE track_id = 9 AND ts_ns >= 600"),
             1);
@@ -208,7 +208,7 @@ TEST_F(VirtualTables, JoinsLookUp) {
   auto rows = Query(store_, fmt::format(fmt::runtime(join), "event", "arg"));
   EXPECT_EQ(rows, Query(store_, fmt::format(fmt::runtime(join), "plain", "plain_arg")));
   EXPECT_GE(rows.size(), 4u);
-  // A look-up by id, whichever way round it is written.
+  // A join looks events up by id, whichever way round it is written.
   for (const char* sql :
        {"EXPLAIN QUERY PLAN SELECT e.name FROM arg a JOIN event e ON e.id = a.event_id",
         "EXPLAIN QUERY PLAN SELECT e.name FROM event e CROSS JOIN arg a ON e.id = a.event_id"}) {

@@ -13,7 +13,8 @@ namespace {
 
 using json::Value;
 
-// Of what is not there, no text may be left from an event before: readers compare it.
+// Appends the kind, flags and raw text of `value`. A value that is absent must keep no text of an
+// earlier event, because readers compare it.
 void Append(const Value& value, std::string* out) {
   if (value.kind() != json::Kind::kNone || !value.raw().empty())
     *out += fmt::format("{}{}{}:{}", int(value.kind()), value.escaped() ? "e" : "",
@@ -21,7 +22,7 @@ void Append(const Value& value, std::string* out) {
   *out += ';';
 }
 
-// All that a reader told, as text.
+// Returns everything that a reader reported, as text.
 std::string Told(bool whole, const ChromeEvent& event, size_t offset) {
   std::string out =
       fmt::format("{} to {} {}{}{}{} ", whole, offset, int(event.phase), event.flow_in ? "i" : "",
@@ -39,7 +40,8 @@ std::string Told(bool whole, const ChromeEvent& event, size_t offset) {
   return out;
 }
 
-// Reads `text` over and over with one reader, and each time with a new one.
+// Reads each event of `text` with one reader for all of them and with a new reader per event; both
+// must report the same.
 void ExpectTheSame(const std::vector<std::string>& events) {
   std::string text;
   std::vector<size_t> begins;
@@ -47,7 +49,7 @@ void ExpectTheSame(const std::vector<std::string>& events) {
     begins.push_back(text.size());
     text += event + ",\n";
   }
-  text += std::string(200, ' ');  // so that the last are not special
+  text += std::string(200, ' ');  // so that the last events are not read differently
   ChromeEventReader reader;
   std::vector<ChromeArgs::Arg> room(2 * ChromeArgs::kMax);
   ChromeEvent shared(room.data());
@@ -90,7 +92,8 @@ TEST(ChromeShapes, EverySortOfValue) {
   });
 }
 
-// Members in any order, spaces anywhere, values of any kind: more ways than are remembered.
+// Members come in any order, with spaces anywhere and values of any kind, in more shapes than the
+// reader remembers.
 TEST(ChromeShapes, ManyWays) {
   std::mt19937 random(7);
   auto pick = [&](auto... options) {
@@ -120,8 +123,8 @@ TEST(ChromeShapes, ManyWays) {
   ExpectTheSame(events);
 }
 
-// Story: a value behind many spaces was the last byte of a file of whole pages, and eight were
-// read.
+// Regression: when a value behind many spaces ended at the last byte of a file of whole pages, the
+// reader read eight bytes.
 TEST(ChromeShapes, NothingIsReadBehindTheText) {
   const auto page = size_t(sysconf(_SC_PAGESIZE));
   void* mapped =

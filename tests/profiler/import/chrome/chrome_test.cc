@@ -57,7 +57,7 @@ TEST(Chrome, ReadsAnEventWithAllItHas) {
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
 }
 
-// So long that the rows are made on a thread of their own.
+// The file is so long that a thread of its own makes the rows.
 TEST(Chrome, ReadsALongFile) {
   constexpr int kEvents = 30'000;
   std::string events;
@@ -82,7 +82,8 @@ TEST(Chrome, ReadsALongFile) {
                                       broken_at + std::string("{\"traceEvents\": [").size())));
 }
 
-// What `export --format chrome` adds is left out, and what it knows of a store comes back.
+// The importer drops what `export --format chrome` adds, and restores what the export kept of the
+// store.
 TEST(Chrome, OurOwnExport) {
   auto in =
       Read(R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
@@ -106,7 +107,7 @@ TEST(Chrome, OurOwnExport) {
   EXPECT_THAT(in.Rows("SELECT * FROM arg"), IsEmpty());
 }
 
-// Story: two processes of which nothing is known had both empty labels, and became one.
+// Regression: two processes about which nothing is known both had empty labels, and became one.
 TEST(Chrome, OurOwnExportKeepsHostsApart) {
   auto in =
       Read(R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
@@ -119,7 +120,7 @@ TEST(Chrome, OurOwnExportKeepsHostsApart) {
   EXPECT_THAT(in.Rows("SELECT p.name, e.name FROM event e JOIN track t ON t.id = track_id JOIN "
                       "process p ON p.id = t.process_id ORDER BY 1, 2"),
               ElementsAre("A|a", "B|[memory]", "B|b"));
-  // The counter of what is allocated stands beside the events that it was made of.
+  // The counter of allocated bytes is kept alongside the events that it was computed from.
   EXPECT_THAT(in.Rows("SELECT count(*) FROM counter_sample"), ElementsAre("1"));
 }
 
@@ -139,8 +140,8 @@ TEST(Chrome, BaseTimeMayStandBehindTheEvents) {
               ElementsAre("1735632360005000000"));
 }
 
-// Story: a time that the end of the looked-at bytes cut was taken for the first of the file, and
-// all events for decades late.
+// Regression: a time that was cut off at the end of the probed bytes was taken for the first one of
+// the file, and all events were decades late.
 TEST(Chrome, TimesAreNotReadWhereTheProbeCutsThem) {
   constexpr size_t kProbe = size_t(64) << 10;
   const std::string event = X("a", "1766000000000000.125", "1") + ",";
@@ -162,7 +163,7 @@ TEST(Chrome, TimesSinceNobodyKnowsWhenStay) {
   EXPECT_THAT(in.Rows("SELECT value FROM meta WHERE key = 'base_epoch_ns'"), IsEmpty());
 }
 
-// Both ends are floored, so that what nests in picoseconds nests in nanoseconds.
+// Both ends are floored, so events that nest in picoseconds also nest in nanoseconds.
 TEST(Chrome, EndsAreFlooredLikeStarts) {
   auto in = ReadEvents(X("outer", "1.0009", "1.0006") + "," + X("inner", "1.0009", "1.0005"));
   EXPECT_THAT(in.Rows(kEvents),
@@ -202,7 +203,7 @@ TEST(Chrome, CutFilesKeepWhatCameBefore) {
 
 TEST(Chrome, BrokenJsonIsSkippedAndToldByItsByte) {
   const std::string before = "{\"traceEvents\": [" + X("a", "1", "1") + ",";
-  // An unescaped quote in a name.
+  // This name contains an unescaped quote.
   auto in = Read(before + X("b\"c", "3", "1") + "," + X("d", "5", "1") + "]}");
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_THAT(in.Rows("SELECT name FROM event ORDER BY ts_ns"), ElementsAre("a", "d"));
@@ -213,7 +214,7 @@ TEST(Chrome, BrokenJsonIsSkippedAndToldByItsByte) {
       ElementsAre(HasSubstr(fmt::format("{} bytes were skipped", X("b\"c", "3", "1").size() + 1))));
 }
 
-// Story: a file that is broken in its last event was said to be cut, and its end to be missing.
+// Regression: a file whose last event is broken was reported as cut, with its end missing.
 TEST(Chrome, AFileThatIsBrokenAtItsEndIsNotCut) {
   auto in = ReadEvents(X("a", "1", "1") + "," + X("b\"c", "3", "1"));
   EXPECT_THAT(in.Rows("SELECT name FROM event"), ElementsAre("a"));
@@ -260,7 +261,8 @@ TEST(Chrome, BeginAndEndInAnyOrder) {
   EXPECT_THAT(in.Rows("SELECT key, value FROM arg ORDER BY 1"), ElementsAre("result|2", "x|1"));
 }
 
-// The end says again what the beginning said, and has a time of its own on the thread's clock.
+// The end event repeats the arguments of the begin event, and has its own time on the thread's
+// clock.
 TEST(Chrome, EndsRepeatTheirBeginnings) {
   auto in =
       ReadEvents(R"({"ph":"B","pid":1,"tid":1,"ts":1,"tts":100,"name":"a","args":{"x":1,"y":2}},)"
@@ -316,7 +318,7 @@ TEST(Chrome, InstantsOfAnOperationLieOnItsTrack) {
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
 }
 
-// Story: each end looked through all that was open, and each that ended moved those behind it.
+// Regression: each end event searched all open events, and closing one moved all events behind it.
 TEST(Chrome, ManyOpenEventsAreMatchedInLinearTime) {
   constexpr int kCount = 100'000;
   std::string events;
@@ -344,7 +346,7 @@ TEST(Chrome, FlowsJoinTheEventsAroundTheirEnds) {
                  R"({"ph":"X","pid":1,"tid":4,"ts":31,"dur":2,"name":"sink"},)"
                  R"({"ph":"f","pid":1,"tid":2,"ts":50,"cat":"f","name":"n","id":99,"bp":"e"})");
   EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("source|middle", "middle|sink"));
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());  // a flow's end without event is no damage
+  EXPECT_THAT(in.Rows(kIssues), IsEmpty());  // the end of a flow without an event is not damage
 }
 
 TEST(Chrome, AFlowsIdMayBeUsedAgain) {
@@ -357,7 +359,7 @@ TEST(Chrome, AFlowsIdMayBeUsedAgain) {
                        "," + X("d", "70", "10") + flow("s", 11, one) + flow("f", 31, bound) +
                        flow("s", 51, one) + flow("f", 71, bound));
   EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("a|b", "c|d"));
-  // Not where the ends only stand before the beginnings in the file.
+  // The ends must not match if they only come before the beginnings in the file.
   in = ReadEvents(X("a", "10", "10") + "," + X("b", "30", "10") + "," + X("c", "50", "10") +
                   flow("f", 51, bound) + flow("f", 31, bound) + flow("s", 11, one));
   EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("a|b", "a|c"));
@@ -415,7 +417,8 @@ TEST(Chrome, OddEventsAreCountedNotGuessed) {
                           "negative_duration|1", "repeated_argument|1", "unknown_phase|2"));
 }
 
-// Many such events, so that their arguments fill more than one batch on its way to the rows.
+// There are so many such events that their arguments fill more than one batch on the way to the
+// rows.
 TEST(Chrome, ArgumentsBeyondAThousandAreLeftOutAndCounted) {
   auto members = [](int from, int count) {
     std::string out;
@@ -471,7 +474,8 @@ TEST(Chrome, HostileNestingIsReadInLinearTime) {
               Contains("cut_file"));
 }
 
-// Each odd one does not end: what stands between them must not be read to the end for each.
+// None of the odd events ends. The reader must not read what follows up to the end of the file for
+// each.
 TEST(Chrome, EventsWithoutEndAmongOthersAreReadInLinearTime) {
   std::string text = "{\"traceEvents\": [";
   constexpr int kPairs = 20'000;

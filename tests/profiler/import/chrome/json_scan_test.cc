@@ -87,8 +87,8 @@ TEST(JsonScan, DeepNestingCostsNoStack) {
   EXPECT_EQ(Only(deep).raw().size(), deep.size());
 }
 
-// Numbers are found 16 bytes at a time where so many follow: wherever they end, and whatever ends
-// them, the result is the same.
+// Long numbers are scanned 16 bytes at a time. The result is the same wherever a number ends and
+// whatever ends it.
 TEST(JsonScan, NumbersOfEveryLength) {
   const std::string digits = "-1234567890.1234567890e+12345678";
   for (size_t length = 1; length < digits.size(); ++length) {

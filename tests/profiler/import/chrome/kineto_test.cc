@@ -1,4 +1,4 @@
-// PyTorch's profiler: the dialect of Chrome JSON that Kineto writes.
+// Tests the dialect of Chrome JSON that Kineto, PyTorch's profiler, writes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -56,7 +56,7 @@ TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
       X("cuda_runtime", "cudaLaunchKernel", 10, 10, 1, 2, R"("correlation": 5)") + "," +
       X("cuda_runtime", "cudaEventQuery", 10, 10, 4, 1, R"("correlation": 6)") + "," +
       X("kernel", "k", 0, 7, 10, 5, R"("correlation": 5)") + "," +
-      // Repeats what the correlation says; ends of calls without a kernel are dangling.
+      // Flow 5 repeats the correlation; flow 6 is dangling because its call has no kernel.
       R"({"ph": "s", "id": 5, "pid": 10, "tid": 10, "ts": 1, "cat": "ac2g", "name": "ac2g"},)"
       R"({"ph": "f", "id": 6, "pid": 10, "tid": 10, "ts": 4, "cat": "ac2g", "name": "ac2g", "bp": "e"},)" +
       X("cpu_op", "aten::mul", 10, 10, 20, 5) + "," + X("cpu_op", "MulBackward0", 10, 11, 30, 5) +
@@ -66,7 +66,7 @@ TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
   EXPECT_THAT(in.Rows(kFlows), ElementsAre("cudaLaunchKernel|k", "aten::mul|MulBackward0"));
 }
 
-// Meta's accelerator: calls have names of their own, and waits are events of its streams.
+// On Meta's accelerator, calls have names of their own, and waits are events of its streams.
 TEST(Kineto, WorkOfMtiaIsJoinedWithItsCalls) {
   auto in = ReadKineto(
       X("mtia_runtime", "runFunction - job_prep_and_submit_for_execution", 10, 10, 1, 2,
@@ -110,7 +110,7 @@ TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
               ElementsAre("to_device|4096|2000", "from_device|8|3000"));
 }
 
-// Intel's: names of copies and calls are others, and waits for no stream have the process -1.
+// On Intel's GPUs, copies and calls have other names, and waits for no stream have the process -1.
 TEST(Kineto, WorkOfXpu) {
   const auto corr = [](int number) { return fmt::format("\"correlation\": {}", number); };
   auto in =

@@ -21,13 +21,13 @@ TEST(Microseconds, AreExact) {
   EXPECT_EQ(Parsed("12.5"), "12500+0");
   EXPECT_EQ(Parsed("12.123456"), "12123+456");
   EXPECT_EQ(Parsed("12.1234569"), "12123+456");
-  // A double would make this ...123.0: its spacing is a quarter of a microsecond.
+  // A double would turn this into ...123.0, because its spacing here is a quarter of a microsecond.
   EXPECT_EQ(Parsed("1766000000000000.123"), "1766000000000000123+0");
   EXPECT_EQ(Parsed("1712195495505543.2"), "1712195495505543200+0");
   EXPECT_EQ(Parsed("007"), "7000+0");
 }
 
-// Most writers give three digits behind the point: those are read in words.
+// Most writers print three digits after the decimal point; those numbers are read a word at a time.
 TEST(Microseconds, ThreeDigitsBehindThePoint) {
   std::mt19937_64 random(5);
   for (int digits = 1; digits <= 17; ++digits) {
@@ -41,7 +41,7 @@ TEST(Microseconds, ThreeDigitsBehindThePoint) {
                                        ? fmt::format("{}+0", us * 1000 + ns)
                                        : "no";
       ASSERT_EQ(Parsed(text), expected) << text;
-      // Any other character is seen, wherever it stands.
+      // Any other character is detected, wherever it is.
       std::string broken = text;
       const size_t at = random() % text.size();
       do broken[at] = char(random() % 256);

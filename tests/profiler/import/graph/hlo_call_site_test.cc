@@ -11,7 +11,8 @@ struct TestFrame {
   int line;
 };
 
-// A module of one instruction, recorded under `frames`, innermost first.
+// Returns the call site of a module of one instruction that was recorded under `frames`, innermost
+// first.
 Store::Frame CallSiteOf(const std::string& module_name, const std::vector<TestFrame>& frames) {
   hlo::HloProto proto;
   auto* module = proto.mutable_hlo_module();
@@ -66,7 +67,7 @@ TEST(HloCallSite, WithoutTheFunctionThereIsNone) {
   EXPECT_EQ(CallSiteOf("jit_train_step", {{"other", "/u/t.py", 4}, {"main", "/u/t.py", 18}}).file,
             "");
   EXPECT_EQ(CallSiteOf("jit_train_step", {{"train_step", "/u/t.py", 4}}).file,
-            "");  // called from nowhere known
+            "");  // the caller is not known
   EXPECT_EQ(CallSiteOf("SyncTensorsGraph.12", {{"body", "/u/t.py", 4}}).file, "");
   EXPECT_EQ(CallSiteOf("jit_train_step", {}).file, "");
 }

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 constexpr int kF32 = 11, kBf16 = 16, kS64 = 5, kTuple = 13;
 
-// Repeated numbers are packed: one bytes field.
+// Packs repeated numbers into one bytes field.
 Wire Packed(std::initializer_list<int64_t> numbers) {
   Wire out;
   for (int64_t number : numbers) out.Raw(uint64_t(number));
@@ -32,7 +32,7 @@ std::string Shape(int type, std::initializer_list<int64_t> dimensions,
   return shape.str();
 }
 
-// An instruction; `extra` holds its further fields.
+// Returns an instruction; `extra` holds its further fields.
 std::string Instruction(int64_t id, const std::string& opcode, const std::string& shape,
                         std::initializer_list<int64_t> operands, Wire extra = {}) {
   Wire out =
@@ -70,8 +70,8 @@ Imported Import(const std::string& proto) {
 }
 
 TEST(HloProto, WritesAllComputationsEntryLastWithOperandsByIndex) {
-  // The entry stands first in the proto, ids are in no order, the called computation is known by
-  // its place.
+  // The entry comes first in the proto, ids are in no order, and the called computation is
+  // identified by its id.
   std::string entry =
       Computation("main", 1, 40,
                   {Instruction(50, "parameter", Shape(kF32, {8, 4}, {1, 0}), {}, Wire().Int(9, 0)),
@@ -101,7 +101,7 @@ TEST(HloProto, WritesAllComputationsEntryLastWithOperandsByIndex) {
               ElementsAre("7"));
 }
 
-// Attributes of one instruction.
+// Returns the attributes of one instruction.
 std::vector<std::string> Attributes(const std::string& opcode, Wire extra) {
   return Import(
              Module({Computation("main", 1, 1,
@@ -176,7 +176,7 @@ TEST(HloProto, PrintsSmallLiteralsAndHashesLargeOnes) {
               ElementsAre("literal={-1, 7}"));
 }
 
-// A module of one instruction whose stack has a library frame inside a user frame.
+// Imports a module of one instruction whose stack has a library frame inside a user frame.
 std::string Located(Wire metadata) {
   auto location = [](int64_t file, int64_t function, int64_t line) {
     return Wire().Int(1, file).Int(2, function).Int(3, line).str();
@@ -202,10 +202,10 @@ TEST(HloProto, PrefersTheNearestUserFrameOfAnInstructionsStack) {
       Wire().Text(2, "train.1/fwd.1/aten__tanh").Text(3, "/x/other.py").Int(4, 3).Int(15, 2)));
   EXPECT_THAT(in.Rows(kRows), ElementsAre("train.1/fwd.1|body@/home/u/train.py:10"));
   EXPECT_EQ(in.graph->located_example, "body@/home/u/train.py:10");
-  // No user frame above: the innermost stands.
+  // If no user frame is above, the innermost frame is used.
   EXPECT_THAT(Import(Located(Wire().Int(15, 3))).Rows(kRows),
               ElementsAre("-|linear@/v/site-packages/torch/nn.py:5"));
-  // No stack: the line of the metadata. An id beyond the index is none.
+  // Without a stack, the line of the metadata is used. An id beyond the index means no stack.
   EXPECT_THAT(Import(Located(Wire().Text(2, "tanh").Text(3, "/x/other.py").Int(4, 3).Int(15, 99)))
                   .Rows(kRows),
               ElementsAre("-|/x/other.py:3"));
@@ -227,7 +227,7 @@ TEST(HloProto, JoinsModulesWithCompilesFromTheEndByName) {
     return Blob{Wire().Text(1, Wire().Text(1, name).str()).str()};
   };
   Plane metadata("/host:metadata");
-  // 0 was compiled before the window; 2 and 5 are called alike.
+  // Program 0 was compiled before the window; programs 2 and 5 have the same name.
   metadata.Name("S.1(5)", {{"Hlo Proto", module("S.1")}})
       .Name("S.0(0)", {{"Hlo Proto", module("S.0")}})
       .Name("S.1(2)", {{"Hlo Proto", module("S.1")}});
@@ -243,7 +243,7 @@ TEST(HloProto, JoinsModulesWithCompilesFromTheEndByName) {
   EXPECT_THAT(in.Rows("SELECT c.ordinal, g.program_id FROM compile c JOIN graph g ON g.id = "
                       "graph_id ORDER BY 1"),
               ElementsAre("0|2", "1|5"));
-  // Of another name than the last module: not joined, the hash alone is known.
+  // The name differs from the last module's, so they are not joined and only the hash is known.
   host.Event("XLAGraphExecutor::Compile", 300, 50, {{"graph_hash", "h2"}})
       .Event("CpuCompiler::RunBackend", 310, 5, {{"name", "S.7"}});
   auto unsure = ImportXSpace({metadata, host});
@@ -254,8 +254,8 @@ TEST(HloProto, JoinsModulesWithCompilesFromTheEndByName) {
               ElementsAre("module_not_joined|info|3"));
 }
 
-// Fingerprints of TPU programs are unsigned in names and signed in statistics; half are negative
-// there.
+// Fingerprints of TPU programs are unsigned in names but signed in statistics, where half of them
+// are negative.
 TEST(HloProto, JoinsFingerprintsWithTheirOps) {
   Plane metadata("/host:metadata");
   metadata.Name("jit_f(12190760917235803885)",

@@ -1,5 +1,5 @@
-// XLA's text of HLO modules: as torch_xla dumps it, as --xla_dump_to writes it, in the short form,
-// and damaged.
+// Tests XLA's text of HLO modules: as torch_xla dumps it, as --xla_dump_to writes it, in the short
+// form, and damaged.
 #include "profiler/import/graph/hlo_text.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   const auto& n = graph.nodes;
   EXPECT_EQ(n[2].operands, "0,1");
   EXPECT_EQ(n[2].computation, "region_0.4");
-  EXPECT_EQ(n[2].root, OptInt());  // the result of a part, not of the graph
+  EXPECT_EQ(n[2].root, OptInt());  // the root of a called computation, not of the graph
   EXPECT_EQ(n[3].op, "parameter");
   EXPECT_EQ(n[3].shape, "f32[2,3]{1,0:T(8,128)S(5)}");
   EXPECT_EQ(n[3].attributes, "parameter=0");
@@ -58,7 +58,7 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   EXPECT_EQ(n[7].root, 0);
 }
 
-// Numbers behind names change with every module; they must not look like another graph.
+// The numbers after names change with every module; they must not make two graphs differ.
 TEST(HloText, NumbersOfNamesAreNoDifference) {
   std::string other = kReduce;
   for (size_t at = 0; (at = other.find("region_0.4", at)) != std::string::npos; ++at)
@@ -131,18 +131,18 @@ std::string WithFrames(const std::string& frames) {
 }
 
 TEST(HloText, StackFramesGiveTheUsersLine) {
-  // As XLA prints them, parents one too high.
+  // XLA prints parents one too high.
   GraphText xla = ParseHloText(WithFrames(
       "1 {file_location_id=2 parent_frame_id=1}\n2 {file_location_id=1 parent_frame_id=2}\n"));
   ASSERT_EQ(xla.nodes.size(), 1u);
   EXPECT_EQ(xla.nodes[0].location, "step@/home/me/train.py:18");
   EXPECT_EQ(xla.nodes[0].scope, "jit(f)");
   EXPECT_TRUE(xla.oddities.empty());
-  // Parents as they are, 0 for none.
+  // Here parents are printed as they are, and 0 means no parent.
   GraphText plain = ParseHloText(WithFrames(
       "1 {file_location_id=2 parent_frame_id=0}\n2 {file_location_id=1 parent_frame_id=1}\n"));
   EXPECT_EQ(plain.nodes[0].location, "step@/home/me/train.py:18");
-  // Circles and missing entries end.
+  // Cycles and missing entries end the walk.
   GraphText circle = ParseHloText(WithFrames(
       "1 {file_location_id=1 parent_frame_id=2}\n2 {file_location_id=9 parent_frame_id=1}\n"));
   EXPECT_EQ(circle.nodes[0].location, "apply@/venv/site-packages/jax/_src/x.py:5");

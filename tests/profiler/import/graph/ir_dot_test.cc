@@ -1,4 +1,4 @@
-// torch_xla's dot form of a lazy graph.
+// Tests torch_xla's dot form of a lazy graph.
 #include "profiler/import/graph/ir_dot.h"
 
 #include <gtest/gtest.h>

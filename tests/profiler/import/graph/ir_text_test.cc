@@ -1,4 +1,4 @@
-// torch_xla's text of lazy graphs, of today and of older versions, whole and damaged.
+// Tests torch_xla's text of lazy graphs, from current and older versions, whole and damaged.
 #include "profiler/import/graph/ir_text.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(IrText, ReadsEachPartOfANode) {
   EXPECT_TRUE(graph.shows_debug);
   EXPECT_EQ(graph.output_count, 1);
   EXPECT_EQ(graph.input_count,
-            OptInt());  // device_data nodes may share a buffer, and so a parameter
+            OptInt());  // device_data nodes may share a buffer and therefore a parameter
   const GraphNodeRow &input = graph.nodes[0], &pool = graph.nodes[1], &sum = graph.nodes[2];
   EXPECT_EQ(input.op, "xla::device_data");
   EXPECT_EQ(input.shape, "f32[64,10,24,24]{3,2,1,0}");
@@ -63,7 +63,8 @@ TEST(IrText, OddPathsDoNotHideWhatFollows) {
   EXPECT_EQ(graph.nodes[0].root, 0);
 }
 
-// Each unpaired bracket was looked for to the end of the line: 1.3 MB took minutes.
+// Regression: each unpaired bracket was searched for up to the end of the line, so 1.3 MB took
+// minutes.
 TEST(IrText, UnpairedBracketsCostALineOnce) {
   std::string text = "IR {\n  %0 = f32[] aten::rand()";
   for (int i = 0; i < 100'000; ++i) text += ", xla_shape=(";
@@ -76,7 +77,7 @@ TEST(IrText, UnpairedBracketsCostALineOnce) {
 TEST(IrText, CountsWhatItCannotBelieve) {
   GraphText graph = ParseIrText(
       "IR {\n"
-      "  %0 = f32[] aten::add(%1, %5, %0)\n"  // none of these is printed before
+      "  %0 = f32[] aten::add(%1, %5, %0)\n"  // none of these is printed earlier
       "  %0 = f32[] aten::mul(%0)\n"
       "  garbage\n"
       "  %2 = f32[] aten::mu");
@@ -112,8 +113,8 @@ TEST(IrText, DeepBracketsAndLongLines) {
   EXPECT_EQ(ParseIrText(line + "\n}\n").nodes.size(), 1u);
 }
 
-// torch_xla hashes what is computed: a value that one trace shares and another computes twice makes
-// no other graph.
+// torch_xla hashes what is computed: the graph is the same if one trace shares a value and another
+// computes it twice.
 TEST(ContentHash, FollowsWhatIsComputed) {
   auto hash = [](const std::string& nodes) {
     return ContentHash(ParseIrText("IR {\n" + nodes + "}\n"));

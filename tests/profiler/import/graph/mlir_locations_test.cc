@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// "name | function@file:line, function@file:line"
+// Returns a location as "name | function@file:line, function@file:line".
 std::string Told(MlirLocations& locations, std::string_view text) {
   const MlirLocation location = locations.Of(text);
   std::string out = location.name + " |";
@@ -38,7 +38,7 @@ TEST(MlirLocations, StacksAndNames) {
     EXPECT_THAT(locations.Of(nothing).stack, IsEmpty()) << nothing;
 }
 
-// Until 2024: one place, a name around it.
+// Until 2024, a location was one place with a name around it.
 TEST(MlirLocations, OlderForms) {
   MlirLocations locations("#loc3 = loc(\"/jos\\C3\\A9/a \\22b\\22 at c.py\":12:0)\n");
   EXPECT_EQ(Told(locations, "loc(\"jit(f)/jit(main)/sin\"(#loc3))"),
@@ -56,7 +56,7 @@ TEST(MlirLocations, EndsOnWhatNamesItself) {
   EXPECT_LE(locations.Of("loc(#loc4)").stack.size(), 1024u);
 }
 
-// One long location behind each of many operations.
+// One long location follows each of many operations.
 TEST(MlirLocations, WorkIsBounded) {
   std::string nested;
   for (int i = 0; i < 200; ++i) nested += "callsite(";

@@ -1,4 +1,4 @@
-// StableHLO modules: what is on one line is read, the rest is counted.
+// Tests StableHLO modules: operations on one line are read, the others are counted.
 #include "profiler/import/graph/stablehlo_text.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(StableHloText, ReadsSimpleOperationsAndCountsTheRest) {
   EXPECT_GE(graph.oddities["unread_stablehlo"].count, 4);
 }
 
-// An array that was captured is megabytes of digits.
+// An array that was captured as a constant is printed as megabytes of digits.
 TEST(StableHloText, LongLiteralsAreHashed) {
   auto literal = [](char last) {
     const std::string text =

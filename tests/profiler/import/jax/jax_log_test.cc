@@ -1,4 +1,4 @@
-// Logs of JAX: what compiled, how long it took, and why, in the wordings of several versions.
+// Tests logs of JAX in the wordings of several versions: what compiled, how long it took, and why.
 #include <gmock/gmock.h>
 
 #include "profiler/import/formats.h"
@@ -19,7 +19,7 @@ constexpr const char* kReasons =
     "SELECT c.function, r.type, r.input, r.before, r.after FROM compile_reason r JOIN compile c ON "
     "c.id = r.compile_id ORDER BY c.ordinal, idx";
 
-// What a call that finds no program prints today.
+// Returns what current versions print for a call that finds no compiled program.
 std::string Compile(const std::string& function, const std::string& types,
                     const std::string& prefix = "") {
   return prefix + "Finished tracing " + function + " for jit in 0.250000000 sec\n" + prefix +
@@ -119,7 +119,7 @@ TEST(JaxLog, SaysWhichInputChanged) {
 }
 
 TEST(JaxLog, ReadsExplanationsOfOlderVersions) {
-  std::string log =  // 0.4.30, then 0.7
+  std::string log =  // first 0.4.30, then 0.7
       "TRACING CACHE MISS at /x/a.py:5 (main) because:\n"
       "  for f defined at /x/a.py:2\n"
       "  never seen input type signature:\n    x: f32[3]\n"
@@ -165,7 +165,7 @@ TEST(JaxLog, ToldStaticArgumentsSettingsAndStructures) {
                           "old|environment_change|-|-|-"));
 }
 
-// As 0.6 and 0.7 told several differences of the closest keys.
+// JAX 0.6 and 0.7 reported several differences from the closest keys in this form.
 TEST(JaxLog, SeveralClosestKeys) {
   std::string log =
       "TRACING CACHE MISS at /x/a.py:8:2 (main) costing 1.500 ms because:\n"
@@ -184,7 +184,7 @@ TEST(JaxLog, SeveralClosestKeys) {
   EXPECT_THAT(
       ImportText(jax_log, log).Rows(kReasons),
       ElementsAre("f|shape_change|x|f32[4]|f32[8]", "f|environment_change|position 6|warn|raise"));
-  // A collector's prefix before every line.
+  // A collector puts a prefix before every line.
   std::string prefixed;
   for (size_t at = 0; at < log.size();) {
     const size_t end = log.find('\n', at);
@@ -231,7 +231,7 @@ TEST(JaxLog, PersistentCache) {
               ElementsAre("f|1", "g|0"));
 }
 
-// A formatter of one's own on the compiler's logger alone. The same key again is another run's.
+// Only the compiler's logger has a custom formatter. A key that comes again belongs to another run.
 TEST(JaxLog, ThePersistentCacheAlone) {
   auto line = [](const std::string& what, const std::string& name, const std::string& key) {
     return fmt::format("2024-07-02 11:56:03,008 - DEBUG - {} for 'jit_{}' with key 'jit_{}-{}'\n",
@@ -247,7 +247,7 @@ TEST(JaxLog, ThePersistentCacheAlone) {
               ElementsAre("f|-|-|0|1", "g|-|-|0|1", "g|-|-|0|1"));
 }
 
-// Until 2021 nothing but these lines was printed, and the types were not always arrays.
+// Until 2021 only these lines were printed, and the types were not always arrays.
 TEST(JaxLog, StartsOfCompilationsAlone) {
   const std::string unit = "WARNING:absl:Compiling f for args (AbstractUnit(), AbstractUnit()).\n";
   const std::string devices =
@@ -288,7 +288,7 @@ TEST(JaxLog, TwoHandlersPrintEachMessageTwice) {
 }
 
 TEST(JaxLog, ThreadsAndProcesses) {
-  // Two threads print into each other; two ranks are two processes.
+  // Two threads interleave their lines; two ranks are two processes.
   std::string log =
       "Compiling jit(f) with global shapes and types (ShapedArray(int32[]),).\n"
       "Compiling jit(g) with global shapes and types (ShapedArray(int32[2]),).\n"
@@ -304,7 +304,8 @@ TEST(JaxLog, ThreadsAndProcesses) {
               ElementsAre("0|f", "1|f"));
 }
 
-// A collector's words before each line hid explanations, and made one process of several.
+// Regression: a collector's words before each line hid explanations, and several processes became
+// one.
 TEST(JaxLog, LabelsOfSeveralProcesses) {
   std::vector<std::string> lines;
   std::string log =
@@ -338,13 +339,13 @@ TEST(JaxLog, LabelsOfSeveralProcesses) {
                         "compile)"),
                 ElementsAre("3"));
   }
-  // Two streams are one process.
+  // The two streams belong to one process.
   std::string streams = "<stdout>: epoch 1\n<stdout>: epoch 2\n";
   for (const std::string& line : lines) streams += "<stderr>: " + line;
   auto one_process = ImportText(jax_log, streams);
   EXPECT_THAT(one_process.Rows(kReasons), ElementsAre("f|constant_change|static argument|0|1"));
   EXPECT_THAT(one_process.Rows("SELECT host, rank FROM process"), ElementsAre("-|-"));
-  // Docker's records end with their line.
+  // Each of Docker's records ends with the end of its line.
   std::string records;
   for (std::string line : lines) {
     line.back() = '\\';
@@ -354,8 +355,8 @@ TEST(JaxLog, LabelsOfSeveralProcesses) {
               ElementsAre("f|constant_change|static argument|0|1"));
 }
 
-// A call that traces a new function for the second time has JAX's hint; without it, it is another
-// run's whose log was appended, or that of a process that shares the log.
+// JAX adds a hint to a call that traces a new function for the second time. Without the hint, the
+// call belongs to another run whose log was appended, or to a process that shares the log.
 TEST(JaxLog, RunsThatWereAppended) {
   const std::string run = Compile("iota", "(ShapedArray(int32[]),)") +
                           "TRACING CACHE MISS at /x/a.py:61:19 (main):\n  never seen function:\n"
@@ -373,9 +374,9 @@ TEST(JaxLog, WhatACutLogTells) {
   EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0", "g|-|-|-|0"));
   EXPECT_THAT(in.Rows("SELECT code, first_line FROM import_issue"),
               ElementsAre("cut_file|5", "unfinished_compile|-"));
-  // The inputs that are left of the list are not the inputs.
+  // A list of inputs whose beginning was cut off is not used.
   EXPECT_THAT(in.Rows("SELECT name FROM graph"), ElementsAre("f"));
-  // Ends alone, as a filter leaves them.
+  // A filter may leave only the lines that end a compilation.
   in = ImportText(jax_log, "Finished XLA compilation of jit(f) in 1.5 sec\n");
   EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|1500000000|-|-|0"));
   in = ImportText(jax_log, "nothing\n");
@@ -389,13 +390,13 @@ constexpr const char* kMiss =
     "  different input types:\n"
     "  * at x, now f32[3,128] and before f32[3,64]\n";
 
-// Wherever a log with explanations ends, it tells nothing that is not so.
+// Wherever a log with explanations is cut, the importer reports nothing that is false.
 TEST(JaxLog, ACutExplanation) {
   const std::string_view whole = kMiss;
   std::string all = Compile("g", "(ShapedArray(int32[]),)") + kMiss;
   for (size_t cut = whole.find(":19") + 1; cut < whole.size(); ++cut) {
     SCOPED_TRACE(whole.substr(0, cut));
-    // Alone, a miss is a compile; of a function only where a whole line names it.
+    // A miss alone counts as a compile; its function is known only if a whole line names it.
     auto alone = ImportText(jax_log, whole.substr(0, cut));
     if (cut <= whole.find('\n')) {
       EXPECT_FALSE(alone.status.ok());
@@ -405,7 +406,7 @@ TEST(JaxLog, ACutExplanation) {
       EXPECT_THAT(alone.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
       EXPECT_THAT(alone.Rows("SELECT file, line FROM site"), ElementsAre("/x/a.py|61"));
     }
-    // Behind compiles, it is none of those that were traced inside another.
+    // After other compiles, the miss is not assigned to a function that was traced inside another.
     auto behind = ImportText(jax_log, all.substr(0, all.size() - whole.size() + cut));
     EXPECT_THAT(behind.Rows("SELECT function FROM compile"), ElementsAre("g"));
     EXPECT_THAT(behind.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
@@ -431,7 +432,7 @@ TEST(JaxLog, LastLineWithoutEnd) {
   }
 }
 
-// Collectors cut lines at some length; the types of a large model are longer.
+// Collectors cut lines at some length, and the types of a large model are longer than that.
 TEST(JaxLog, TypesThatACollectorCut) {
   std::string log = Compile("f", "(ShapedArray(int32[]),)");
   log.replace(log.find(",). Argument"), log.find("\nFinished jaxpr") - log.find(",). Argument"),
@@ -443,7 +444,7 @@ TEST(JaxLog, TypesThatACollectorCut) {
               ElementsAre("cut_types|2|1"));
 }
 
-// An inner jitted function prints a miss, but is no program of its own.
+// An inner jitted function prints a miss, but is not a program of its own.
 TEST(JaxLog, WhatIsTracedInsideIsNoCompile) {
   std::string log =
       "TRACING CACHE MISS at /x/a.py:5:1 (outer):\n  never seen function:\n    inner id=1 defined "

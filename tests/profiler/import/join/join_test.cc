@@ -1,4 +1,4 @@
-// What several sources tell of one process becomes one story.
+// Tests that the facts of several sources about one process are joined.
 #include "profiler/import/join/join.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class Sources {
     absl::Status status = store->Exec(sql);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // A source with one process; facts that follow are its.
+  // Adds a source with one process; the facts that follow belong to that process.
   void Source(int id, const std::string& format, int run = 2, int segment = 0, int source = 0) {
     process_ = id, ordinal_ = 0;
     if (source == 0)
@@ -110,7 +110,7 @@ TEST(Join, AWindowIsLaidOverTheRunByItsCompiles) {
   sources.Join();
   EXPECT_EQ(sources.All(kStory), "a@- a@10 b@20 b@30 c@- c@-");
   EXPECT_EQ(sources.All("SELECT dur_ns FROM compile ORDER BY ordinal"), "- 70 -");
-  // The XSpace knew the program of that execution, not its hash: now it does.
+  // The XSpace knew the program of that execution but not its hash. The join adds the hash.
   EXPECT_EQ(sources.All("SELECT count(*) FROM graph WHERE hash IS NULL"), "0");
   EXPECT_EQ(sources.All("SELECT cause FROM execution ORDER BY ordinal LIMIT 2"),
             "value_access step_trace_exit");
@@ -129,7 +129,8 @@ TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
       "aligned by guess: no compile shows the position in the run, 3 positions fit equally well, and the last one was chosen");
 }
 
-// Story: the log of one program and the profile of another lay in one folder, and became one.
+// Regression: the log of one program and the profile of another were in one folder, and became one
+// process.
 TEST(Join, AWindowThatCompiledOtherGraphsIsAnotherProgram) {
   Sources sources;
   sources.Source(1, "debug_log");
@@ -173,7 +174,7 @@ TEST(Join, ADumpIsDividedWhereTheLogWas) {
             "0:2:1 1:1:1");
 }
 
-// The script was edited between two runs: its first graph is another, and only the metrics show the
+// The script was edited between two runs, so its first graph changed; only the metrics show the
 // restart.
 TEST(Join, ALogIsDividedWhereTheMetricsWere) {
   Sources sources;
@@ -244,7 +245,7 @@ TEST(Join, CompileCostsComeFromTheDeltasOfTheAccumulator) {
             "100metrics 50metrics 100metrics_share 100metrics_share");
 }
 
-// A report after every step and one at the end counted every fallback twice.
+// Regression: with a report after every step and one at the end, every fallback was counted twice.
 TEST(Join, CumulativeCountsOfOneProcessAreNotAdded) {
   Sources sources;
   sources.Source(1, "metrics_report");
@@ -272,7 +273,8 @@ TEST(Join, NoCostsWhereTheCountsDiffer) {
   EXPECT_EQ(sources.All("SELECT dur_ns FROM compile"), "-");
 }
 
-// JAX knows no hash: compiles are told by the function, whose name a module spells its own way.
+// JAX has no graph hashes. Compiles are matched by the function, whose name is spelled differently
+// in a module.
 TEST(Join, CompilesOfJaxMatchByFunction) {
   Sources run;
   auto compile = [&](const std::string& function, const std::string& graph_as, int dur_ns) {
@@ -296,7 +298,7 @@ TEST(Join, CompilesOfJaxMatchByFunction) {
   run.Join();
   EXPECT_EQ(run.All("SELECT function FROM compile ORDER BY ordinal"), "step <lambda>");
   EXPECT_EQ(run.All("SELECT dur_ns FROM compile ORDER BY ordinal"), "- 7");
-  // The programs tell more than the lists of inputs.
+  // The programs are kept because they hold more than the lists of inputs.
   EXPECT_EQ(run.All("SELECT g.printed_as FROM compile c JOIN graph g ON g.id = c.graph_id"),
             "hlo hlo");
   EXPECT_EQ(run.All("SELECT count(*) FROM process"), "1");
@@ -304,7 +306,8 @@ TEST(Join, CompilesOfJaxMatchByFunction) {
             "x");
 }
 
-// XLA does not know the hashes of torch_xla's graphs: as many compiles are the same ones, in order.
+// XLA does not know the hashes of torch_xla's graphs. If the number of compiles is equal, they are
+// matched in order.
 TEST(Join, ADumpOfXlaMatchesALogByCount) {
   for (int dumped : {2, 3}) {
     Sources run;
@@ -326,7 +329,7 @@ TEST(Join, ADumpOfXlaMatchesALogByCount) {
   }
 }
 
-// Two logs are two processes, though both compile `step`.
+// Two logs are two processes, even though both compile `step`.
 TEST(Join, LogsOfJaxAreProcesses) {
   Sources run;
   for (int id : {1, 2}) {

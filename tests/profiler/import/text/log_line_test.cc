@@ -1,4 +1,4 @@
-// Lines of a log as collectors and terminals leave them.
+// Tests the lines of a log as collectors and terminals leave them.
 #include "profiler/import/text/log_line.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ std::vector<std::string> TextsOf(std::string_view bytes) {
 TEST(LogTexts, AreWithoutColours) {
   EXPECT_THAT(TextsOf("a\n\x1b[1;32mb\x1b[0m c\x1b[K\r\x1b[2Kd\n"), ElementsAre("a", "b c", "d"));
   EXPECT_THAT(TextsOf("{\"log\":\"\\u001b[31me\\u001b[0m\"}\n"), ElementsAre("e"));
-  EXPECT_EQ(WithoutEscapes("\x1b[ \x1b x\x1b["), "\x1b[ \x1b x\x1b[");  // none of them ends
+  EXPECT_EQ(WithoutEscapes("\x1b[ \x1b x\x1b["), "\x1b[ \x1b x\x1b[");  // no sequence ends here
 }
 
 TEST(LogTexts, AJsonMemberInItsLineIsAMessage) {
@@ -28,7 +28,8 @@ TEST(LogTexts, AJsonMemberInItsLineIsAMessage) {
               ElementsAre("  {", "a", "b", "c", "  \"insertId\": \"x\",", "  }"));
 }
 
-// Each word in a colour of its own: "its first bytes look like binary".
+// Regression: a log with each word in its own colour was refused because "its first bytes look like
+// binary".
 TEST(LogTexts, ColoursDoNotHideAFormat) {
   const Importer* found = Recognise(
       "\x1b[32mMetric\x1b[0m: \x1b[1mCompileTime\x1b[0m\x1b[K\n"

@@ -85,7 +85,7 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
             CutKind::kStepTraceExit);
   EXPECT_EQ(CauseFromFrames(Frames{{"mark_step", "/v/torch_xla/core/xla_model.py", 1}}),
             CutKind::kUserSync);
-  // A user's own function named sync is no step mark.
+  // A user's own function named sync is not a step mark.
   EXPECT_EQ(CauseFromFrames(Frames{{"sync", "/x/t.py", 3, true}}), CutKind::kValueAccess);
   EXPECT_EQ(
       CauseFromFrames(Frames{{"extract_graph_helper", "/v/torch_xla/_dynamo/dynamo_bridge.py", 3}}),

@@ -1,4 +1,4 @@
-// Damaged text becomes UTF-8 that a store can hold, and what was replaced is counted.
+// Tests that damaged text becomes UTF-8 that a store can hold, and that replacements are counted.
 #include "profiler/import/text/utf8.h"
 
 #include <gtest/gtest.h>

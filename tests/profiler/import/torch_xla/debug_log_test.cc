@@ -92,7 +92,7 @@ TEST(DebugLog, TellsProcessesApartByTheirPrefixes) {
   std::string a = Execution("aa", "2021-04-19 13:28:12 10.164.0.25 [0] "),
               b = Execution("bb", "2021-04-19 13:28:13 10.164.0.26 [8] ");
   std::string mixed;
-  for (size_t i = 0, k = 0; i < a.size() || k < b.size();) {  // line by line in turn
+  for (size_t i = 0, k = 0; i < a.size() || k < b.size();) {  // takes lines of both in turn
     for (auto [text, at] : {std::pair(&a, &i), std::pair(&b, &k)}) {
       if (*at >= text->size()) continue;
       size_t end = text->find('\n', *at) + 1;
@@ -138,7 +138,8 @@ TEST(DebugLog, CountsBlocksThatInterleave) {
     mixed += "Execution Analysis: " + lines_a[i] + "\nExecution Analysis: " + lines_b[i] + "\n";
   }
   auto in = ImportText(debug_log, mixed + Execution("cc"));
-  // Both are counted; whose frames are whose is not guessed. The block after them is whole.
+  // Both blocks are counted, but their frames are not assigned by guessing. The block after them is
+  // whole.
   EXPECT_THAT(in.Rows("SELECT hash FROM graph ORDER BY hash"), ElementsAre("aa", "bb", "cc"));
   EXPECT_THAT(in.Rows("SELECT count(*), count(stack_id) FROM execution"), ElementsAre("3|1"));
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), ElementsAre("interleaved_blocks"));
@@ -186,7 +187,7 @@ TEST(DebugLog, ReadsJsonLines) {
   EXPECT_THAT(in.Rows("SELECT rule, samples, steps FROM profiler_line"),
               ElementsAre("compile_frequent|8|12"));
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|2|10"));
-  // A whole block in one message.
+  // This message holds a whole block.
   in = ImportText(debug_log,
                   "{\"severity\": \"INFO\", \"message\": \"Execution Analysis: Execution "
                   "Cause\\nExecution Analysis:   "
@@ -264,7 +265,7 @@ TEST(DebugLog, DoesNotCountTheSummarysTotalsTwice) {
       debug_log,
       Summary(std::string("FRAME (count=15):\nUnlowered Op: \"xla_fallback\"\n\n\n") + kSites));
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("-|12|10", "-|3|13"));
-  // Where the sites can only be those of one op, they are.
+  // The sites are assigned to an op if they can only belong to that op.
   in = ImportText(
       debug_log,
       Summary(std::string("FRAME (count=15):\nUnlowered Op: \"nonzero\"\n\n\n") + kSites));
@@ -276,7 +277,8 @@ TEST(DebugLog, DoesNotCountTheSummarysTotalsTwice) {
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|12|10", "aten::histc|3|13"));
 }
 
-// Who asks for help copies the end of the log: the summary's title is lost, each line has its mark.
+// People who ask for help copy the end of the log: the summary's title is lost, and each line keeps
+// its prefix.
 TEST(DebugLog, TheSummaryMayBeginAtAnyFrame) {
   for (const char* mark : {"pt-xla-profiler: ", "WARNING:pt-xla-profiler:", ""}) {
     std::string text;
@@ -294,7 +296,7 @@ TEST(DebugLog, TheSummaryMayBeginAtAnyFrame) {
   }
 }
 
-// A line in a question, with words made bold or code.
+// This is a line quoted in a question, with words made bold or code.
 TEST(DebugLog, MarkdownInsideALine) {
   auto in = ImportText(debug_log,
                        "I got pt-xla-profiler: **Op(s) not lowered: `aten::frobnicate`**,  Please "
@@ -304,7 +306,7 @@ TEST(DebugLog, MarkdownInsideALine) {
                           "Please open a GitHub issue with the above op lowering requests."));
 }
 
-// All that it tells is there.
+// The line is cut, but everything that it reports is still there.
 TEST(DebugLog, ALineMayBeCutBehindWhatItTells) {
   constexpr const char* kRules = "SELECT rule FROM profiler_line";
   const std::string slow =
@@ -314,7 +316,8 @@ TEST(DebugLog, ALineMayBeCutBehindWhatItTells) {
   EXPECT_THAT(ImportText(debug_log, slow).Rows(kIssues), ElementsAre("cut_file|1|1"));
 }
 
-// The tail of a log: of the first block only outer frames are left, the sizes below it are whole.
+// This is the tail of a log: the first block has only outer frames left, but the sizes below it are
+// whole.
 TEST(DebugLog, ATailKeepsTheSizesOfAProgram) {
   const std::string frames =
       "Compilation Analysis:   teardown (/v/site-packages/lightning/strategy.py:12)\n"
@@ -329,12 +332,13 @@ TEST(DebugLog, ATailKeepsTheSizesOfAProgram) {
   in = ImportText(debug_log, post);
   EXPECT_THAT(in.Rows(kSizes), ElementsAre("-|-|-|1073741824|3221225472"));
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("post_without_compilation|1|2"));
-  // Blocks of two threads alternate: the second Post is of a compilation that was counted.
+  // Blocks of two threads alternate: the second Post belongs to a compilation that was already
+  // counted.
   in = ImportText(debug_log, Compilation("aa") + Compilation("bb") + post + post);
   EXPECT_THAT(in.Rows("SELECT count(*) FROM compile"), ElementsAre("2"));
 }
 
-// "Looked for X" of a file that holds X helps nobody.
+// A refusal that "looked for X" does not help if the file holds X.
 TEST(DebugLog, ARefusalDoesNotDenyWhatIsThere) {
   auto in = ImportText(debug_log, "Execution Analysis: " + kDashes + "\n");
   EXPECT_THAT(std::string(Message(in.status)),
@@ -354,7 +358,7 @@ TEST(DebugLog, SurvivesCutsOddBytesAndLineEnds) {
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|ab|user_sync|-|-|35"));
   EXPECT_THAT(in.Rows("SELECT code, first_line FROM import_issue"), ElementsAre("cut_file|18"));
   for (size_t size = 0; size <= whole.size(); size += 7)
-    ImportText(debug_log, whole.substr(0, size));  // no crash
+    ImportText(debug_log, whole.substr(0, size));  // must not crash
   in = ImportText(
       debug_log,
       Block("Execution", {"Execution Cause", "  user mark_step", "  Graph Hash: ab",

@@ -11,7 +11,7 @@ namespace xlaprof {
 
 inline const std::string kRuler(80, '='), kDashes(80, '-');
 
-// `lines`, each behind `prefix`, between rulers.
+// Returns a block of `lines` between rulers, each line with `prefix` before it.
 inline std::string Block(std::string_view kind, const std::vector<std::string>& lines,
                          std::string_view prefix = "") {
   std::string out = "\n";

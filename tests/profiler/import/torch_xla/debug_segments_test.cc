@@ -1,4 +1,4 @@
-// Where a log holds several runs.
+// Tests how a log that holds several runs is divided.
 #include <gmock/gmock.h>
 
 #include "tests/profiler/import/import_text.h"
@@ -24,7 +24,7 @@ std::string ProfilerLine(int steps) {
       2 * steps, steps);
 }
 
-// "Ca Ea": compilation and execution of graph a.
+// Returns a log of facts: "Ca Ea" is a compilation and an execution of graph a.
 std::string Log(std::string_view facts) {
   std::string out;
   for (size_t i = 0; i + 1 < facts.size(); i += 3) {
@@ -44,7 +44,7 @@ TEST(DebugSegments, FirstGraphCompiledAgainIsARestart) {
               ElementsAre("0|5", "0|3"));
   in = ImportText(debug_log, Log("Ca Ea Ea Ca Ea Ea Ca Ea Ea"));
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|1|2|0|0", "1|1|2|0|0", "2|1|2|0|0"));
-  in = ImportText(debug_log, Log("Ca Cb Cc Ca Cb Cc"));  // level 1: no Execution blocks
+  in = ImportText(debug_log, Log("Ca Cb Cc Ca Cb Cc"));  // level 1 prints no Execution blocks
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|3|0|0|0", "1|3|0|0|0"));
 }
 
@@ -54,13 +54,13 @@ TEST(DebugSegments, AnotherGraphCompiledAgainIsNot) {
 }
 
 TEST(DebugSegments, AnEvictionIsNot) {
-  // A cache of two and four graphs in a cycle: nothing is ever found in it.
+  // With a cache of two and four graphs in a cycle, no graph is ever found in the cache.
   auto in = ImportText(debug_log, Log("Ca Ea Cb Eb Cc Ec Cd Ed Ca Ea Cb Eb Cc Ec Cd Ed"));
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|8|8|0|0"));
-  // Graph b stays in the cache and so does its process.
+  // Graph b stays in the cache, so the process is the same.
   in = ImportText(debug_log, Log("Ca Ea Cb Eb Eb Cc Ec Ca Ea Eb Cc Ec"));
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|5|7|0|0"));
-  // The default cache overflows.
+  // Here the default cache overflows.
   std::string text = Log("Ca Ea Ea");
   for (int i = 0; i < 2049; ++i)
     text += Block("Compilation", {"Compilation Cause", "  user torch_xla.sync",
@@ -81,7 +81,8 @@ TEST(DebugSegments, ARunThatNeverHitItsCacheNeedsManyGraphs) {
 }
 
 TEST(DebugSegments, ProcessesThatShareALogAreNot) {
-  // Two processes without prefixes, one a little behind: the first goes on with its own graph b.
+  // Two processes print without prefixes, one a little behind the other: the first goes on with its
+  // own graph b.
   auto in = ImportText(debug_log, Log("Ca Ea Cb Eb Eb Ca Ea Eb Cb Eb Eb Eb"));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
   in = ImportText(debug_log, Log("Ca Ca Ea Ea Cb Cb Eb Eb Eb Eb"));
@@ -95,7 +96,7 @@ TEST(DebugSegments, StepsThatFallAreARestart) {
                         "\nFRAME (count=3):\n  f (/x/t.py:4)\n\n" + kRuler + "\n";
   auto in = ImportText(debug_log, run + summary + run + summary);
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|0|0|20|1", "1|0|0|20|1"));
-  // Blocks before the first line of the new run are the new run's.
+  // Blocks before the first line of the new run belong to the new run.
   in = ImportText(debug_log, Log("Ca Ea") + run + summary + Execution("b0") + run);
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|1|1|20|1", "1|0|1|20|0"));
 }

@@ -1,4 +1,4 @@
-// XLA_FNTRACKER_FILE: call sites of ops on the CPU.
+// Tests XLA_FNTRACKER_FILE, which holds the call sites of ops on the CPU.
 #include <gmock/gmock.h>
 
 #include "tests/profiler/import/import_text.h"
@@ -38,7 +38,7 @@ TEST(FnTracker, CountsCallSites) {
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
 }
 
-// Before 2022 the tag was the op; nothing in the C++ frames may change that.
+// Before 2022 the tag was the op; nothing in the C++ frames may replace it.
 TEST(FnTracker, TagsOfOlderVersions) {
   auto in = ImportText(
       fn_tracker, Call("nonzero", 3, "torch_xla::XLANativeFunctions::where(x)", "Python Frames:"));

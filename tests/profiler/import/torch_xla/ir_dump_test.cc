@@ -1,4 +1,5 @@
-// Files of XLA_SAVE_TENSORS_FILE: sections become graphs, executions and inferred compiles.
+// Tests files of XLA_SAVE_TENSORS_FILE: their sections become graphs, executions and inferred
+// compiles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class Dump {
     absl::Status done = store->Exec(sql);
     ASSERT_TRUE(done.ok()) << done;
   }
-  // First column of all rows, NULL as -.
+  // Returns the first column of all rows, with NULL as "-".
   std::string All(const std::string& sql) {
     std::string out;
     absl::Status done = store->Each(sql, [&](std::optional<std::string> value) {
@@ -65,7 +66,7 @@ TEST(IrDump, EachSectionIsAnExecutionEachHashACompile) {
   EXPECT_EQ(dump.All("SELECT input_count FROM graph"), "- -");
   EXPECT_EQ(dump.All("SELECT graph_id FROM execution ORDER BY ordinal"), "1 2 1");
   EXPECT_EQ(dump.All("SELECT ordinal FROM compile WHERE inferred"),
-            "0 2");  // before the execution that it is for
+            "0 2");  // before the execution that it belongs to
   EXPECT_EQ(dump.All("SELECT ordinal FROM execution"), "1 3 4");
   EXPECT_EQ(dump.All("SELECT cause || '@' || s.line FROM execution JOIN site s ON s.id = site_id"),
             "user_sync@30 user_sync@31 user_sync@30");
@@ -90,7 +91,7 @@ TEST(IrDump, OneHashForTwoGraphsIsSaid) {
   EXPECT_EQ(dump.All("SELECT count(*) FROM compile"), "1");
 }
 
-// Versions before `Graph Hash:` printed the hashes of the results only.
+// Versions before `Graph Hash:` printed only the hashes of the results.
 TEST(IrDump, OlderFilesWithoutHash) {
   auto older = [](std::string section) {
     return section.replace(section.find("Root Hashes"), 11, "Hashes");
@@ -124,7 +125,7 @@ TEST(IrDump, TornSectionKeepsItsFrames) {
   }
 }
 
-// A file of a run that crashed again and again at one line: the second section of that stack once
+// Regression: a run crashed repeatedly at the same line, and the second section with that stack
 // failed the whole import.
 TEST(IrDump, TornTwiceByOneLine) {
   const std::string torn = "[ScheduleSyncTensorsGraph]\n" + Frames(77) +
@@ -146,7 +147,7 @@ TEST(IrDump, DynamoRunsAGraphThatWasCompiledBefore) {
       "(/venv/site-packages/torch_xla/_dynamo/dynamo_bridge.py:9)\n  main "
       "(/home/me/train.py:8)\n\n";
   std::string dynamo = Section(Ir("f32[4]{0}"), "d1", 0, "dynamo", run);
-  dynamo.erase(dynamo.find("\nGraph Hash"), 1);  // follows the brace at once
+  dynamo.erase(dynamo.find("\nGraph Hash"), 1);  // so that it directly follows the brace
   Dump dump(Section(Ir("f32[4]{0}"), "d1", 0, "ScheduleSyncTensorsGraph", extract) + dynamo +
             dynamo);
   EXPECT_EQ(dump.All("SELECT cause FROM compile"), "dynamo_compile");
@@ -175,7 +176,7 @@ TEST(IrDump, BareGraphIsAGraphWithoutExecution) {
   EXPECT_EQ(dump.All("SELECT count(*) FROM compile"), "0");
 }
 
-// No marker says how the graph of a section is printed.
+// No marker shows the form in which the graph of a section is printed.
 TEST(IrDump, FormsAreToldApart) {
   const std::string hlo =
       "HloModule IrToHlo.2\n\nENTRY %e {\n  ROOT %p.1 = f32[4]{0} parameter(0)\n}\n";

@@ -111,7 +111,7 @@ TEST(MetricsReport, SavesThatFallAreARestart) {
   auto in = ImportText(metrics_report, run(1) + run(1));
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|0|1", "0|1|1|2", "1|0|0|1", "1|1|1|2"));
   EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|5|-", "aten::histc|5|-"));
-  // Two threads that save, of one process: MarkStep goes on.
+  // Two threads of one process save reports: MarkStep goes on.
   in = ImportText(metrics_report, run(1) + run(3));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
 }
@@ -123,7 +123,7 @@ TEST(MetricsReport, AClearIsNotARestart) {
                      Saved(1, Counters({{"MarkStep", 1}, {"aten::histc", 1}})) +
                      Saved(2, Counters({{"MarkStep", 2}, {"aten::histc", 3}})));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
-  // What was counted before the clear counts too.
+  // The counts from before the clear are included.
   EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|5|-", "aten::nonzero|4|-"));
 }
 
@@ -136,12 +136,12 @@ TEST(MetricsReport, TellsPastedReportsApart) {
   in = ImportText(metrics_report, report(5, 9) + report(2, 3));
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|-|5", "1|0|-|2"));
   in = ImportText(metrics_report,
-                  report(5, 9) + report(2, 12));  // counters were cleared, metrics not
+                  report(5, 9) + report(2, 12));  // counters were cleared but metrics were not
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|-|5", "0|1|-|2"));
 }
 
-// A number that lost its last digits looks like any other.
-// The end of one, and the next.
+// A number that lost its last digits looks like any other. This text holds the end of one report
+// and then the next.
 TEST(MetricsReport, TheServersMetricsComeLast) {
   auto in = ImportText(metrics_report,
                        "Metric: XrtExecute\n  TotalSamples: 18880\n  Accumulator: 02m03s348ms\n"
@@ -202,14 +202,14 @@ TEST(MetricsReport, ReadsServerMetricsAndOldNames) {
 TEST(MetricsReport, KeepsWhatIsWholeOfACutFile) {
   std::string text = Saved(0, kCompileTime + Counters({{"MarkStep", 1}, {"aten::histc", 100}})) +
                      Saved(1, kCompileTime + Counters({{"MarkStep", 2}, {"aten::histc", 234}}));
-  auto in = ImportText(metrics_report, text.substr(0, text.size() - 3));  // inside 234
+  auto in = ImportText(metrics_report, text.substr(0, text.size() - 3));  // cuts inside 234
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|0|1", "0|1|1|2"));
   EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|100|-"));
   EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|13"));
-  // The last whole report has all its percentiles too.
+  // The last whole report keeps all its percentiles.
   EXPECT_THAT(in.Rows("SELECT count(*) FROM metric_percentile"), ElementsAre("6"));
   for (size_t size = 0; size <= text.size(); size += 5)
-    ImportText(metrics_report, text.substr(0, size));  // no crash
+    ImportText(metrics_report, text.substr(0, size));  // must not crash
 }
 
 TEST(MetricsReport, ARunAfterAKilledOneBeginsInsideALine) {
@@ -235,7 +235,7 @@ TEST(MetricsReport, CountsWhatItCannotRead) {
   EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("broken_entry|5|7", "unreadable_number|1|1"));
 }
 
-// A fuzzer found that "nan" is a number to from_chars: its row stopped the import.
+// Found by a fuzzer: from_chars accepts "nan" as a number, and its row stopped the import.
 TEST(MetricsReport, PercentilesLieBetween0And100) {
   auto in = ImportText(metrics_report,
                        "Metric: A\n  TotalSamples: 1\n  Accumulator: 5.00\n  Percentiles: 1%=1.00; "
@@ -244,7 +244,8 @@ TEST(MetricsReport, PercentilesLieBetween0And100) {
               ElementsAre("1.0|1.0", "99.9|7.0"));
 }
 
-// "Early stopping. Best Value: 900000" behind a report was its last counter's.
+// Regression: "Early stopping. Best Value: 900000" after a report became the value of its last
+// counter.
 TEST(MetricsReport, TextBehindAReportIsNotItsLastCounters) {
   for (const char* text : {"trial 7 done, Best Value: 900000\n", "epoch 1 Loss Value: 0.53\n"}) {
     auto in = ImportText(metrics_report, Counters({{"MarkStep", 9}, {"aten::nonzero", 6}}) + text);
@@ -253,7 +254,7 @@ TEST(MetricsReport, TextBehindAReportIsNotItsLastCounters) {
   }
 }
 
-// The entry above the first name was dropped without a word.
+// Regression: the entry above the first name was dropped without a message.
 TEST(MetricsReport, SaysThatTheTextBeginsInsideAnEntry) {
   const std::string counters = Counters({{"MarkStep", 9}});
   for (const std::string head :
@@ -262,14 +263,15 @@ TEST(MetricsReport, SaysThatTheTextBeginsInsideAnEntry) {
     auto in = ImportText(metrics_report, head + counters);
     EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|1")) << head;
   }
-  // Both ends are told.
+  // Both cuts are reported, at the beginning and at the end.
   auto in = ImportText(metrics_report, "  Value: 7\n" + counters + "Counter: aten::nonzero\n");
   EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|2", "headless_report|1|1"));
   in = ImportText(metrics_report, "Best Value: 3\nloss Value: 1\n\nnew report\n" + counters);
   EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
-// met.clear_all() before each report; 12 steps that compiled each were "1 step, 1 compilation".
+// Regression: with met.clear_all() before each report, 12 steps that each compiled were reported as
+// "1 step, 1 compilation".
 TEST(MetricsReport, SaysWhichReportsDoNotGoOn) {
   auto report = [](const std::string& time) {
     return fmt::format(
@@ -282,13 +284,13 @@ TEST(MetricsReport, SaysWhichReportsDoNotGoOn) {
   EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("separate_reports|2|9"));
   EXPECT_THAT(in.Rows("SELECT r.ordinal, count(*) FROM counter JOIN metrics_report r ON r.id = "
                       "report_id GROUP BY 1"),
-              ElementsAre("0|2", "1|2", "2|2"));  // each is whole
+              ElementsAre("0|2", "1|2", "2|2"));  // each report is whole
   EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::nonzero|3|-"));
-  in = ImportText(metrics_report, report("02s") + report("02s"));  // the same, pasted twice
+  in = ImportText(metrics_report, report("02s") + report("02s"));  // the same report, pasted twice
   EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
-// Eight ranks printed a report each; their reads were added up.
+// Regression: eight ranks printed a report each, and their reads were added up.
 TEST(MetricsReport, RanksThatCountALittleLessAreNoClear) {
   auto report = [](int reads, int nonzero) {
     return Samples(4) + Counters({{"MarkStep", 100},
@@ -317,14 +319,14 @@ TEST(MetricsReport, ReportsOfRanksMayAlternateLineByLine) {
                       "p.id JOIN metric m ON m.report_id = r.id ORDER BY rank"),
               ElementsAre("0|12|5|4", "1|13|6|4"));
   EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
-  // Without prefixes nobody can tell them apart: what was mixed is left out.
+  // Without prefixes the ranks cannot be told apart, so mixed entries are left out.
   std::string bare = text;
   for (size_t at; (at = bare.find('[')) != std::string::npos;) bare.erase(at, 4);
   in = ImportText(metrics_report, bare);
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), Contains("broken_entry"));
 }
 
-// `Counter: aten::_loc` was an operator of its own.
+// Regression: `Counter: aten::_loc` became an operator of its own.
 TEST(MetricsReport, ANameThatALineBreakWentThroughIsLeftOut) {
   const std::string broken = "Counter: aten::_loc\nal_scalar_dense\n  Value: 12\n";
   auto in = ImportText(metrics_report,
@@ -344,7 +346,8 @@ TEST(MetricsReport, WordsBehindPercentilesAreNotTheirs) {
   }
 }
 
-// An XRT server counts for all clients; two servers in one paste were one that went on.
+// An XRT server counts for all clients. Regression: two servers in one paste were read as one that
+// went on.
 TEST(MetricsReport, AnXrtServersReportIsToldAndMayRestart) {
   auto report = [](int compiles, int executions) {
     return fmt::format(

@@ -1,4 +1,4 @@
-// Metrics reports as people paste them: whatever was done to the text, the same rows.
+// Tests metrics reports as people paste them: the rows are the same, whatever was done to the text.
 #include "profiler/import/torch_xla/report_lines.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ std::vector<std::string> RowsOf(const std::string& text) {
   return rows;
 }
 
-// `change` of each line, which comes without its end.
+// Applies `change` to each line of the report, without its line end.
 std::string EachLine(const std::function<std::string(std::string_view)>& change) {
   std::string out;
   for (std::string_view rest = kReport; !rest.empty();) {
@@ -58,7 +58,7 @@ std::string Replace(std::string text, std::string_view from, std::string_view to
   return text;
 }
 
-// As a terminal of that width shows it.
+// Wraps `text` as a terminal of that width shows it.
 std::string Wrapped(const std::string& text, size_t width) {
   std::string out;
   size_t column = 0;

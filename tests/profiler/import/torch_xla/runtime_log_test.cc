@@ -67,7 +67,7 @@ TEST(RuntimeLog, ReadsTheOtherSpellings) {
   EXPECT_EQ(line->count, 2);
 }
 
-// Cause, shapes and sizes stand on lines around the compilation.
+// The cause, shapes and sizes are on lines around the compilation.
 TEST(RuntimeLog, MarksAroundACompilation) {
   std::string log = Line("10:00:00.000000", "Trying to get the value of 1 tensor(s)") +
                     Line("10:00:00.100000", "Parameter sequence graph hash aa") +
@@ -102,7 +102,7 @@ TEST(RuntimeLog, TurnsDecimalHashesToHexadecimal) {
               ElementsAre("18446744073709551615", "255", "2a55"));
 }
 
-// A paste or a filter that kept only the ends was no log at all.
+// Regression: a paste or a filter that kept only the ends was not recognised as a log.
 TEST(RuntimeLog, CountsWhatOnlyEnds) {
   std::string log = Line("10:00:00.700000", "Compiling IR graph hash aa on device TPU:0 done!") +
                     Line("10:00:00.800000", "Compiling IR graph hash aa on device TPU:0 ...") +
@@ -117,7 +117,7 @@ TEST(RuntimeLog, CountsWhatOnlyEnds) {
               ElementsAre("cc|-"));
 }
 
-// PT_XLA_DEBUG and TF_CPP_VMODULE in one log tell of the same compilations.
+// PT_XLA_DEBUG and TF_CPP_VMODULE in one log report the same compilations.
 TEST(RuntimeLog, AddsToTheBlocksOfTheSameLog) {
   std::string log = Compilation("aa") +
                     Line("10:00:00.200000", "Compiling IR graph hash aa on device TPU:0 ...") +
@@ -140,8 +140,8 @@ TEST(RuntimeLog, LeavesOtherLinesAlone) {
   }
 }
 
-// A hunt for recompilation of 2022 pasted the C++ log only: two devices compile, each by itself,
-// and one graph twice.
+// Someone who investigated recompilation in 2022 pasted only the C++ log: two devices each compile,
+// and one graph is compiled twice.
 TEST(RuntimeLog, CompilesOfEachDevice) {
   std::string log = Line("10:00:00.000000", "Compiling IR graph hash aa on device TPU:0 ...") +
                     Line("10:00:01.000000", "Compiling IR graph hash aa on device TPU:1 ...") +

@@ -1,4 +1,4 @@
-// Debug output and metrics reports in one console log.
+// Tests debug output and metrics reports in one console log.
 #include <gmock/gmock.h>
 
 #include "tests/profiler/import/import_text.h"

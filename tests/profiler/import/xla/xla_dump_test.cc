@@ -1,4 +1,5 @@
-// Folders of --xla_dump_to: one process, a compile a program, everything else listed.
+// Tests folders of --xla_dump_to: each is one process with one compile per program; other files are
+// listed.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -114,7 +115,7 @@ TEST(XlaBuffers, SumsThem) {
   EXPECT_EQ(bytes.output, 1040);
   EXPECT_EQ(bytes.alias, 1024);
   EXPECT_EQ(bytes.temp, 536);
-  // Numbers that lie are bounded.
+  // Numbers that are far too large are bounded.
   EXPECT_EQ(
       ParseBufferAssignment("BufferAssignment:\nallocation 0: size 99999999999999999999:\n").temp,
       0);
@@ -172,7 +173,8 @@ std::string JaxModule(const std::string& name, int batch) {
       name, batch);
 }
 
-// JAX_DUMP_IR_TO, in a folder or as files that are named, beside XLA's own dump of the same.
+// JAX_DUMP_IR_TO is given as a folder or as named files, alongside XLA's own dump of the same
+// programs.
 TEST_F(XlaDumpTest, WhatJaxDumpsIsOneProcess) {
   constexpr const char* kCompiles =
       "SELECT c.ordinal, c.cause, c.function, g.printed_as, s.function, s.file, s.line FROM "
@@ -210,7 +212,7 @@ TEST(JaxIr, OneModule) {
   const std::string text = JaxModule("jit_step", 8);
   EXPECT_GE(jax_ir.sniff(text), 85);
   EXPECT_EQ(jax_ir.sniff("module @IrToHlo.12 {\n"), 0);
-  // Names of a thousand arguments in front of the module.
+  // The names of thousands of arguments come before the module.
   std::string names;
   for (int i = 0; i < 5000; ++i) names += fmt::format("#loc{} = loc(\"state[{}]\")\n", i + 100, i);
   EXPECT_EQ(Recognise(names + text), &jax_ir);
@@ -238,7 +240,7 @@ TEST(XlaDump, OneModule) {
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_THAT(in.Rows("SELECT function, cause, inferred FROM compile"),
               ElementsAre("SyncTensorsGraph|-|1"));
-  // Printed by a debugging call, not compiled.
+  // A debugging call printed this module; it was not compiled.
   in = ImportText(xla_dump, Module("IrToHlo.5", 8));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM compile"), ElementsAre("0"));
   EXPECT_THAT(in.Rows("SELECT printed_as FROM graph"), ElementsAre("hlo"));

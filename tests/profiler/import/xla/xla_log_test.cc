@@ -1,4 +1,4 @@
-// XLA's alarms of slow operations, alone and in logs of others.
+// Tests XLA's alarms about slow operations, alone and inside other logs.
 #include <gmock/gmock.h>
 
 #include "profiler/import/formats.h"
@@ -58,7 +58,7 @@ TEST(XlaLog, AnInstructionThatIsFoldedHasItsLineAndLength) {
   EXPECT_THAT(in.Rows("SELECT line FROM provenance"), ElementsAre("2"));
 }
 
-// The innermost frame is a library's: nobody's line to change.
+// The innermost frame belongs to a library, so the user cannot change that line.
 TEST(XlaLog, LinesOfLibrariesAreNoSites) {
   std::string library = kReduce;
   library.replace(library.find("/home/ann/f.py"), 14, "/v/lib/python3.11/site-packages/ops.py");
@@ -73,7 +73,8 @@ TEST(XlaLog, InstructionsThatAreNotShown) {
               ElementsAre("constant_folding|slice.22|slice|-|-|-|-|8000000000|-"));
 }
 
-// Two of one name at once, and one that ends without having rung (the log begins late).
+// Two operations with the same name run at once, and one ends without having raised an alarm
+// because the log begins late.
 TEST(XlaLog, EndsBelongToWhatRang) {
   EXPECT_THAT(Alarms(Rings(Module("jit_f.9"), 73) + Rings(Module("jit_f.9"), 73) +
                      Rings(Module("jit_g.1"), 73) + Ends("2m12.5s", Module("jit_f.9")) +
@@ -84,7 +85,7 @@ TEST(XlaLog, EndsBelongToWhatRang) {
                           "compile|jit_h|-|-|-|-|-|120000000000|3723000000000"));
 }
 
-// Until 2022 the module stood below the words, and before 2021 nowhere.
+// Until 2022 the module was below the text of the alarm, and before 2021 it was not printed.
 TEST(XlaLog, OlderWordsForACompilation) {
   const std::string words =
       "\n********************************\nVery slow compile?  If you want to file a bug, run with "
@@ -113,7 +114,7 @@ TEST(XlaLog, KernelsThatAreTried) {
                   "autotuning|eng47{k2=3}|-|-|-|-|-|-|1331000000"));
 }
 
-// What a logger puts before each line (Ray, pods, a progress bar in front of the time).
+// Loggers put prefixes before each line (Ray, pods, a progress bar before the time).
 TEST(XlaLog, PrefixesOfLines) {
   std::string text =
                   "  5%|# | 1/9 [00:01]" + Rings(Folding(kReduce)) + Ends("3s", Folding(kReduce)),
@@ -126,7 +127,7 @@ TEST(XlaLog, PrefixesOfLines) {
   EXPECT_THAT(Alarms(prefixed), ElementsAre(HasSubstr("|/home/ann/f.py|13|1000000000|3000000000")));
 }
 
-// A filter left the ends only. Behind the last one, words may have been cut off.
+// A filter left only the ends. After the last one, words may have been cut off.
 TEST(XlaLog, EndsWithoutWords) {
   const std::string took = "E slow_operation_alarm.cc:133] The operation took 5s\n";
   EXPECT_THAT(Alarms(Rings(Folding(kReduce)) + took + took),
@@ -135,7 +136,8 @@ TEST(XlaLog, EndsWithoutWords) {
               ElementsAre("cut_file|2"));
 }
 
-// What a program says by itself is not XLA's; what XLA says and we do not know is kept as it is.
+// A program's own similar output is not XLA's. XLA's alarms that we do not know are kept as they
+// are.
 TEST(XlaLog, UnknownWords) {
   EXPECT_THAT(Alarms("The operation took 95s\nsaving\n" + Rings(Module("jit_f"), 73)),
               ElementsAre("compile|jit_f|-|-|-|-|-|120000000000|-"));
@@ -174,7 +176,7 @@ TEST(XlaLog, ProcessesAreToldApart) {
               ElementsAre("0|1", "1|3"));
 }
 
-// A log of training that was slow to compile, and printed its metrics when it ended.
+// A log of training that was slow to compile printed its metrics when it ended.
 TEST(XlaLog, WhatOthersReadMayStandAtTheEnd) {
   std::string steps;
   for (int i = 0; i < 20'000; ++i) steps += fmt::format("step {}\n", i);
@@ -208,7 +210,7 @@ TEST(XlaLog, LogsOfOthersHoldThemToo) {
   }
 }
 
-// What is pasted often lacks the last line's end. What is whole for sure is read.
+// Pasted text often lacks the last line end. Lines that are certainly whole are read.
 TEST(XlaLog, TheLastLineMayHaveNoEnd) {
   const std::string head =
       "E slow_operation_alarm.cc:65] Constant folding an instruction is taking > 1s:\n\n";
@@ -221,7 +223,7 @@ TEST(XlaLog, TheLastLineMayHaveNoEnd) {
   EXPECT_THAT(Alarms(slow), ElementsAre(HasSubstr("compile|jit_f|")));
 }
 
-// A question quotes one line. It has neither stars nor the place in XLA's code.
+// A question quotes one line, without the stars and the place in XLA's code.
 TEST(XlaLog, OneLineIsAnAlarm) {
   const std::string sentence =
       "Very slow compile?  If you want to file a bug, run with envvar "
@@ -233,7 +235,7 @@ TEST(XlaLog, OneLineIsAnAlarm) {
   EXPECT_EQ(Recognise("[Compiling module jit_step.8] Very slow compile?  If you"), &xla_log);
 }
 
-// XLA that is itself a debug build has a limit and words of its own.
+// An XLA debug build has its own limit and words.
 TEST(XlaLog, AnXlaWithoutOptimization) {
   const std::string words =
       "Slow compile?  XLA was built without compiler optimizations, which can be slow.  Try "
@@ -245,7 +247,7 @@ TEST(XlaLog, AnXlaWithoutOptimization) {
   EXPECT_EQ(Recognise(words), &xla_log);
 }
 
-// What is pasted stops behind the length, or within the words below it.
+// The pasted text stops after the duration, or within the words below it.
 TEST(XlaLog, AnEndWithoutItsWordsIsOfWhatRings) {
   const std::string hidden = Folding("pad.3 (displaying the full instruction incurs a cost).");
   const std::string end = "E slow_operation_alarm.cc:133] The operation took 19.25s";
@@ -253,7 +255,7 @@ TEST(XlaLog, AnEndWithoutItsWordsIsOfWhatRings) {
   for (const char* rest :
        {"", "\n", "\nConstant", "\nConstant folding an instr\n", "\n```\nWhy?\n"})
     EXPECT_THAT(Alarms(Rings(hidden) + end + rest), ElementsAre(row + "19250000000")) << rest;
-  // Which of two it was, and whose words these were, cannot be told.
+  // It is not known which of the two operations ended, or whose words these were.
   EXPECT_THAT(Alarms(Rings(hidden) + Rings(Folding(kReduce)) + end + "\nConstant"),
               ElementsAre(row + "-", HasSubstr("|1000000000|-")));
   EXPECT_THAT(Alarms(Rings(hidden) + end + "\nTrying"), ElementsAre(row + "-"));
@@ -267,7 +269,7 @@ TEST(XlaLog, DamagedAndForeignText) {
     for (const std::string& row : Alarms(log.substr(0, size)))
       EXPECT_THAT(row, testing::Not(HasSubstr("other")));
   }
-  // Times that are none.
+  // These are not valid times.
   for (const char* took : {"", "soon", "-5s", "inf", "99999999999999h", "1e5s"})
     EXPECT_THAT(Alarms(Ends(took, Folding(kReduce))), ElementsAre(HasSubstr("|1000000000|-")));
   auto in = ImportText(xla_log, "slow_operation_alarm.cc:65] \nnothing\n");

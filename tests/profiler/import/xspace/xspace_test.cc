@@ -32,7 +32,7 @@ TEST(XSpaceSniff, IsNotFooledByTextOrOtherProtobuf) {
   EXPECT_EQ(xspace.sniff("\n\n\n\n\n\n"), 0);
   EXPECT_EQ(xspace.sniff("{\"traceEvents\": []}"), 0);
   EXPECT_EQ(xspace.sniff("SQLite format 3"), 0);
-  // A message whose first field is one with small numbers only.
+  // The first field of these messages is another one that holds only small numbers.
   EXPECT_EQ(xspace.sniff(Wire().Text(1, Wire().Real(3, 1.5).str()).str()), 0);
   EXPECT_EQ(xspace.sniff(Wire().Int(1, 5).Text(2, "/host:CPU").str()), 0);
 }
@@ -59,8 +59,8 @@ TEST(XSpace, PlacesRelativeTimesByTheTaskEnvironmentThatComesLast) {
       {Host().Line(7, "worker/7", 100).EventPs("X::a", 1'999, 2).EventPs("X::b", 1'999, 1'001),
        TaskEnvironment(kEpoch)});
   ASSERT_TRUE(in.status.ok()) << in.status;
-  // Starts and ends are floored separately: 1.999 to 2.001 ns touches two nanoseconds, 1.999
-  // to 3.000 also ends at 3.
+  // Starts and ends are floored separately: 1.999 to 2.001 ns touches two nanoseconds, and 1.999 to
+  // 3.000 ns also ends at 3.
   EXPECT_THAT(in.Events(), ElementsAre("worker/7|101|2|host|X::b", "worker/7|101|1|host|X::a"));
   EXPECT_THAT(in.Rows("SELECT value FROM meta WHERE key = 'base_epoch_ns'"),
               ElementsAre(fmt::to_string(kEpoch)));
@@ -77,7 +77,7 @@ TEST(XSpace, PlacesEpochTimesWithAndWithoutTaskEnvironment) {
   EXPECT_THAT(ImportXSpace(planes(false)).Events(), ElementsAre("worker|20|1|host|X::a"));
 }
 
-// The sum of such a clock and any time of the capture once overflowed.
+// Regression: the sum of such a clock and any time of the capture overflowed.
 TEST(XSpace, DoesNotBelieveAClockAtTheEndOfTime) {
   auto in =
       ImportXSpace({Host().Line(1, "worker").Event("X::a", 5, 1), TaskEnvironment(INT64_MAX)});
@@ -204,7 +204,7 @@ TEST(XSpace, DropsTimesThatCannotBe) {
                               .EventPs("X::e", -1, 2)
                               .Line(2, "far", kFar)
                               .Event("X::f", 1, 1)});
-  // -0.001 ns lies in the nanosecond before; 2^63 ps are three months and can be.
+  // -0.001 ns belongs to the nanosecond before zero; 2^63 ps are three months, which is possible.
   EXPECT_THAT(in.Events(), ElementsAre("worker|-9223372036854775|0|host|X::c",
                                        "worker|0|1|host|X::e", "worker|1|0|host|X::d"));
   EXPECT_THAT(in.Rows(kIssues),
@@ -229,7 +229,7 @@ TEST(XSpace, KeepsWhatStandsBeforeACut) {
     size_t events = in.Events().size();
     EXPECT_GE(events, most) << length;
     most = events;
-    // A cut between two messages cannot be seen.
+    // A cut between two messages cannot be detected.
     if (length !=
         Wire()
             .Text(1, Host().Line(1, "worker").Event("X::a", 0, 1).Event("X::b", 5, 1).Build())
@@ -261,7 +261,7 @@ TEST(XSpace, SkipsUnknownFieldsAndCountsDamage) {
                     .Int(2, 3'000)
                     .Int(3, 1'000));
   host.RawEvent(
-      Wire().Int(1, host.NameId("X::b")).Raw(7 << 3 | 3));  // a group: no such wire type any more
+      Wire().Int(1, host.NameId("X::b")).Raw(7 << 3 | 3));  // a group: this wire type no longer exists
   auto in = ImportXSpace({host});
   EXPECT_THAT(in.Events(), ElementsAre("worker|3|1|host|X::a"));
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("damaged_event|warning|1"));
@@ -311,7 +311,7 @@ TEST(XSpace, TellsTheUsersScopesFromTheRuntime) {
                               .Event("StepMarker", 100, 100)
                               .Event("algsimp-2", 110, 5)  // inside a sync
                               .Event("algsimp-2", 300, 5)  // the same name elsewhere
-                              .Event("from pool", 320, 5)  // a pool's name too
+                              .Event("from pool", 320, 5)  // this name also comes from a pool
                               .Event("has source", 340, 5, {{"_src", "x.cc"}})
                               .Event("$train.py:3 step", 360, 5)
                               .Event("aten::add", 380, 1)
@@ -329,7 +329,8 @@ TEST(XSpace, TellsTheUsersScopesFromTheRuntime) {
 }
 
 TEST(XSpace, TakesNoStageOfAnUnfinishedCompileForAScope) {
-  // The window ends while XLA compiles: the compile's own event is missing, its passes stand alone.
+  // The window ends while XLA compiles: the compile's own event is missing, and only its passes are
+  // there.
   auto in = ImportXSpace({Host()
                               .Line(1, "python")
                               .Event("epoch", 0, 50)
@@ -343,7 +344,7 @@ TEST(XSpace, TakesNoStageOfAnUnfinishedCompileForAScope) {
                                        "python|130|5|host|another odd pass"));
 }
 
-// A torch_xla program on CPU: a step with a read in a scope, and the mark at its end, which
+// Builds a torch_xla program on CPU: each step has a read in a scope and a mark at its end, which
 // compiles.
 Plane LazySteps() {
   Plane host = Host();
@@ -414,8 +415,8 @@ TEST(XSpaceFacts, AMarkThatIsNotTheLastOfItsStepIsASync) {
 }
 
 TEST(XSpaceFacts, DividesADevicesWorkIntoExecutions) {
-  // Two executions of one program, in flight together on two threads; a loop's op runs twice in
-  // each.
+  // Two executions of one program are in flight together on two threads, and a loop's op runs twice
+  // in each.
   Plane host = Host();
   host.Line(1, "python");
   for (int64_t at : {0, 10}) {
