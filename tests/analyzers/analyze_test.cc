@@ -1,4 +1,4 @@
-// The order of findings and what names them across runs.
+// Tests the order of findings and the names that identify them across runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
     EXPECT_EQ(finding.severity, Severity::kInfo) << finding.words.title;
 }
 
-// Three reads in one function, cheapest line first in the store.
+// There are three reads in one function, and the cheapest line comes first in the store.
 TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   auto store = Store::CreateTemporary();
   ASSERT_TRUE(
@@ -102,8 +102,8 @@ TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   EXPECT_THAT(lines, testing::ElementsAre(14, 9, 11));
 }
 
-// The dearest is a compilation of the start, which needs no fixing: the report tells it last, and
-// table finding numbered it 1.
+// Regression: the most expensive finding is a compilation at the start, which needs no fixing. The
+// report shows it last, but table finding numbered it 1.
 TEST(Analyze, PutsWhatNeedsNoFixingLast) {
   auto store = Store::CreateTemporary();
   ASSERT_TRUE(

@@ -12,8 +12,8 @@ const DeviceGapFigures& FiguresOf(const Finding& finding) {
   return std::any_cast<const DeviceGapFigures&>(finding.figures);
 }
 
-// Ten steps of 1 ms; the device works `busy_us` at the start of each, the host is in scope
-// `watermark` for `scope_us`.
+// Makes ten steps of 1 ms: the device works for `busy_us` at the start of each, and the host is in
+// scope `watermark` for `scope_us`.
 class DeviceGap : public testing::Test {
  protected:
   void Steps(int64_t busy_us, int64_t scope_us, int every = 1,
@@ -61,7 +61,7 @@ TEST_F(DeviceGap, LessJustDoesNot) {
   EXPECT_TRUE(run_.Run(device_gap).empty());
 }
 
-// It is the longest of one gap alone.
+// Scope "log" covers the longest part of only one gap.
 TEST_F(DeviceGap, ALittleOfEachGapIsAPattern) {
   const int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) {
@@ -93,7 +93,7 @@ TEST_F(DeviceGap, OnceIsNone) {
   EXPECT_EQ(found[0].cost_ns, 600'000);
 }
 
-// Each of twenty-five scopes has two hundredths of the time.
+// Each of twenty-five scopes takes two hundredths of the time.
 TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 50; ++i) {
@@ -124,7 +124,7 @@ TEST_F(DeviceGap, NumbersOfStepsDoNotDivideWhatTheyShare) {
   EXPECT_EQ(found[0].cost_ns, 25'000'000);
 }
 
-// No gap of these is long; together they are half of the time.
+// None of these gaps is long, but together they are half of the time.
 TEST_F(DeviceGap, ManySmallGapsAreSummed) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) run_.Step(host, i * 1000, 1000);
@@ -147,8 +147,8 @@ TEST_F(DeviceGap, IdleDuringCompilationIsPricedElsewhere) {
   EXPECT_EQ(found[0].reason->type, ReasonType::kCompile);
 }
 
-// JAX traces again before it compiles: idle in such a step is the recompilation's, but for the
-// user's own scope.
+// JAX traces again before it compiles: idle time in such a step belongs to the recompilation,
+// except in the user's own scope.
 TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) {
@@ -173,7 +173,7 @@ TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   EXPECT_EQ(found[2].cost_ns, 9 * 100'000);
 }
 
-// Where each step compiles there is no usual step, and the moments between steps are none.
+// If each step compiles, there is no usual step, and the moments between steps are not reported.
 TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 12; ++i) {
@@ -198,7 +198,7 @@ TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
   for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
 }
 
-// Under XLA_IR_DEBUG a scope in which ops are recorded is slow because of the recording.
+// Under XLA_IR_DEBUG, a scope in which ops are recorded is slow because of the debug setting.
 TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   Steps(800, 200);
   run_.Exec(
@@ -214,8 +214,8 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeTraces);
 }
 
-// The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few
-// do not.
+// The tracer costs about a microsecond per call: hundreds of calls explain half a millisecond, but
+// a few do not.
 TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   Steps(500, 500);
   run_.Exec(
@@ -249,7 +249,7 @@ TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeReads);
 }
 
-// ... but two ops explain no 100 ms.
+// Two ops do not explain 100 ms, even under XLA_IR_DEBUG.
 TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   host_ = run_.HostThread();
   int64_t device = run_.Device();
@@ -279,7 +279,7 @@ TEST_F(DeviceGap, TheLineThatReadsInTheScope) {
   EXPECT_EQ(found[0].subject.file, "/u/train.py");
 }
 
-// Ops of one execution leave holes on a CPU; the device is not free in them.
+// The ops of one execution leave holes on a CPU, but the device is not free in them.
 TEST_F(DeviceGap, HolesInsideAnExecutionAreNoGaps) {
   int64_t host = run_.HostThread(), eigen = run_.HostThread("tf_XLAEigen");
   for (int i = 0; i < 10; ++i) {
@@ -294,7 +294,8 @@ TEST_F(DeviceGap, HolesInsideAnExecutionAreNoGaps) {
   EXPECT_TRUE(run_.Run(device_gap).empty());
 }
 
-// An execution that reaches into the next step makes the one that is looked at no longer.
+// An execution that extends into the selected step from the one before does not make that step
+// longer.
 TEST_F(DeviceGap, SharesOfAStepAreOfThatStep) {
   Steps(500, 500);
   run_.Exec(

@@ -14,7 +14,7 @@ const DeviceWaitFigures& WaitFiguresOf(const Finding& finding) {
 
 class DeviceWait : public testing::Test {
  protected:
-  // A device that is busy 1000 us, `wait_us` of it in two ops that wait.
+  // Records a device that is busy for 1000 us, `wait_us` of it in two ops that wait.
   void Record(std::string_view first, std::string_view second, int64_t wait_us) {
     int64_t device = run_.Device();
     run_.Event(device, TextOf(Category::kModule), "jit_f", 0, 1000);
@@ -71,7 +71,7 @@ TEST_F(DeviceWait, TenInAHundredJustFires) {
   EXPECT_EQ(found[0].reason->type, ReasonType::kCollective);
 }
 
-// Four hosts with a device each, which they all call GPU:0; one comes late.
+// Four hosts each have a device called GPU:0, and one of them comes late.
 TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   for (int64_t rank = 0; rank < 4; ++rank) {
     const int64_t process = rank + 1;

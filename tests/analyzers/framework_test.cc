@@ -1,4 +1,4 @@
-// Which framework a run's program uses.
+// Tests which framework a run's program is found to use.
 #include <gtest/gtest.h>
 
 #include "analyzers/analyzer.h"
@@ -14,7 +14,7 @@ TEST(Framework, IsToldByTheLines) {
       "DELETE FROM source; INSERT INTO source (path, format, imported) VALUES ('r', 'recording', "
       "1)");
   EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kCpp);
-  // A source whose format is not known says nothing.
+  // A source whose format is unknown does not identify a framework.
   run.Exec("INSERT INTO source (path, imported) VALUES ('x', 1)");
   EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kCpp);
   run.Exec("INSERT INTO site (function, file, line) VALUES ('main', '/x/train.py', 3)");

@@ -10,7 +10,7 @@ extern const Analyzer incomplete_capture;
 
 namespace {
 
-// What is said of a capture, by the reason's type.
+// Returns the findings about a capture by the type of their reason.
 std::map<ReasonType, Finding> Said(TimedRun& run) {
   std::map<ReasonType, Finding> said;
   for (Finding& finding : run.Run(incomplete_capture))

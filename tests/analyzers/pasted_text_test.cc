@@ -1,5 +1,5 @@
-// Text as people paste it into issue threads, from the text to the findings. Each case is a kind of
-// paste that was misread or misjudged; the numbers are made up.
+// Tests text that people paste into issue threads, from the text to the findings. Each case is a
+// kind of paste that was misread or misjudged; the numbers are made up.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,8 +73,8 @@ std::string Report(int64_t compiles, const std::string& compile_time, int64_t ex
          Metric("ExecuteTime", executions, "02s000ms000.000us");
 }
 
-// A loop that compiled for every execution, in a report of 2021 that counts no step marks, was "few
-// a step".
+// Regression: for a loop that compiled for every execution, a report of 2021 without step marks led
+// to "few a step".
 TEST(PastedText, RecompilationWithoutStepMarks) {
   const Finding finding =
       TheOne(OfKind(FindingsIn(Report(40, "20s000ms000.000us", 41)), "recompilation"));
@@ -87,7 +87,8 @@ TEST(PastedText, RecompilationWithoutStepMarks) {
   EXPECT_EQ(CountsOf(finding).signals.steps, 0);
 }
 
-// A young run with dear compiles is not recompiling: nine graphs for four hundred executions.
+// A run that just began and has expensive compiles is not recompiling: it has nine graphs for four
+// hundred executions.
 TEST(PastedText, FewCompilesWithoutStepMarksAreInfoWithoutCost) {
   const Finding finding =
       TheOne(OfKind(FindingsIn(Report(9, "54s000ms000.000us", 400)), "recompilation"));
@@ -95,7 +96,8 @@ TEST(PastedText, FewCompilesWithoutStepMarksAreInfoWithoutCost) {
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
-// A report of one slow step after clear_all(): three compiles for two executions may be anything.
+// This is a report of one slow step after clear_all(): three compiles for two executions may have
+// any cause.
 TEST(PastedText, TooLittleToTellIsToldSo) {
   const Findings all = FindingsIn(Report(3, "06m15s000ms000.000us", 2));
   const Finding finding = TheOne(OfKind(all, "recompilation"));
@@ -103,7 +105,7 @@ TEST(PastedText, TooLittleToTellIsToldSo) {
   EXPECT_EQ(CountsOf(finding).verdict, CountVerdict::kCleanWithoutSteps);
 }
 
-// "Is it recompiling?" has an answer, and no is one.
+// "Is it recompiling?" gets an answer even if the answer is no.
 TEST(PastedText, ThreeCompilesInAThousandStepsAreSaidToBeNone) {
   const Finding finding = TheOne(OfKind(
       FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)), "recompilation"));
@@ -114,7 +116,8 @@ TEST(PastedText, ThreeCompilesInAThousandStepsAreSaidToBeNone) {
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
-// Two reports of 2019, a step apart, and "does it compile each time?": the second has two more.
+// Two reports of 2019 are a step apart, and the question is "does it compile each time?". The
+// second has two more compiles.
 TEST(PastedText, TwoReportsTellWhetherItRises) {
   auto two = [](int64_t first, int64_t second) {
     return TheOne(OfKind(FindingsIn(Metric("CompileTime", first, "44s000ms000.000us") + "...\n" +
@@ -128,7 +131,8 @@ TEST(PastedText, TwoReportsTellWhetherItRises) {
   EXPECT_EQ(stays.severity, Severity::kInfo);
 }
 
-// "Compilation is fine, it stays at 11 after step 10": that is settled, and no warning.
+// "Compilation is fine, it stays at 11 after step 10": the state is settled, and there is no
+// warning.
 TEST(PastedText, TwoReportsTellThatItStopped) {
   const Finding finding =
       TheOne(OfKind(FindingsIn(Report(11, "50s000ms000.000us", 12) + Counter("MarkStep", 12) +
@@ -139,7 +143,8 @@ TEST(PastedText, TwoReportsTellThatItStopped) {
   EXPECT_EQ(finding.reason->step, 12);
 }
 
-// [MetricsData; step=N] of versions that did not count step marks: a report was saved at each.
+// [MetricsData; step=N] is from versions that did not count step marks: one report was saved per
+// step.
 TEST(PastedText, SavesStandForStepsWhereNoneAreCounted) {
   const Finding finding = TheOne(
       OfKind(FindingsIn("[MetricsData; step=19]\n" + Report(60, "50s000ms000.000us", 80) + "\n"),
@@ -149,7 +154,7 @@ TEST(PastedText, SavesStandForStepsWhereNoneAreCounted) {
   EXPECT_EQ(CountsOf(finding).signals.steps, 20);
 }
 
-// "Metric:" behind a backtick, behind a line of stars, without its first letter, or in a printed
+// "Metric:" follows a backtick or a line of stars, lacks its first letter, or is in a printed
 // Python string.
 TEST(PastedText, TheFirstLineMayBeMangled) {
   std::string report = Report(40, "20s000ms000.000us", 41);
@@ -159,7 +164,7 @@ TEST(PastedText, TheFirstLineMayBeMangled) {
   }
 }
 
-// A paste that ends inside the number still has the count: 4 compiles in step 4, 500 in step 5.
+// A paste that ends inside the number still holds the count: 4 compiles in step 4, 500 in step 5.
 TEST(PastedText, CountsOutliveACutNumber) {
   const Findings all = FindingsIn("[MetricsData; step=4]\n" + Report(4, "08s000ms000.000us", 6) +
                                   "\n[MetricsData; step=5]\nMetric: CompileTime\n  TotalSamples: "
@@ -170,8 +175,8 @@ TEST(PastedText, CountsOutliveACutNumber) {
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
-// The end of an XRT report, pasted alone, has the server's counts only; beside a client's they are
-// other counts.
+// The end of an XRT report, pasted alone, has only the server's counts. Next to a client's counts,
+// they are not the client's.
 TEST(PastedText, ServerMetricsCountWhereTheyAreAlone) {
   const std::string server = Metric("XrtCompile", 83, "10m29s000ms000.000us") +
                              Metric("XrtExecute", 90, "14m43s000ms000.000us");
@@ -185,7 +190,8 @@ TEST(PastedText, ServerMetricsCountWhereTheyAreAlone) {
   EXPECT_EQ(CountsOf(beside).signals.compiles, 3);
 }
 
-// The percentiles were cut at 20 %: "the longest 33 ms" of compiles that took 37 s on average.
+// Regression: the percentiles were cut at 20 %, so compiles that took 37 s on average got "the
+// longest 33 ms".
 TEST(PastedText, TheLongestIsNotReadFromACutLine) {
   const Finding finding = TheOne(OfKind(
       FindingsIn("Metric: CompileTime\n  TotalSamples: 4\n  Accumulator: 02m28s000ms000.000us\n  "
@@ -208,8 +214,8 @@ TEST(PastedText, TorchXlasOwnLineOfASlowCompile) {
   EXPECT_EQ(finding.cost_ns, 870'000'000'000);
 }
 
-// Five hundred weights were uploaded before the first report: the steps' own uploads are what is
-// left.
+// Five hundred weights were uploaded before the first report, so only the remaining uploads belong
+// to the steps.
 TEST(PastedText, UploadsOfStepsAreWithoutTheWeights) {
   auto saved = [](int step, int64_t values) {
     return fmt::format("[MetricsData; step={}]\n", step) +
@@ -228,8 +234,8 @@ TEST(PastedText, UploadsOfStepsAreWithoutTheWeights) {
   EXPECT_FALSE(figures.has_first_upload);
 }
 
-// A modern report that was cut before its counters: millions of traced calls and "MarkStep is
-// absent".
+// Regression: a modern report that was cut before its counters had millions of traced calls, so
+// "MarkStep is absent" was reported.
 TEST(PastedText, AReportWithoutCountersSaysNothingOfStepMarks) {
   const std::string traced = Metric("LazyTracing", 3'000'000, "46s000ms000.000us");
   EXPECT_TRUE(
@@ -242,8 +248,8 @@ TEST(PastedText, AReportWithoutCountersSaysNothingOfStepMarks) {
             1u);
 }
 
-// What was cut off is told: "nothing found" in a report without counters and executions says
-// little.
+// The finding names what was cut off, because "nothing found" means little for a report without
+// counters and executions.
 TEST(PastedText, SaysWhatACutReportLacks) {
   auto lacks = [](const std::string& text) {
     std::vector<std::string> types;
@@ -257,7 +263,7 @@ TEST(PastedText, SaysWhatACutReportLacks) {
               testing::ElementsAre("no_lines"));
 }
 
-// A report may claim anything: the numbers are only numbers.
+// A report may hold any number, however large.
 TEST(PastedText, HugeCountsDoNoHarm) {
   const std::string huge =
       "[MetricsData; step=9223372036854775807]\n" +
@@ -266,8 +272,8 @@ TEST(PastedText, HugeCountsDoNoHarm) {
   EXPECT_FALSE(FindingsIn(huge + huge + huge + huge + huge).empty());
 }
 
-// More than int64_t holds, in each metric that an analyzer takes as a whole number; under the
-// sanitizers a cast of it would stop this test.
+// Each metric that an analyzer uses as an integer holds more than int64_t can. Under the
+// sanitizers, a cast would stop this test.
 TEST(PastedText, SumsBeyondWholeNumbersDoNoHarm) {
   const std::string time = "1e300", bytes = "99999999999999999999999999.00TB",
                     times = "50%=" + time + "; 99%=" + time, sizes = "50%=" + bytes;
@@ -288,8 +294,7 @@ const CountedReadFigures& CountedReads(const Finding& finding) {
   return std::get<CountedReadFigures>(std::any_cast<const SyncPointFigures&>(finding.figures));
 }
 
-// Reads of four bytes in nearly each execution, in a report that ends before its counters and
-// transfers.
+// Nearly every execution reads four bytes, and the report ends before its counters and transfers.
 TEST(PastedText, InboundDataTellsOfReads) {
   auto report = [](int64_t reads, const std::string& bytes) {
     return Report(5, "10s000ms000.000us", 265) +
@@ -309,7 +314,8 @@ TEST(PastedText, InboundDataTellsOfReads) {
             Severity::kInfo);
 }
 
-// Lines of torch_xla's own that tell the same count at each step: it was fetched before them.
+// torch_xla's own lines report the same count at each step, because the value was fetched before
+// them.
 TEST(PastedText, FetchesThatDoNotGoOnHaveNoRate) {
   auto lines = [](int64_t growth) {
     std::string text;
@@ -329,7 +335,8 @@ TEST(PastedText, FetchesThatDoNotGoOnHaveNoRate) {
   EXPECT_TRUE(CountedReads(rises).goes_on);
 }
 
-// 2019: a gradient of 480 MB came back in each of ten executions, and no step marks were counted.
+// In a report of 2019, a gradient of 480 MB came back in each of ten executions, and no step marks
+// were counted.
 TEST(PastedText, LargeTransfersWithoutStepMarks) {
   const std::string old =
       "Metric: ExecuteTime\n  TotalSamples: 10\n  Counter: 01s200ms000.000us\nMetric: "
@@ -343,7 +350,8 @@ TEST(PastedText, LargeTransfersWithoutStepMarks) {
   EXPECT_EQ(finding.per_step, std::nullopt);
 }
 
-// torch_xla's summary at exit names the op and its frames; the finding had lost the line.
+// Regression: torch_xla's summary at exit names the op and its frames, but the finding lacked the
+// line.
 TEST(PastedText, TheExitSummaryGivesTheLine) {
   const std::string ruler(80, '=');
   const std::string summary =
@@ -363,14 +371,14 @@ TEST(PastedText, TheExitSummaryGivesTheLine) {
   ASSERT_EQ(figures.call_sites.size(), 2u);
   EXPECT_EQ(figures.call_sites[0].text(), "/u/speech.py:29");
   EXPECT_EQ(figures.call_sites[1].text(), "/u/speech.py:55");
-  // The counter of a report beside it tells of the same calls.
+  // The counter of a report beside the summary counts the same calls.
   finding = TheOne(OfKind(FindingsIn(summary + Counter("aten::_ctc_loss", 12)), "fallback"));
   EXPECT_EQ(finding.count, 12);
   EXPECT_EQ(finding.subject.line, 29);
 }
 
-// A paste that begins among the frames of a block: the innermost are lost, and with them whether it
-// was a read.
+// The paste begins among the frames of a block. The innermost frames are lost, so it is not known
+// whether the block was a read.
 TEST(PastedText, FramesWithoutTheirHeadAreNoRead) {
   const std::string p = "Execution Analysis: ";
   EXPECT_TRUE(OfKind(FindingsIn(p + "  run (/u/trainer.py:10)\n" + p +
@@ -380,7 +388,8 @@ TEST(PastedText, FramesWithoutTheirHeadAreNoRead) {
                   .empty());
 }
 
-// PT_XLA_DEBUG_LEVEL=1 prints no executions: one block of a compile that a read caused.
+// PT_XLA_DEBUG_LEVEL=1 prints no executions: the log has one block about a compile that a read
+// caused.
 TEST(PastedText, ACompileThatAReadCaused) {
   const std::string p = "Compilation Analysis: ";
   const Finding finding = TheOne(

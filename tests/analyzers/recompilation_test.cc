@@ -13,7 +13,7 @@ using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Ten steps on batches of one size, with another size in the steps given.
+// Runs one step per batch size in `sizes`.
 void BatchesOf(RecompileRun& run, const std::vector<int64_t>& sizes, const How& how = {}) {
   std::map<int64_t, int64_t> graphs;
   for (int64_t size : sizes) {
@@ -39,7 +39,7 @@ TEST(Recompilation, TheFirstCompileOfEachSiteIsNone) {
   EXPECT_THAT(run.Find(), IsEmpty());
 }
 
-// A slice that begins with the run warned, with the remedy to do nothing.
+// Regression: a slice that begins with the run caused a warning whose remedy was to do nothing.
 TEST(Recompilation, AWarmUpIsNoWarningInASlice) {
   RecompileRun run;
   const int64_t first = run.Graph("a", TrainStep(8)), second = run.Graph("b", TrainStep(9)),
@@ -55,7 +55,7 @@ TEST(Recompilation, AWarmUpIsNoWarningInASlice) {
   EXPECT_EQ(finding.severity, Severity::kInfo);
 }
 
-// The first step's graph differs in an op: its batch counts as well.
+// The first step's graph differs in an op, but its batch counts as well.
 TEST(Recompilation, PaddingIsWeighedByAllBatches) {
   RecompileRun run;
   TestNodes first = TrainStep(64);
@@ -64,7 +64,7 @@ TEST(Recompilation, PaddingIsWeighedByAllBatches) {
   BatchesOf(run, {64, 64, 64, 48, 64, 17, 64, 64});
   const Findings findings = run.Find();
   ASSERT_FALSE(findings.empty());
-  // 7 * 64 + 48 + 17 = 513: 544 with buckets, 576 with one program.
+  // 7 * 64 + 48 + 17 = 513 rows become 544 with buckets and 576 with one program.
   EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
     const std::optional<PaddingChoice> padding = FiguresOfRecompiles(finding).padding;
     return padding && padding->buckets.buckets.size() == 2 &&
@@ -97,7 +97,7 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
   EXPECT_THAT(figures.padding->largest.buckets, ElementsAre(64));
   EXPECT_THAT(figures.padding->buckets.buckets, ElementsAre(16, 32, 64));
   ASSERT_THAT(finding.evidence, SizeIs(2));
-  EXPECT_EQ(finding.evidence[1].table, "graph");  // the two that were compared
+  EXPECT_EQ(finding.evidence[1].table, "graph");  // the two graphs that were compared
   EXPECT_THAT(finding.evidence[1].rows, SizeIs(2));
   EXPECT_EQ(finding.evidence[0].table, "compile");
   EXPECT_THAT(finding.evidence[0].rows, SizeIs(5));
@@ -125,7 +125,7 @@ TEST(Recompilation, ASmallLastBatchIsToldApart) {
   RecompileRun run;
   BatchesOf(run, {64, 64, 64, 64, 64, 40, 64, 64, 64, 64, 64, 40});
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.severity, Severity::kInfo);  // once, and settled
+  EXPECT_EQ(finding.severity, Severity::kInfo);  // happened once, and is settled
   EXPECT_TRUE(FiguresOfRecompiles(finding).is_rare_smaller_size);
 }
 
@@ -157,21 +157,21 @@ TEST(Recompilation, MostOfTheTimeIsAnError) {
   BatchesOf(run, {64, 64, 64, 48, 17, 33, 9, 25}, {.dur_ns = 1'000'000'000});
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
   run.Exec(
-      "UPDATE compile SET ts_ns = ordinal * 1000000000");  // now they are timed: 5 of about 13 s
+      "UPDATE compile SET ts_ns = ordinal * 1000000000");  // now they have times: 5 of about 13 s
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
   run.Exec("UPDATE compile SET dur_ns = 2000000000");
   EXPECT_EQ(run.TheFinding().severity, Severity::kError);
 }
 
 TEST(Recompilation, WhatIsOverAndWasDearIsAWarning) {
-  // Ten sizes in the first steps, then a hundred steps of the last one: of interest where the run
-  // spent its time on them.
+  // Ten sizes in the first steps are followed by a hundred steps of the last size. They are
+  // reported if the run spent its time on them.
   RecompileRun run;
   std::vector<int64_t> sizes(110, 64);
   for (int64_t i = 0; i < 10; ++i) sizes[size_t(i)] = 8 + i;
   BatchesOf(run, sizes, {.dur_ns = 1'000'000'000});
   EXPECT_EQ(run.TheFinding().reason->state, State::kSettled);
-  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);  // nobody timed the run
+  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);  // the run has no times
   run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
   run.Exec("UPDATE step SET ts_ns = 1000000000 * ordinal, dur_ns = 1000000000");
   EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);
@@ -193,7 +193,7 @@ TEST(Recompilation, PartlyMeasuredCostSaysSo) {
   EXPECT_EQ(FiguresOfRecompiles(finding).cost.timed, 0u);
 }
 
-// A change that comes once beside one that comes always does not hide it.
+// A change that comes once does not hide the one that comes with every compile.
 TEST(Recompilation, TheChangeThatExplainsMostTakesAll) {
   RecompileRun run;
   auto graph = [&](int i) {
@@ -370,7 +370,7 @@ TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
     run.Step(run.Graph("g" + std::to_string(i), {}, std::nullopt, 3, 1),
              {.input_bytes = 1000 * (i + 1)});
   EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kShapeChange);
-  EXPECT_EQ(run.TheFinding().subject.line, 20);  // the cut
+  EXPECT_EQ(run.TheFinding().subject.line, 20);  // the line of the cut
   run.Exec("UPDATE compile SET input_bytes = 1000");
   EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kUnknown);
   const RecompileFigures figures = FiguresOfRecompiles(run.TheFinding());
@@ -394,7 +394,8 @@ TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   EXPECT_EQ(FiguresOfRecompiles(finding).from_sizes, 7u);
 }
 
-// Story: `--steps 2:4` hid the graphs of the steps before, and "nothing captured showed why".
+// Regression: `--steps 2:4` hid the graphs of the steps before, and the report said "nothing
+// captured showed why".
 TEST(Recompilation, APartOfTheRunIsComparedWithWhatCameBefore) {
   RecompileRun run;
   for (int i = 0; i < 10; ++i)
@@ -455,7 +456,8 @@ TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   EXPECT_THAT(finding.evidence, SizeIs(4));  // compiles of each rank, and the graphs of one
 }
 
-// A read in each step and no step mark: the graph of each read holds the steps before it too.
+// There is a read in each step but no step mark, so the graph of each read also holds the steps
+// before it.
 TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
   for (const bool with_sizes : {false, true}) {
     RecompileRun run;
@@ -485,7 +487,7 @@ TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
       EXPECT_EQ(std::get<note::GrowsWithoutStepMark>(note).last_nodes, 60);
     }
     EXPECT_THAT(run.Find(), SizeIs(with_sizes ? 2 : 1));
-    // With one step mark it is as ever.
+    // With one step mark, growth is an ordinary recompilation again.
     run.Step(1, {.cause = CutKind::kUserSync});
     for (const Finding& finding : run.Find())
       EXPECT_NE(finding.reason->type, ReasonType::kNoStepMark);

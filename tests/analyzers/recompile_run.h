@@ -1,5 +1,5 @@
-// A made-up run for tests of recompilation: steps, graphs, compiles and executions, written row by
-// row.
+// A made-up run for tests of recompilation: its steps, graphs, compiles and executions are written
+// row by row.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ namespace xlaprof {
 
 extern const Analyzer recompilation;
 
-// The figures of a finding that is told from compiles; fails the test if it has others.
+// Returns the figures of a finding that was made from compiles; fails the test if it has other
+// figures.
 inline RecompileFigures FiguresOfRecompiles(const Finding& finding) {
   const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
   EXPECT_NE(figures, nullptr);
@@ -31,7 +32,7 @@ struct TestNode {
 };
 using TestNodes = std::vector<TestNode>;
 
-// The same nodes as Diff takes them; operands are node numbers, "3,0.1".
+// Returns the nodes in the form that Diff takes; operands are node numbers such as "3,0.1".
 inline PrintedGraph TestGraph(const TestNodes& nodes,
                               PrintedForm printed_as = PrintedForm::kIrText) {
   PrintedGraph graph{.id = 1, .printed_as = printed_as};
@@ -51,7 +52,8 @@ inline PrintedGraph TestGraph(const TestNodes& nodes,
   return graph;
 }
 
-// A training step on a batch: two inputs from line 7, weights from a library file, a result.
+// Returns a training step on a batch: two inputs from line 7, weights from a library file, and a
+// result.
 inline TestNodes TrainStep(int64_t batch) {
   const std::string b = std::to_string(batch);
   return {{.op = "xla::device_data", .shape = "f32[16]{0}", .location = "convert@module.py:1357"},
@@ -74,18 +76,18 @@ inline TestNodes TrainStep(int64_t batch) {
            .root = 0}};
 }
 
-// How a graph is executed.
+// Says how a graph is executed.
 struct How {
   std::optional<CutKind> cause = CutKind::kUserSync;
   std::string function = {};
-  int64_t line = 20;  // of the cut; 0: no site
+  int64_t line = 20;  // of the cut; 0 means no site
   OptInt dur_ns = {}, alias_bytes = {}, input_bytes = {};
-  bool compiles = false;  // also if this graph was compiled before
+  bool compiles = false;  // even if this graph was compiled before
 };
 
 class RecompileRun {
  public:
-  // `row_offset`: where ids begin, to show that findings do not depend on them.
+  // Ids begin at `row_offset`, to show that findings do not depend on them.
   explicit RecompileRun(int64_t row_offset = 0)
       : store_(Store::CreateTemporary().value()), offset_(row_offset) {
     Exec(fmt::format("INSERT INTO process (id, segment) VALUES ({}, 0)", process_));
@@ -96,7 +98,7 @@ class RecompileRun {
     ASSERT_TRUE(status.ok()) << Message(status) << "\n" << sql;
   }
 
-  // A graph row; rows of equal hashes are one graph. Returns its id.
+  // Adds a graph row and returns its id. Rows with equal hashes are one graph.
   int64_t Graph(const std::string& hash, const TestNodes& nodes,
                 std::optional<PrintedForm> printed_as = PrintedForm::kIrText,
                 OptInt input_count = {}, OptInt output_count = {}) {
@@ -125,14 +127,14 @@ class RecompileRun {
     return id;
   }
 
-  // One step, which executes `graph` at its end, and compiles it when it is new.
+  // Adds one step, which executes `graph` at its end and compiles it if it is new.
   void Step(int64_t graph, const How& how = {}) {
     step_ = NextRow();
     StepRow row{.id = step_, .process_id = process_, .ordinal = next_step_++, .name = "train"};
     EXPECT_TRUE(store_.Add(row).ok());
     Execute(graph, how);
   }
-  // Another execution in the same step.
+  // Adds another execution in the same step.
   void Execute(int64_t graph, const How& how) {
     OptInt site;
     if (how.line > 0) site = store_.AddSite("body", "/home/user/train.py", how.line).value();
@@ -165,7 +167,7 @@ class RecompileRun {
   void Steps(int64_t graph, int times, const How& how = {}) {
     for (int i = 0; i < times; ++i) Step(graph, how);
   }
-  // A stack with one user frame, by which basenames are resolved.
+  // Adds a stack with one user frame, which resolves basenames to paths.
   void Frame(const std::string& function, const std::string& file, int64_t line) {
     Store::Frame frame{function, file, line, true};
     EXPECT_TRUE(store_.AddStack({&frame, 1}).ok());
@@ -182,7 +184,7 @@ class RecompileRun {
     EXPECT_TRUE(findings.ok()) << Message(findings.status());
     return findings.ok() ? *std::move(findings) : Findings();
   }
-  // The only finding; fails the test when there is none or several.
+  // Returns the only finding; fails the test if there is none or more than one.
   Finding TheFinding() {
     Findings findings = Find();
     EXPECT_EQ(findings.size(), 1u);

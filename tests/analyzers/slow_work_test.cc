@@ -1,4 +1,4 @@
-// slow_compile, slow_execution and large_transfer.
+// Tests slow_compile, slow_execution and large_transfer.
 #include "analyzers/slow_compile.h"
 #include "tests/analyzers/timed_run.h"
 
@@ -37,8 +37,8 @@ class SlowWork : public testing::Test {
   int ordinal_ = 0;
 };
 
-// What a place compiles after its first graph is recompilation's, which has the price: it was told
-// twice.
+// Compiles of a place after its first graph belong to the recompilation finding, which has their
+// cost. Regression: the cost was reported twice.
 TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   Steps(10, 10'000);
   Compile(1, 2), Compile(2, 3, "value_access"), Compile(1, 2), Compile(3, 9);
@@ -74,7 +74,7 @@ TEST_F(SlowWork, CompilingFromMetrics) {
   EXPECT_EQ(found[0].cost_ns, 302'000'000'000);
 }
 
-// Nobody can make a conversion of types smaller.
+// Nobody can make a type conversion smaller.
 TEST_F(SlowWork, AProgramOfOneOperation) {
   for (const char* function : {"convert_element_type", "train_step"}) {
     TimedRun run;
@@ -90,7 +90,7 @@ TEST_F(SlowWork, AProgramOfOneOperation) {
   }
 }
 
-// torch_xla's own line is there again at each step, and its parts are printed rounded.
+// torch_xla repeats its own line at each step, and prints rounded parts.
 TEST_F(SlowWork, TheLongestCompilationsOfTheProfilersLines) {
   auto line = [&](int id, const char* took) {
     run_.Exec(fmt::format(
@@ -121,7 +121,8 @@ TEST_F(SlowWork, TheProfilersLineMayBeUnreadable) {
   EXPECT_EQ(found[0].cost_ns, std::nullopt);
 }
 
-// Thousands of unrolled operations: the trace takes longer than XLA, and no cache of XLA's saves it.
+// The program has thousands of unrolled operations: tracing takes longer than XLA, and no cache of
+// XLA's saves it.
 TEST_F(SlowWork, TracingStandsBeforeTheCompilation) {
   auto compile = [](int64_t trace_ms, int64_t ms) {
     TimedRun run;
@@ -180,8 +181,8 @@ TEST_F(SlowWork, ExecutionFromMetrics) {
 
 class Transfers : public SlowWork {
  protected:
-  // Ten steps of 1 ms; a copy of `dur_us` ends each, the device works until then and `overlap_us`
-  // longer.
+  // Records ten steps of 1 ms: a copy of `dur_us` ends each, and the device works until then and
+  // for `overlap_us` longer.
   void Record(int64_t dur_us, int64_t overlap_us = 0, int every = 1) {
     int64_t host = run_.HostThread(), device = run_.Device();
     for (int i = 0; i < 10; ++i) {
@@ -234,8 +235,8 @@ TEST_F(Transfers, FromMetricsByTheirBytes) {
   EXPECT_EQ(found[0].cost_ns, std::nullopt);
 }
 
-// A report that lost its percentiles when a terminal wrapped them: 4 GB of weights were taken for
-// what each step uploads.
+// Regression: a report lost its percentiles when a terminal wrapped them, and 4 GB of weights were
+// taken for the uploads of each step.
 TEST_F(Transfers, TheFirstUploadIsNotWhatIsUsual) {
   auto find = [](OptReal value_rate, OptReal rate) {
     TimedRun run;
@@ -265,7 +266,7 @@ TEST_F(Transfers, UploadsOfKnownBytesCostWhatTheyTook) {
   EXPECT_EQ(found[0].cost_ns, 3'000'000'000);
 }
 
-// A paste that lost the executions: uploads were "100 %" of what was left.
+// Regression: a paste lost the executions, so uploads were "100 %" of the rest.
 TEST_F(Transfers, UploadsBesideNoExecutionsSayNothing) {
   const int64_t report = run_.Report(40);
   run_.Metric(report, "CompileTime", "ns", 1, 100e6);
@@ -275,7 +276,7 @@ TEST_F(Transfers, UploadsBesideNoExecutionsSayNothing) {
   EXPECT_TRUE(run_.Run(large_transfer).empty());
 }
 
-// A search in Python that makes a mask for each word: small tensors, each a call.
+// A search in Python makes a mask for each word: the tensors are small, and each is one call.
 TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   auto find = [](int64_t values, double sum_ns, bool timed, int steps = 40) {
     TimedRun run;

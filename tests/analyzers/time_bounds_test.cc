@@ -11,7 +11,7 @@ namespace {
 
 class TimeBounds : public testing::Test {
  protected:
-  // Ten steps of 1 ms, with an event of `category` in each and `busy_us` of device time.
+  // Records ten steps of 1 ms, with an event of `category` in each and `busy_us` of device time.
   void Steps(std::string_view category, int64_t dur_us, int64_t busy_us = 1000, int every = 1) {
     int64_t host = run_.HostThread(), device = run_.Device();
     for (int i = 0; i < 10; ++i) {
@@ -48,7 +48,7 @@ TEST_F(TimeBounds, WaitingForDataIsToldAtTheLoop) {
   EXPECT_EQ(found[0].subject.function, "Train");
 }
 
-// The advice differs by the loader, which PyTorch's profiler names.
+// The advice depends on the loader, which PyTorch's profiler names.
 TEST_F(TimeBounds, TheLoaderThatWaitsIsKnown) {
   run_.Interned("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
   Steps(TextOf(Category::kInput), 200);
@@ -91,7 +91,7 @@ TEST_F(TimeBounds, ALoaderOnAnotherThreadBetweenSteps) {
   }
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].cost_ns, 9 * 300'000);  // behind the last step nobody waits
+  EXPECT_EQ(found[0].cost_ns, 9 * 300'000);  // nothing waits after the last step
 }
 
 TEST_F(TimeBounds, TracingAsLongAsTheStep) {
@@ -167,8 +167,8 @@ TEST_F(TimeBounds, TracingThatIsALittlePartOfTheWallTimeBoundsNothing) {
   }
 }
 
-// A read inside a traced call waits for compilation there: LazyTracing's sum is seconds, its usual
-// sample is not.
+// A read inside a traced call waits for compilation there: LazyTracing's sum is seconds, but its
+// usual sample is not.
 TEST_F(TimeBounds, ReadsInsideTracedCallsAreNoTracing) {
   int64_t report = run_.Report(10);
   run_.Metric(report, "LazyTracing", "ns", 1000, 5e9, {{50, 10e3}, {95, 20e3}, {99, 400e6}});

@@ -1,5 +1,5 @@
-// A store of one process with a clock, written by hand: tracks, events in microseconds, rows. For
-// analyzers' tests.
+// A store of one process with a clock, written by hand for tests of analyzers: tracks, events in
+// microseconds, and rows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,8 +46,7 @@ class TimedRun {
     absl::Status status = writer_.Add(track, event);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // An event with flows: a call on the host that launches (out), or the work that it asked for
-  // (in).
+  // Adds an event with flows: a call on the host that launches work (out), or that work (in).
   void Flow(int64_t track, std::string_view category, std::string_view name, int64_t ts_us,
             int64_t dur_us, uint64_t flow_in, uint64_t flow_out) {
     xlaprof::Event event{.ts_ns = ts_us * 1000,
@@ -59,7 +58,7 @@ class TimedRun {
     absl::Status status = writer_.Add(track, event);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // A stream of a device that is fed call by call.
+  // Adds a stream of a device that the host feeds call by call.
   int64_t Stream(const std::string& device = "GPU:0") {
     return store_
         .Add(TrackRow{.process_id = 1,
@@ -72,7 +71,7 @@ class TimedRun {
   void Arg(std::string_view key, const ArgValue& value) {
     writer_.Arg(store_.Intern(key).value(), value);
   }
-  // A step row and its event on `track`.
+  // Adds a step row and its event on `track`.
   int64_t Step(int64_t track, int64_t ts_us, int64_t dur_us, std::string_view name = "train") {
     Event(track, TextOf(Category::kStep), name, ts_us, dur_us);
     return store_

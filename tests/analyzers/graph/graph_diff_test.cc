@@ -21,7 +21,7 @@ ReasonType TypeOf(const TestNodes& before, const TestNodes& after,
   return diff.origins.empty() ? ReasonType::kUnknown : diff.origins.front().type;
 }
 
-// x = input; `turns` times x = tanh(x @ w); one result.
+// Returns a graph that computes x = tanh(x @ w) `turns` times and has one result.
 TestNodes Unrolled(int turns) {
   TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,4]"},
                      {.op = "xla::device_data", .shape = "f32[4,4]"}};
@@ -314,7 +314,7 @@ TEST(GraphDiffOptimized, AnInputThatChangedComesFirst) {
   EXPECT_EQ(diff.origins[0].after, "f32[60,8]");
 }
 
-// The same program for inputs that lie on the devices in another way, or of a weak type.
+// The same program is compiled for inputs that have another layout on the devices, or a weak type.
 TEST(GraphDiff, AttributesOfInputs) {
   auto with = [](const std::string& shape, const std::string& attributes) {
     return TestNodes{{.op = "parameter", .shape = shape, .attributes = attributes},
@@ -330,7 +330,7 @@ TEST(GraphDiff, AttributesOfInputs) {
   EXPECT_EQ(TypeOf(with("f32[16,8]", "sharding={replicated}"),
                    with("f32[4,8]", "sharding={devices=[4,1]<=[4]}"), PrintedForm::kHloOptimized),
             ReasonType::kShardingChange);
-  // JAX's log and StableHLO print whole shapes, whatever the sharding.
+  // JAX's log and StableHLO print unsharded shapes, whatever the sharding.
   EXPECT_EQ(TypeOf(with("f32[16,8]", "parameter=0, sharding=P('data',)"),
                    with("f32[7,8]", "parameter=0, sharding=P()"), PrintedForm::kSignature),
             ReasonType::kShapeChange);

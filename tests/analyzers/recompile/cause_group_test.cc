@@ -18,7 +18,7 @@ RecompileGroup Changes(const std::vector<std::pair<std::string, std::string>>& s
 }
 
 TEST(SizesOf, OneInputIsTold) {
-  // The labels differ first in some compiles, the images in others.
+  // In some compiles the labels differ first, in others the images.
   RecompileGroup group = Changes({{"s64[231]", "s64[170]"},
                                   {"f32[170,1,28,28]", "f32[255,1,28,28]"},
                                   {"s64[255]", "s64[236]"},
@@ -40,7 +40,7 @@ TEST(SizesOf, SeveralDimensionsAreNotOne) {
   EXPECT_EQ(SizesOf(group)->dimension, std::nullopt);
 }
 
-// The sizes of one rank were told as if the others did not exist.
+// Regression: the sizes of one rank were reported as if the others did not exist.
 TEST(SizesOf, OneInputWithSeveralRanks) {
   RecompileGroup group =
       Changes({{"f32[3]", "f32[2]"}, {"f32[3]", "f32[2,2]"}, {"f32[2,2]", "f32[2,2,2]"}});

@@ -40,7 +40,7 @@ class Reports : public RecompileRun {
                                    .accumulator = execute_ns})
                     .ok());
   }
-  // A report that does not go on from the one before it.
+  // Adds a report that does not continue the one before it.
   void Apart(int64_t steps, int64_t compiles, int64_t uploads) {
     Report(steps, compiles, steps, double(compiles) * 1e9);
     Exec(
@@ -80,11 +80,12 @@ TEST(RecompileCounts, OneReportWithManyCompilesIsAWarningOfUnknownState) {
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kUnknown);
   EXPECT_EQ(finding.count, 6);
-  EXPECT_EQ(finding.cost_ns, 857142852);  // 6 of 7
+  EXPECT_EQ(finding.cost_ns, 857142852);  // 6 of 7 compiles
   EXPECT_EQ(finding.evidence[0].table, "metrics_report");
 }
 
-// A profile saw one compile of a run whose reports count one every other step: it was called clean.
+// Regression: a profile saw one compile of a run whose reports count one every other step, and the
+// run was called clean.
 TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
   Reports run;
   for (int step = 1; step <= 20; ++step) run.Report(step, 1 + step / 2, step);
@@ -101,14 +102,14 @@ TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
 TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {
   Reports clean;
   clean.Report(25, 3, 26);
-  Reports cut;  // four graphs a step, each compiled in the first two steps
+  Reports cut;  // has four graphs per step, each compiled in the first two steps
   cut.Report(10, 9, 40);
   for (Reports* run : {&clean, &cut}) {
     const Finding finding = run->TheFinding();
     EXPECT_EQ(finding.severity, Severity::kInfo);
     EXPECT_EQ(VerdictOf(finding), CountVerdict::kClean);
   }
-  Reports first;  // nothing is told by the first steps
+  Reports first;  // the first steps alone are not enough for a verdict
   first.Report(2, 2, 2);
   EXPECT_THAT(first.Find(), IsEmpty());
 }
@@ -121,7 +122,8 @@ TEST(RecompileCounts, ACleanProgramThatCompilesLongIsToldSo) {
   EXPECT_EQ(VerdictOf(finding), CountVerdict::kClean);
 }
 
-// met.clear_all() before each report: twelve steps that compiled each gave "nothing found".
+// Regression: with met.clear_all() before each report, twelve steps that each compiled led to
+// "nothing found".
 TEST(RecompileCounts, ReportsOfOneProcessThatEachStandForThemselvesAreSummed) {
   Reports run;
   for (int i = 0; i < 12; ++i) run.Apart(1, 1, i == 0 ? 12 : 2);
@@ -136,7 +138,8 @@ TEST(RecompileCounts, ReportsOfOneProcessThatEachStandForThemselvesAreSummed) {
   EXPECT_EQ(finding.cost_ns, 11'000'000'000);
 }
 
-// met.clear_metrics() at each step: the counters go on, and were summed (210 compiles for 20).
+// Regression: with met.clear_metrics() at each step the counters go on, but they were summed (210
+// compiles for 20).
 TEST(RecompileCounts, CountersThatGoOnAreNotSummed) {
   Reports run;
   for (int64_t step = 1; step <= 20; ++step) {
@@ -152,7 +155,7 @@ TEST(RecompileCounts, CountersThatGoOnAreNotSummed) {
   EXPECT_EQ(finding.cost_ns, 19'000'000'000);
 }
 
-// Rank 0 of four evaluates, too, and uploads twice as much.
+// Rank 0 of four also evaluates, and uploads twice as much.
 TEST(RecompileCounts, AMasterAmongRanksIsNoProofOfOneProcess) {
   Reports run;
   for (int rank = 0; rank < 4; ++rank) run.Apart(20, 4, rank == 0 ? 900 : 400);
@@ -206,8 +209,8 @@ TEST(RecompileCounts, ASeriesTellsTheState) {
   EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
 }
 
-// https://github.com/pytorch/xla/issues/2783: 66 compiles of 66 executions, no step mark in the
-// pasted report.
+// In https://github.com/pytorch/xla/issues/2783 there are 66 compiles for 66 executions, and no
+// step mark in the pasted report.
 TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
   Reports run;
   run.Report(0, 66, 66);
@@ -218,8 +221,8 @@ TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
   EXPECT_EQ(FiguresOf(finding).signals.compiles, 66);
 }
 
-// https://github.com/pytorch/xla/issues/3354: 11 compiles in 70 steps, executions cut off; it was
-// several graphs a step, and no recompilation.
+// In https://github.com/pytorch/xla/issues/3354 there are 11 compiles in 70 steps, and the
+// executions are cut off. The cause was several graphs per step, not recompilation.
 TEST(RecompileCounts, WithoutExecutionsFewCompilesMayBeTheGraphsOfAStep) {
   auto find = [](int64_t steps, int64_t compiles) {
     Reports run;
@@ -246,7 +249,7 @@ TEST(RecompileCounts, TorchXlasOwnLine) {
   EXPECT_EQ(FiguresOf(finding).signals.steps, 493);
 }
 
-// torch_xla repeats its line as long as the ratio since the start is high, even when compiling has
+// torch_xla repeats its line as long as the ratio since the start is high, even after compiling has
 // stopped.
 TEST(RecompileCounts, LinesThatGoOnAfterCompilingStopped) {
   Reports run;
@@ -263,7 +266,7 @@ TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
   EXPECT_THAT(run.Find(), IsEmpty());
 }
 
-// As in a log whose beginning was lost.
+// The log has lost its beginning.
 TEST(RecompileCounts, WhatTheFirstLateSampleCountsMayBeLongOver) {
   Reports run;
   for (int64_t step = 51; step < 60; ++step) run.Line(33, step);

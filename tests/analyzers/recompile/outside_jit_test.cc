@@ -1,4 +1,4 @@
-// Programs of single operations, which JAX makes outside of jit.
+// Tests programs of single operations, which JAX makes outside of jit.
 #include <gmock/gmock.h>
 
 #include "analyzers/recompilation.h"
@@ -19,7 +19,7 @@ OutsideJitFigures OutsideFiguresOf(const Finding& finding) {
   return figures == nullptr ? OutsideJitFigures() : *figures;
 }
 
-// The recompiled function; "" of other findings.
+// Returns the recompiled function, or "" for other findings.
 std::string FunctionOf(const Finding& finding) {
   const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
   return figures == nullptr ? "" : figures->site.function;
@@ -48,7 +48,7 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   Compile("broadcast_in_dim", 9, 20, "operation", 1);
   Compile("scan", 3, 2000, "operation", 2);
   const Findings found = Run();
-  ASSERT_EQ(found.size(), 2u);  // and my_step, which compiled twice
+  ASSERT_EQ(found.size(), 2u);  // the other is my_step, which compiled twice
   const Finding& finding = found[1];
   const OutsideJitFigures figures = OutsideFiguresOf(finding);
   EXPECT_EQ(finding.count, 12);
@@ -69,7 +69,7 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   EXPECT_EQ(finding.evidence.size(), 2u);
 }
 
-// Clean programs were warned of what makes their parameters.
+// Regression: clean programs got a warning about the operations that make their parameters.
 TEST_F(OutsideJit, AStartIsNoWarning) {
   Compile("broadcast_in_dim", 20, 1000, "operation");
   Compile("my_step", 1, 3000);
@@ -79,7 +79,7 @@ TEST_F(OutsideJit, AStartIsNoWarning) {
   EXPECT_TRUE(OutsideFiguresOf(found[0]).at_start);
 }
 
-// A function of the user's with an operation's name.
+// The user has a function with the name of an operation.
 TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
   run_.Exec("INSERT INTO stack (id, hash) VALUES (1, 'h')");
   Compile("select", 12, 500);
@@ -111,7 +111,7 @@ TEST_F(OutsideJit, AreKnownByTheirNames) {
   EXPECT_TRUE(OutsideFiguresOf(found[0]).lines.empty());
 }
 
-// A word that is no operation's alone is a function of the user's.
+// A word that is not only an operation's name is treated as a function of the user.
 TEST_F(OutsideJit, AWordIsNoOperationByItself) {
   Compile("add", 12, 100);
   const Findings found = Run();
@@ -135,7 +135,7 @@ TEST_F(OutsideJit, CheapOnesAreNoWarning) {
   EXPECT_EQ(found[0].severity, Severity::kInfo);
 }
 
-// Where no step is known, recompilations are judged by their part of all compiling.
+// If no steps are known, recompilations are judged by their share of all compile time.
 TEST_F(OutsideJit, TwoDearRecompilationsAreAWarning) {
   Compile("step", 3, 60'000);
   Compile("other", 6, 1);

@@ -13,7 +13,7 @@ TEST(Padding, BucketsArePowersOfTwoUpToTheLargest) {
   const std::vector<int64_t> sizes = {64, 48, 17, 33, 9, 25};
   EXPECT_THAT(PadToBuckets(sizes).buckets, ElementsAre(16, 32, 64));
   EXPECT_THAT(PadToLargest(sizes).buckets, ElementsAre(64));
-  // 64+64+32+64+16+32 = 272 instead of 196; 6 * 64 = 384.
+  // 64+64+32+64+16+32 = 272 rows with buckets instead of 196; 6 * 64 = 384 with the largest size.
   EXPECT_NEAR(PadToBuckets(sizes).extra_work, 76.0 / 196, 1e-9);
   EXPECT_NEAR(PadToLargest(sizes).extra_work, 188.0 / 196, 1e-9);
 }

@@ -23,7 +23,7 @@ TEST(RecompileState, OnlyTheFirstTwoStepsAreWarmUp) {
 
 TEST(RecompileState, OngoingNeedsTwoAfterWarmUpAndOneInTheLastQuarter) {
   EXPECT_EQ(Word({3, 5, 7, 9, 11}, 14), State::kOngoing);
-  EXPECT_EQ(Word({1, 30}, 40), State::kUnknown);  // one alone, late: too little
+  EXPECT_EQ(Word({1, 30}, 40), State::kUnknown);  // a single late one is too little
   EXPECT_EQ(Word({3, 30}, 40), State::kOngoing);
   EXPECT_EQ(Word({3, 29}, 40), State::kSettled);
 }
@@ -33,10 +33,10 @@ TEST(RecompileState, BurstIsThreeWithinFewStepsAndOver) {
   EXPECT_EQ(burst.word, State::kBurst);
   EXPECT_EQ(burst.step, 20);
   EXPECT_EQ(burst.after_warm_up, 3);
-  EXPECT_EQ(Word({20, 21}, 40), State::kSettled);        // two are none
-  EXPECT_EQ(Word({20, 21, 30}, 40), State::kOngoing);    // nor are scattered ones
-  EXPECT_EQ(Word({37, 38, 39}, 40), State::kOngoing);    // not over
-  EXPECT_EQ(Word({490, 491, 493}, 500), State::kBurst);  // late in a long run, over
+  EXPECT_EQ(Word({20, 21}, 40), State::kSettled);        // two are not a burst
+  EXPECT_EQ(Word({20, 21, 30}, 40), State::kOngoing);    // scattered ones are not a burst
+  EXPECT_EQ(Word({37, 38, 39}, 40), State::kOngoing);    // not over yet
+  EXPECT_EQ(Word({490, 491, 493}, 500), State::kBurst);  // late in a long run, and over
 }
 
 TEST(RecompileState, SettledSaysSinceWhen) {

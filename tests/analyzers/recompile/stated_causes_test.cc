@@ -1,4 +1,5 @@
-// Reasons that a source gives itself (table compile_reason), and lists of inputs without a graph.
+// Tests reasons that a source states itself (table compile_reason), and lists of inputs without a
+// graph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ RecompileFigures StatedFiguresOf(const Finding& finding) {
 }
 using testing::IsEmpty;
 
-// Calls of one jitted function, each of which compiled.
+// Adds calls of one jitted function, each of which compiled.
 class Calls {
  public:
   Calls() {
@@ -33,7 +34,7 @@ class Calls {
     absl::Status status = store.Exec(sql);
     ASSERT_TRUE(status.ok()) << status << "\n" << sql;
   }
-  // `shape`: of the only input; "" when the log does not tell.
+  // `shape` is that of the only input, or "" if the log does not have it.
   void Compile(const std::string& shape, const std::string& attributes = "") {
     ++id_;
     if (!shape.empty()) {
@@ -50,7 +51,7 @@ class Calls {
                     "10, 'log', 'call', 'f', 1, 0)",
                     id_, shape.empty() ? "NULL" : fmt::to_string(id_)));
   }
-  // Calls from another line than the first.
+  // Makes the last call come from another line than the first.
   void CalledAt(int64_t line) {
     Exec(fmt::format(
         "INSERT OR IGNORE INTO site (id, function, file, line) VALUES ({0}, 'main', '/x/train.py', {0}); UPDATE "
@@ -84,7 +85,7 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
   Calls calls;
   calls.Compile("f32[8,4]");
   for (int size : {7, 6, 5}) {
-    calls.Compile("f32[9,9]");  // whatever the graphs say
+    calls.Compile("f32[9,9]");  // the graphs must not matter
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
   const Finding finding = calls.TheFinding();
@@ -133,7 +134,7 @@ TEST(RecompileSaid, EachTypeIsItsOwn) {
   }
 }
 
-// Of a log that begins late, the first compile is one that came after another.
+// If a log begins late, its first compile may be a recompile.
 TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
   Calls calls;
   for (int size : {7, 6, 5}) {
@@ -144,7 +145,7 @@ TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
   EXPECT_THAT(StatedFiguresOf(calls.TheFinding()).sizes->sizes, ElementsAre(8, 7, 6, 5));
   Calls unknown;
   unknown.Compile("");
-  unknown.Said("unknown", "", "", "");  // an explanation that failed names no earlier one
+  unknown.Said("unknown", "", "", "");  // an explanation that failed names no earlier compile
   EXPECT_THAT(unknown.Find(), testing::IsEmpty());
 }
 
@@ -159,7 +160,7 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   EXPECT_EQ(std::get<note::JaxSays>(note).quote, "in JAX's words");
 }
 
-// A function's recompiles were blamed on the line of its first call.
+// Regression: a function's recompiles were blamed on the line of its first call.
 TEST(RecompileSaid, TheLineThatCallsMost) {
   Calls calls;
   calls.Compile("");
@@ -168,7 +169,7 @@ TEST(RecompileSaid, TheLineThatCallsMost) {
     calls.CalledAt(line);
     calls.Said("shape_change", "x", "f32[8]", fmt::format("f32[{}]", 50 + line));
   }
-  calls.Exec("UPDATE compile SET function = 'forward'");  // f is many functions' name
+  calls.Exec("UPDATE compile SET function = 'forward'");  // many functions have the name f
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.subject.line, 14);
   EXPECT_EQ(finding.reason->location->text(), "/x/train.py:14");
@@ -180,7 +181,7 @@ TEST(RecompileSaid, TheLineThatCallsMost) {
   EXPECT_EQ(evidence[0]->other_lines[0].second, 1);
 }
 
-// Several settings were told as one; JAX up to 0.5 names none.
+// Regression: several settings were reported as one; JAX up to 0.5 does not name them.
 TEST(RecompileSaid, SettingsAreTheirOwn) {
   Calls calls;
   calls.Compile("");
@@ -215,7 +216,7 @@ TEST(RecompileSaid, TextsAreBounded) {
   EXPECT_LE(calls.TheFinding().reason->after->size(), 1003u);
 }
 
-// Without explanations the lists of inputs are compared.
+// Without explanations, the lists of inputs are compared.
 TEST(RecompileSaid, ListsOfInputsShowShapes) {
   Calls calls;
   for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));

@@ -1,4 +1,4 @@
-// "Which file saw what": of thousands of files, the first ones.
+// Tests that "Which file saw what" lists only the first of thousands of files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -54,7 +54,7 @@ TEST(ReportJson, SteadyStep) {
   Report report = SampleReport();
   json steady = json::parse(ReportJson(report))["summary"]["steady_step"];
   EXPECT_EQ(steady["tracing_ns"], 45'000'000);
-  EXPECT_EQ(steady["input_ns"], 0);  // the host was recorded: none is none
+  EXPECT_EQ(steady["input_ns"], 0);  // the host was recorded, so no input time is really zero
   report.steady.host.clear();
   EXPECT_TRUE(json::parse(ReportJson(report))["summary"]["steady_step"]["input_ns"].is_null());
   report.steady = {};

@@ -81,7 +81,7 @@ warning · sync_point · /home/u/train.py:9
 
 TEST(ReportMarkdown, NamesStayText) {
   std::string text = ReportMarkdown(HostileReport(), {});
-  // Outside of fences nothing of it may be HTML, a mention, a link or the end of a cell.
+  // Outside of fences, no hostile text may become HTML, a mention, a link or the end of a cell.
   bool fenced = false;
   std::string fence, prose;
   for (size_t at = 0; at < text.size();) {

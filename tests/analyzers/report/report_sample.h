@@ -1,4 +1,4 @@
-// Reports made by hand: the one that has everything, and a clean one.
+// Makes reports by hand: one that has every part, and a clean one.
 #pragma once
 
 #include "analyzers/report/report.h"
@@ -115,7 +115,7 @@ inline Report CleanReport() {
   return report;
 }
 
-// Names that a capture may hold to harm whoever reads the report.
+// A capture may hold names like this to harm the reader of the report.
 inline const char* const kHostile =
     "</details><script>alert(1)</script>\x1b[2J`|@team\n# x ```\xff https://evil.example [a](b)";
 

@@ -92,8 +92,8 @@ TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
   }
 }
 
-// Story: of a cut profile nothing but host events was left, and the report said all was well.
-// A compilation of 46 ms in eight steps was "5.8 ms a step, 32 % of a steady step".
+// Regression: only host events were left of a cut profile, and the report said that all was well. A
+// compilation of 46 ms in eight steps was "5.8 ms a step, 32 % of a steady step".
 TEST(ReportText, WhatIsPaidOnceHasNoShareOfAStep) {
   Report report = SampleReport();
   report.summary.timed_steps = report.summary.steps;
@@ -156,7 +156,7 @@ TEST(ReportText, WithoutClockThereAreCounts) {
   std::string text = ReportText(report, {});
   EXPECT_THAT(text, HasSubstr("10 steps, 3 compilations, 40 executions (4 a step)"));
   EXPECT_THAT(text, HasSubstr("no source has times"));
-  report.summary.compile_ns = 500'000'000;  // by the metrics
+  report.summary.compile_ns = 500'000'000;  // from the metrics
   EXPECT_THAT(ReportText(report, {}), HasSubstr("compile         500 ms      50 ms a step"));
   EXPECT_THAT(text, Not(HasSubstr("█")));
 }
@@ -166,7 +166,7 @@ TEST(ReportText, SliceIsSaid) {
   report.slice = {.first_step = 3, .last_step = 5, .process_id = 2};
   std::string text = ReportText(report, {});
   EXPECT_THAT(text, HasSubstr("Only process 2, steps 3 to 5"));
-  EXPECT_THAT(text, Not(HasSubstr("first step  ")));  // it is none of these
+  EXPECT_THAT(text, Not(HasSubstr("first step  ")));  // it is not among these
 }
 
 TEST(ReportText, ProcessesOfTheRunAreNamed) {
@@ -190,7 +190,7 @@ TEST(ReportText, WithoutTimedStepsTheWindowIsShown) {
   EXPECT_THAT(text, HasSubstr("CPU:1 busy 50.00 % of 1 s"));
 }
 
-// What lies outside of the profile's window may not be divided by it.
+// A cost outside of the profile's window may not be divided by that window.
 TEST(ReportText, NoShareOfAWindowThatSawLess) {
   Report report = SampleReport();
   report.summary.timed_steps = 3;

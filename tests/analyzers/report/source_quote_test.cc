@@ -1,4 +1,4 @@
-// Paths come out of captures: nothing but the user's own source may be read because a log names it.
+// Paths come from captures: only the user's own source may be read, whatever path a log names.
 #include "analyzers/report/source_quote.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ TEST_F(SourceQuote, RecordedElsewhere) {
   EXPECT_FALSE(At("/home/other/project/src/nothing.py", 1));
 }
 
-// Each part of a path may be where it begins here: of a hostile one of 20 KB that took a minute.
+// Any part of a path may be where the path begins on this machine. Regression: a hostile path of 20
+// KB took a minute.
 TEST_F(SourceQuote, PathsOfManyParts) {
   std::string some, many;
   for (int i = 0; i < 50; ++i) some += "/a";
@@ -74,7 +75,7 @@ TEST_F(SourceQuote, NoLinkLeadsOut) {
   EXPECT_FALSE(At("link.py"));
   EXPECT_FALSE(At(root_ / "up/secret"));
   fs::create_symlink(root_ / "src/train.py",
-                     root_ / "inside.py");  // but one that stays is the user's own
+                     root_ / "inside.py");  // a link that stays inside is the user's own
   EXPECT_TRUE(At("inside.py"));
 }
 
@@ -97,7 +98,7 @@ TEST_F(SourceQuote, OnlyRegularTextFiles) {
   EXPECT_FALSE(At("blob.py"));
   EXPECT_FALSE(At("src"));
   ASSERT_EQ(mkfifo((root_ / "pipe.py").c_str(), 0600), 0);
-  EXPECT_FALSE(At("pipe.py"));  // and does not wait for a writer
+  EXPECT_FALSE(At("pipe.py"));  // must not wait for a writer
   Write(root_ / "big.py", "x\n");
   fs::resize_file(root_ / "big.py", (8 << 20) + 1);
   EXPECT_FALSE(At("big.py"));
@@ -106,7 +107,7 @@ TEST_F(SourceQuote, OnlyRegularTextFiles) {
 }
 
 TEST_F(SourceQuote, SaysWhenTheFileIsNewer) {
-  constexpr int64_t kLongAgo = 1'000'000'000'000'000'000;  // 2001
+  constexpr int64_t kLongAgo = 1'000'000'000'000'000'000;  // in 2001
   constexpr int64_t kFarAhead = 4'000'000'000'000'000'000;
   EXPECT_TRUE(At("src/train.py", 1, kLongAgo)->newer_than_capture);
   EXPECT_FALSE(At("src/train.py", 1, kFarAhead)->newer_than_capture);

@@ -24,7 +24,7 @@ TEST(Summary, FromEvents) {
       "'aten::_local_scalar_dense', 9);"
       "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('compile', 1, 1), ('step', "
       "1, 1), ('step', 2, 1)");
-  // A metrics report beside it must not change what has a clock.
+  // A metrics report alongside must not change figures that have a clock.
   run.Metric(run.Report(40), "CompileTime", "ns", 3, 9e9);
   Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, 10);
@@ -38,7 +38,7 @@ TEST(Summary, FromEvents) {
   EXPECT_EQ(summary.tracing_ns, 200'000);
   EXPECT_EQ(summary.input_ns, 50'000);
   EXPECT_EQ(summary.compile_ns, 5'000);
-  EXPECT_EQ(summary.compile_count, 3);  // the source that saw most
+  EXPECT_EQ(summary.compile_count, 3);  // from the source that saw most
   EXPECT_EQ(summary.transfer_ns, 0);
   EXPECT_EQ(summary.fallback_count, 4);
   EXPECT_EQ(summary.device_busy_ns, 300'000);
@@ -51,7 +51,7 @@ TEST(Summary, FromEvents) {
   EXPECT_EQ(summary.coverage[0].to_ns, 1'069'000);
 }
 
-// PyTorch's host is done with a step once it has launched its kernels.
+// PyTorch's host has finished a step once it has launched its kernels.
 TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
   TimedRun run;
   const int64_t host = run.HostThread(), device = run.Stream();
@@ -69,7 +69,7 @@ TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
       "GPU:0 works for 236 ms after the last step: the host's steps only queue work, and on the device one takes 30 ms");
 }
 
-// A host that waits in its steps queues nothing: what runs after them is no step's.
+// A host that waits in its steps queues no work, so work after the steps belongs to no step.
 TEST(Summary, WorkAfterStepsThatWaitIsNotTheirs) {
   TimedRun run;
   const int64_t host = run.HostThread(), device = run.Stream();
@@ -122,7 +122,7 @@ TEST(Summary, FromMetricsAlone) {
   EXPECT_EQ(summary.coverage[0].compiles, 3);
 }
 
-// Reports of PJRT's first versions time no uploads but those of values of graphs.
+// Reports of PJRT's first versions have times only for uploads of graph values.
 TEST(Summary, ValuesOfGraphsAreUploadsWhereNothingElseTimesThem) {
   TimedRun run;
   const int64_t report = run.Report(40);
@@ -156,7 +156,7 @@ TEST(Summary, CountsWithoutAClock) {
   EXPECT_EQ(summary.coverage[0].steps, 2);
 }
 
-// Counters and the lines of an exit summary tell of the same calls; a summary may leave the op out.
+// Counters and the lines of an exit summary report the same calls; a summary may omit the op.
 TEST(Summary, CallsOnTheCpuAreCountedOnce) {
   TimedRun run;
   auto fallbacks = [&] { return Summarize(xlaprof::Run(run.store())).value().fallback_count; };

@@ -1,4 +1,4 @@
-// slow_compile, from XLA's own alarms.
+// Tests slow_compile from XLA's own alarms.
 #include <gmock/gmock.h>
 
 #include "analyzers/slow_compile.h"
@@ -47,8 +47,8 @@ TEST(CompileAlarms, LongWaitsAreWarnings) {
   EXPECT_EQ(found[0].words.title, "XLA tuned kernels for 30 s of compile time: eng1");
 }
 
-// Its limit is ten seconds, and the program is not at fault: nothing of two minutes, no smaller
-// graph.
+// This XLA's limit is ten seconds, and the program is not at fault: the finding must mention
+// neither two minutes nor a smaller graph.
 TEST(CompileAlarms, AnXlaWithoutOptimizationIsOneFinding) {
   TimedRun run;
   run.Exec(
@@ -119,7 +119,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   EXPECT_EQ(found[1].severity, Severity::kWarning);
   EXPECT_EQ(FiguresOf(found[1]).per_process, 2);
 
-  // The same in each of three ranks takes no longer.
+  // The same compilation in each of three ranks takes no longer.
   TimedRun ranks;
   for (int rank : {2, 3, 4}) {
     ranks.Exec(fmt::format(
@@ -139,7 +139,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   timed.Exec(
       "INSERT INTO compile (id, process_id, ordinal, function, dur_ns, inferred) VALUES "
       "(1, 1, 0, 'f', 130000000000, 0)");
-  // The one that did not end is told all the same; its module is unknown.
+  // The compilation that did not end is also reported; its module is unknown.
   std::vector<std::string> titles;
   for (const Finding& finding : timed.Run(slow_compile)) titles.push_back(finding.words.title);
   EXPECT_THAT(titles, testing::UnorderedElementsAre("the compilation took over 120 s",

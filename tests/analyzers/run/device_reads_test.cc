@@ -1,4 +1,5 @@
-// Reads that PyTorch's profiler shows: `.item()` in each step was told as a gap of the device only.
+// Tests reads in PyTorch's profiles. Regression: `.item()` in each step was reported only as a gap
+// of the device.
 #include "analyzers/run/device_reads.h"
 
 #include "analyzers/sync_point.h"
@@ -16,7 +17,7 @@ const ReadOperationFigures& ReadFiguresOf(const Finding& finding) {
 
 class DeviceReadsTest : public testing::Test {
  protected:
-  // aten::item and what is in it, as PyTorch runs it for a tensor on a GPU.
+  // Adds aten::item and its inner events, as PyTorch runs it for a tensor on a GPU.
   void Item(int64_t thread, int64_t ts_us) {
     run_.Event(thread, "cpu_op", "aten::item", ts_us, 100);
     run_.Event(thread, "cpu_op", "aten::_local_scalar_dense", ts_us + 1, 98);
@@ -54,7 +55,7 @@ TEST_F(DeviceReadsTest, ItemInEachStep) {
   EXPECT_EQ(found[0].subject.function, "log");
 }
 
-// A host that waits for a device which is busy all the while loses nothing.
+// A host that waits for a device loses nothing if the device is busy all the time.
 TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
   const int64_t thread = run_.HostThread(), stream = run_.Stream();
   for (int i = 0; i < 8; ++i) {
@@ -97,7 +98,7 @@ TEST_F(DeviceReadsTest, WhatNeedsNoDeviceOrIsInNoStepIsNone) {
   const int64_t thread = run_.HostThread(), other = run_.HostThread("loader");
   for (int i = 0; i < 3; ++i) {
     Step(thread, i);
-    run_.Event(thread, "cpu_op", "aten::item", i * 1000 + 100, 5);  // of a tensor on the host
+    run_.Event(thread, "cpu_op", "aten::item", i * 1000 + 100, 5);  // reads a tensor on the host
     run_.Event(thread, TextOf(Category::kHost), "cudaDeviceSynchronize", i * 1000 + 200, 50);
     Item(thread, i * 1000 + 900);
     Item(other, i * 1000 + 100);

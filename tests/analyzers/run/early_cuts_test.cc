@@ -1,5 +1,5 @@
-// sync_point, fallback, graph_fragmentation, missing_step_mark and incomplete_capture on stores
-// made by hand.
+// Tests sync_point, fallback, graph_fragmentation, missing_step_mark and incomplete_capture on
+// stores made by hand.
 #include "analyzers/run/early_cuts.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ extern const Analyzer sync_point, fallback, graph_fragmentation, missing_step_ma
 
 namespace {
 
-// A run of steps, each with the same executions, written row by row.
+// A run of steps with the same executions in each, written row by row.
 class Recorded {
  public:
   Recorded() {
@@ -29,7 +29,7 @@ class Recorded {
     absl::Status status = store_->Exec(sql);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // A graph whose only result has `shape`.
+  // Adds a graph whose only result has `shape`.
   void Graph(int id, const std::string& hash, const std::string& shape, int nodes = 10) {
     Exec(fmt::format(
         "INSERT INTO graph (id, process_id, hash, name, program_id, node_count, input_count, output_count, printed_as) VALUES ({0}, 1, '{1}', NULL, NULL, {3}, 2, 1, 'ir_text');"
@@ -97,7 +97,7 @@ std::vector<int64_t> CandidateLines(const Finding& finding) {
   return lines;
 }
 
-// A step that calls an op without lowering at line 10 and reads a number at line 13.
+// Records steps that call an op without lowering at line 10 and read a number at line 13.
 Recorded NonzeroAndItem(int steps) {
   Recorded run;
   run.Graph(1, "aa", "pred[32]{0}");
@@ -144,7 +144,8 @@ TEST(EarlyCut, AnOpAndAReadAreToldApartByWhatTheyFetch) {
   EXPECT_EQ(OpFigures(ops[0]).cut->shape->text(), "pred[32]");
 }
 
-// Counters are of the whole run: in a slice the op was told as a read, with a read's remedy.
+// Counters are for the whole run. Regression: in a slice, the op was reported as a read, with a
+// read's remedy.
 TEST(EarlyCut, AnOpStaysAnOpInASliceOfSteps) {
   Recorded run = NonzeroAndItem(12);
   run.Fallback("aten::nonzero", 12);
@@ -160,7 +161,7 @@ TEST(EarlyCut, AnOpStaysAnOpInASliceOfSteps) {
   EXPECT_EQ(ops[0].cost_ns, 6'000);
 }
 
-// Each of many ops named each of many lines: 8,000 of both took a gigabyte.
+// Regression: each of many ops named each of many lines, so 8,000 of both took a gigabyte.
 TEST(EarlyCut, OfManyLinesAFewAreNamed) {
   Recorded run;
   run.Graph(1, "aa", "pred[32]{0}");
@@ -231,7 +232,8 @@ TEST(SyncPoint, ARareReadIsOnlyMentioned) {
   }
 }
 
-// Story: a folder with the logs of two programs: one reads in each of its steps.
+// Regression: a folder holds the logs of two programs, and only one of them reads in each of its
+// steps.
 TEST(SyncPoint, StepsAreThoseOfTheProcessThatReads) {
   Recorded run;
   run.Graph(2, "bb", "f32[]");
@@ -289,7 +291,7 @@ TEST(Fallback, NamedByTorchXlaButNotCounted) {
   EXPECT_FALSE(ops[0].count.has_value());
 }
 
-// Exit summaries of older versions count lines, and name no op.
+// Exit summaries of older versions count lines without naming an op.
 TEST(Fallback, ALineWhoseOpIsNotNamed) {
   constexpr const char* kRows =
       "INSERT INTO site (id, function, file, line) VALUES (7, 'train', '/home/u/train.py', 7), (8, 'eval', "
@@ -309,14 +311,14 @@ TEST(Fallback, ALineWhoseOpIsNotNamed) {
   EXPECT_THAT(UnnamedFigures(found[1]).possible_ops, testing::ElementsAre("aten::frobnicate"));
   EXPECT_FALSE(UnnamedFigures(found[1]).may_be_read);
   EXPECT_EQ(found[2].severity, Severity::kInfo);
-  // Executions at the line tell more, and sync_point tells of them.
+  // Executions at the line contain more detail, and sync_point reports them.
   Recorded seen;
   seen.Exec(kRows);
   seen.Step(), seen.Execute(1, "value_access", 7);
   EXPECT_EQ(seen.Find(fallback).size(), 1u);
 }
 
-// print(tensor) picks elements by a mask: nobody should rewrite that with torch.where.
+// print(tensor) selects elements by a mask: users should not rewrite that with torch.where.
 TEST(Fallback, PrintingATensorIsNoMask) {
   constexpr const char* kRows =
       "INSERT INTO stack (id, hash) VALUES (1, 'a'), (2, 'b');"
@@ -328,7 +330,7 @@ TEST(Fallback, PrintingATensorIsNoMask) {
   const Findings printed = run.Find(fallback);
   ASSERT_EQ(printed.size(), 1u);
   EXPECT_TRUE(OpFigures(printed[0]).is_printed);
-  // Where the program calls it as well, that is what has to change.
+  // If the program also calls the op itself, that call has to change.
   Recorded both;
   both.Exec(
       std::string(kRows) +
@@ -385,7 +387,8 @@ TEST(MissingStepMark, CostsWhatRunsAgain) {
   for (int graph : {1, 2}) run.Execute(graph, "value_access", 9, "7000");
   run.Execute(3, "value_access", 12, "7000");
   EXPECT_EQ(run.Warnings(missing_step_mark)[0].subject.line, 9) << "most are there";
-  // Of the second half is old, of the third three quarters; the device's time counts, where known.
+  // Half of the second graph was computed before, and three quarters of the third. The device's
+  // time is used if it is known.
   EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 3500 + 5250);
   run.Exec("UPDATE execution SET dur_ns = 1000 WHERE ordinal > 0");
   EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 500 + 750);
@@ -393,7 +396,7 @@ TEST(MissingStepMark, CostsWhatRunsAgain) {
   EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, std::nullopt);
 }
 
-// Story: a profile that is shorter than a step, in which a read stands at three lines.
+// Regression: a profile is shorter than a step, in which three lines read.
 TEST(MissingStepMark, WithinOneStepReadsGrowToo) {
   Recorded run;
   for (int i = 1; i <= 3; ++i) {

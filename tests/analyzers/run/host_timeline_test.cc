@@ -7,7 +7,7 @@ namespace {
 
 class HostActivity : public testing::Test {
  protected:
-  // Microseconds of each activity, as "tracing forward 12; ...", longest first.
+  // Returns the microseconds of each activity, as "tracing forward 12; ...", longest first.
   std::string During(int64_t from_us, int64_t to_us) {
     Store& store = run_.store();
     Interval all{from_us * 1000, to_us * 1000};

@@ -1,4 +1,4 @@
-// The metrics report that missing_step_mark judges.
+// Tests which metrics report missing_step_mark judges.
 #include "analyzers/run/last_tracing.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a device waited for that is fed call by call.
+// Tests what a device waits for if the host feeds it call by call.
 #include "analyzers/run/launches.h"
 
 #include "analyzers/device_gap.h"
@@ -10,8 +10,8 @@ extern const Analyzer device_gap;
 
 namespace {
 
-// Twenty kernels of 80 us, one each 100 us, of which each was launched `early_us` before it ran by
-// a call that took `call_us`.
+// Makes twenty kernels of 80 us, one every 100 us. A call that took `call_us` launched each of them
+// `early_us` before it ran.
 class Launched : public testing::Test {
  protected:
   Findings Run(int64_t early_us, int64_t call_us, bool joined = true) {
@@ -64,7 +64,7 @@ TEST_F(Launched, EdgesBetweenTheThree) {
   auto times = DeviceTimes::Of(xlaprof::Run(run_.store()));
   ASSERT_TRUE(times.ok());
   ASSERT_EQ(times->devices.size(), 1u);
-  // The call at 110 us, the kernel at 120 us.
+  // The call begins at 110 us, and the kernel at 120 us.
   auto wait = [&](int64_t begin_ns, int64_t end_ns) {
     const Interval gap{begin_ns, end_ns};
     auto waits = GapWaits(xlaprof::Run(run_.store()), times->devices.front(), {&gap, 1});
@@ -75,7 +75,7 @@ TEST_F(Launched, EdgesBetweenTheThree) {
   EXPECT_EQ(wait(110'001, 120'000), GapWait::kLaunch);
   EXPECT_EQ(wait(114'999, 120'000), GapWait::kLaunch);
   EXPECT_EQ(wait(115'000, 120'000), GapWait::kKernelWait);
-  EXPECT_EQ(wait(110'000, 119'000), GapWait::kUnknown);  // nothing begins there
+  EXPECT_EQ(wait(110'000, 119'000), GapWait::kUnknown);  // no event begins there
 }
 
 TEST(LaunchesIn, OnlyInsideOfTheScope) {

@@ -1,4 +1,5 @@
-// Facts of a run: computed once, set by hand, and of the whole run or its slice.
+// Tests facts of a run: they are computed once, can be set by hand, and cover the whole run or its
+// slice.
 #include "analyzers/run/run.h"
 
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ class ScopePlace : public testing::Test {
 TEST_F(ScopePlace, IsTheOneThatOpensThem) {
   Scope("other", "/src/other.cc", 3);
   Scope("augment", "/src/train.cc", 12);
-  run_.store();  // a chunk
+  run_.store();  // makes a chunk
   Scope("augment", "/src/train.cc", 12);
   EXPECT_EQ(Of("augment"), "/src/train.cc:12");
   EXPECT_EQ(Of("other"), "/src/other.cc:3");

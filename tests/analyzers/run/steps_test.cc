@@ -20,7 +20,8 @@ TEST(Median, IsBetweenTheMiddleTwo) {
   EXPECT_EQ(Median({}), std::nullopt);
 }
 
-// prof.step() opens a step as the trace stops: its microseconds were the median of two.
+// Regression: prof.step() opens a step as the trace stops, and the median of two steps was that
+// one's few microseconds.
 TEST(Steps, TheStepThatTheTracesEndCutsIsNoFigure) {
   for (const bool launches : {true, false}) {
     TimedRun run;
@@ -35,7 +36,7 @@ TEST(Steps, TheStepThatTheTracesEndCutsIsNoFigure) {
     }
     const Steps steps = Steps::Of(xlaprof::Run(run.store())).value();
     EXPECT_EQ(steps.all.size(), 3u);
-    EXPECT_EQ(steps.all[2].cut, launches);  // a trace without launches has none in whole steps
+    EXPECT_EQ(steps.all[2].cut, launches);  // if no step has launches, the last step does not count as cut
     EXPECT_EQ(steps.steady_ns.size(), launches ? 2u : 3u);
     EXPECT_EQ(steps.SteadyWindow(1)->end_ns, launches ? 1'900'000 : 2'050'000);
   }
@@ -45,7 +46,7 @@ TEST(Steps, WarmUpIsTheLeadingStepsThatCompile) {
   TimedRun run;
   int64_t host = run.HostThread();
   for (int i = 0; i < 10; ++i) run.Step(host, i * 100, i < 2 ? 90 : 50);
-  // The second by its time, the first and the sixth by their step.
+  // The second step compiles according to times, the first and the sixth according to step ids.
   run.Exec(
       "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 2, 6, "
       "0)");

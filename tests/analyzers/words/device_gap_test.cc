@@ -9,7 +9,7 @@ Words Say(const DeviceGapFigures& figures, Framework framework = Framework::kUnk
   return SayDeviceGap({.count = 50, .cost_ns = 25'000'000, .figures = figures}, framework);
 }
 
-// A device that idles half of the time while the host is in the user's code.
+// Returns figures of a device that idles half of the time while the host is in the user's code.
 DeviceGapFigures InUserCode() {
   return {.device = "TPU:0",
           .doing = Doing::kUserCode,
@@ -76,7 +76,8 @@ TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
             "Tracing cannot keep up with the device. Give the device more work per step.");
 }
 
-// A host that launches late is told so; one that copies or loads is slow of itself.
+// The advice for a late host in the runtime is about launching too late. A host that copies or
+// loads data is slow for that reason, so its advice stays the same.
 TEST(DeviceGapWords, ALateHostIsAdvisedByWhatItDoes) {
   DeviceGapFigures figures = InUserCode();
   figures.doing = Doing::kTransfer;

@@ -9,7 +9,7 @@ Words Say(const DeviceWaitFigures& figures) {
   return SayDeviceWait({.subject = {.op = "all-reduce"}, .figures = figures}, Framework::kUnknown);
 }
 
-// Collective ops on four devices, of which one may come late.
+// Returns figures of collective ops on four devices, one of which may come late.
 DeviceWaitFigures OnFourDevices(bool is_late) {
   return {.device = "GPU:3",
           .share = 0.682,

@@ -1,4 +1,4 @@
-// What findings of fallback say.
+// Tests the wording of fallback findings.
 #include "analyzers/fallback.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ TEST(FallbackWords, NameTheCandidatesThatAreKnownAndCountTheRest) {
   for (int64_t line = 1; line <= 2; ++line)
     figures.candidates.push_back({.file = "train.py", .line = line});
   figures.candidates.push_back({.scope = "loss"});
-  figures.candidates.push_back({});  // has nothing to be named by
+  figures.candidates.push_back({});  // has nothing that could name it
   EXPECT_THAT(SayFallback(OfOp("aten::nonzero", figures), Framework::kUnknown).why,
               EndsWith(". Its line is one of: train.py:1 train.py:2 scope loss and 12 more."));
 }
@@ -36,7 +36,7 @@ TEST(FallbackWords, NameTheCallSitesIfThereAreSeveral) {
               EndsWith(". It is called at a.py:29, a.py:55."));
 }
 
-// print(tensor) picks elements by a mask: nobody should rewrite that with torch.where.
+// print(tensor) selects elements by a mask: users should not rewrite that with torch.where.
 TEST(FallbackWords, AdviceForAPrintIsNotThatForAMask) {
   const Words called =
       SayFallback(OfOp("aten::masked_select", {.is_printed = false}), Framework::kUnknown);
@@ -65,7 +65,7 @@ TEST(FallbackWords, AdviceForCppNamesTheOperationsOfCpp) {
       SayFallback(OfOp("aten::frobnicate", {}), Framework::kCpp).advice,
       HasSubstr(
           "aten::frobnicate has no lowering. Write it with operations that have one, or move it out of the step."));
-  // What is the same in both languages is written once.
+  // Advice that is the same in both languages is written once.
   EXPECT_EQ(SayFallback(OfOp("aten::nms", {}), Framework::kCpp).advice,
             SayFallback(OfOp("aten::nms", {}), Framework::kUnknown).advice);
 }

@@ -21,7 +21,7 @@ TEST(InputBoundWords, AStepsShareOfTheWait) {
   EXPECT_EQ(words.why, "Only 1 of 10 steps waited.");
 }
 
-// Programs that load with PyTorch's DataLoader are not told to use torch_xla's loader.
+// Users of PyTorch's DataLoader are not advised to use torch_xla's loader.
 TEST(InputBoundWords, TheAdviceIsForTheLoaderThatWaits) {
   EXPECT_TRUE(Say(DataLoading::kInWorkers, Framework::kUnknown)
                   .advice.starts_with("The loader's workers are too slow"));

@@ -1,4 +1,5 @@
-// What recompilations say, for Python and for C++: reasons, sites, notes and counts.
+// Tests the wording of recompilation findings, for Python and for C++: reasons, sites, notes and
+// counts.
 #include "analyzers/recompilation.h"
 
 #include <gmock/gmock.h>

@@ -25,7 +25,7 @@ TEST(SlowCompileWords, ACompilationIsComparedWithSteps) {
   EXPECT_FALSE(words.tells_share);
 }
 
-// The runtime in C++ has no cache between runs and no scan.
+// The C++ runtime has no cache between runs and no scan.
 TEST(SlowCompileWords, TheAdviceInCppIsASmallerGraph) {
   for (const SlowCompileFigures& figures :
        {SlowCompileFigures(SlowCompilation()), SlowCompileFigures(FirstCompilations()),
@@ -37,7 +37,7 @@ TEST(SlowCompileWords, TheAdviceInCppIsASmallerGraph) {
   }
 }
 
-// No cache of XLA's saves the tracing.
+// None of XLA's caches saves the tracing.
 TEST(SlowCompileWords, TracingIsShortenedInThePythonCode) {
   const Words words = Say(
       FirstCompilations{.tracing = {.ns = 2'000'000'000}, .remedy = CompileRemedy::kLessTracing});
@@ -48,7 +48,7 @@ TEST(SlowCompileWords, TracingIsShortenedInThePythonCode) {
   EXPECT_EQ(words.advice.find("jax_compilation_cache_dir"), std::string::npos);
 }
 
-// torch_xla writes its line again at each step, with the longest compilation until then.
+// torch_xla repeats its line at each step, with the longest compilation so far.
 TEST(SlowCompileWords, LinesTellTheLeastNumberAndCost) {
   SlowCompileLines figures{.threshold_ns = 300'000'000'000,
                            .longest_ns = 940'000'000'000,
@@ -85,7 +85,7 @@ TEST(SlowCompileWords, AlarmsThatHaveNotEndedTellTheLeast) {
   EXPECT_EQ(words.evidence, std::vector<std::string>{"over 2 s: , /x/f.py:13"});
 }
 
-// Its limit is ten seconds, and a smaller graph would not help.
+// The limit of an unoptimized XLA is ten seconds, and a smaller graph would not help.
 TEST(SlowCompileWords, AnUnoptimizedXlaIsReplaced) {
   const Words words = Say(SlowCompileAlarms{.alarms = Alarms(AlarmKind::kUnoptimizedCompile)});
   EXPECT_NE(words.cost_note.find("over ten seconds"), std::string::npos);

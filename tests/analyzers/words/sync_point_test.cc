@@ -1,4 +1,4 @@
-// What findings of sync_point say.
+// Tests the wording of sync_point findings.
 #include "analyzers/sync_point.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What findings of untied_weights say.
+// Tests the wording of untied_weights findings.
 #include "analyzers/untied_weights.h"
 
 #include <gmock/gmock.h>

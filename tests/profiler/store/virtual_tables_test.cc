@@ -190,7 +190,7 @@ TEST_F(VirtualTables, SkipChunksThatCannotMatch) {
             1);  // the only chunk that has it
   EXPECT_EQ(ReadsOf("SELECT sum(ts_ns) FROM event WHERE name = 'nobody'"), 0);
   EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id = 300"), 1);
-  EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id IN (301, 302, 303)"), 0);  // kept from the query before
+  EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id IN (301, 302, 303)"), 0);  // kept from before
   EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id > 595"), 1);
   EXPECT_EQ(ReadsOf("SELECT sum(value) FROM counter_sample WHERE track_id = 9 AND ts_ns >= 600"),
             1);

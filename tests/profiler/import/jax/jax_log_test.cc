@@ -406,7 +406,8 @@ TEST(JaxLog, ACutExplanation) {
       EXPECT_THAT(alone.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
       EXPECT_THAT(alone.Rows("SELECT file, line FROM site"), ElementsAre("/x/a.py|61"));
     }
-    // After other compiles, the miss is not assigned to a function that was traced inside another.
+    // After other compiles, the cut miss adds no compile: its function may have been traced inside
+    // another.
     auto behind = ImportText(jax_log, all.substr(0, all.size() - whole.size() + cut));
     EXPECT_THAT(behind.Rows("SELECT function FROM compile"), ElementsAre("g"));
     EXPECT_THAT(behind.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));

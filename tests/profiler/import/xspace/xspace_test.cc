@@ -261,7 +261,7 @@ TEST(XSpace, SkipsUnknownFieldsAndCountsDamage) {
                     .Int(2, 3'000)
                     .Int(3, 1'000));
   host.RawEvent(
-      Wire().Int(1, host.NameId("X::b")).Raw(7 << 3 | 3));  // a group: this wire type no longer exists
+      Wire().Int(1, host.NameId("X::b")).Raw(7 << 3 | 3));  // a group, an obsolete wire type
   auto in = ImportXSpace({host});
   EXPECT_THAT(in.Events(), ElementsAre("worker|3|1|host|X::a"));
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("damaged_event|warning|1"));
