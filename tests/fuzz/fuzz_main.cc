@@ -1,4 +1,4 @@
-// libFuzzer's entry points; XLAPROF_FUZZ names the target. scripts/fuzz runs it.
+// Defines libFuzzer's entry points; XLAPROF_FUZZ names the target. scripts/fuzz runs this program.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +31,8 @@ const FuzzTarget& Chosen() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  // A fuzzer sees more of an importer without most of the reports; an input always does the same.
+  // Most inputs are run without reports, so that the fuzzer covers more of an importer. The choice
+  // depends only on the input.
   std::string wrong = xlaprof::Chosen().run(bytes, xlaprof::SeedOf(bytes) % 8 == 0);
   if (!wrong.empty()) {
     std::fprintf(stderr, "fuzz: %s\n", wrong.c_str());
@@ -40,8 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Half of the inputs are damaged as hostile_tests does it: libFuzzer's own mutations seldom keep
-// the lengths around a field, or find a number's ends.
+// Half of the inputs are damaged in the way of hostile_tests: libFuzzer's own mutations seldom keep
+// the lengths around a field, or find a number's limits.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
   xlaprof::Random random(seed);

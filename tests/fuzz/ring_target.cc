@@ -19,7 +19,7 @@ using record::ArgSlot;
 using record::RingFile;
 using record::Slot;
 
-// Where the parts lie in the file, and how much of each is in a seed; the slots are what is left.
+// Places of the parts in the file, and how much of each is in a seed. The slots take the rest.
 constexpr uint32_t kSlots = 256;
 constexpr size_t kSitesAt = record::kPageBytes + record::kStringBytes;
 constexpr size_t kSegmentAt = kSitesAt + record::kMaxSites * sizeof(record::SiteEntry);
@@ -112,12 +112,12 @@ std::string RunRing(std::string_view bytes, bool reports) {
       out << bytes.substr(0, part.bytes);
       bytes.remove_prefix(std::min(bytes.size(), part.bytes));
     }
-    // Without the right key it is another recording's, and not looked at.
+    // With a wrong key, the ring belongs to another recording and is not read.
     out.seekp(std::streamoff(kKeyAt));
     out << recorded.key;
   }
   std::error_code error;
-  if (const size_t cut = bytes.size() * 4096; cut > 0)  // what is left over is how much is cut off
+  if (const size_t cut = bytes.size() * 4096; cut > 0)  // the rest is the cut length
     fs::resize_file(ring, fs::file_size(ring) - std::min<size_t>(fs::file_size(ring), cut), error);
   else
     fs::resize_file(ring, kSegmentAt + record::kPageBytes + kSlots * sizeof(Slot), error);

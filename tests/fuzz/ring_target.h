@@ -1,4 +1,4 @@
-// Rings that killed processes left, damaged: what `xlaprof recover` opens.
+// Fuzzes damaged rings of killed processes, which `xlaprof recover` opens.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace xlaprof {
 
-// `bytes` are the parts of a ring file that are not empty, one behind the other.
+// Runs on `bytes`, which are the non-empty parts of a ring file, one after the other.
 std::string RunRing(std::string_view bytes, bool reports);
 std::vector<std::string> RingSeeds();
 

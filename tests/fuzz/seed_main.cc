@@ -1,5 +1,5 @@
-// fuzz_seeds FOLDER: writes the seeds of each target into FOLDER/TARGET/ and prints the targets'
-// names, one a line.
+// fuzz_seeds FOLDER writes the seeds of each target into FOLDER/TARGET/ and prints the names of the
+// targets, one per line.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

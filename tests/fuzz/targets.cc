@@ -27,7 +27,7 @@ constexpr size_t kSeedBytes = 8192;
 
 // --- importers ---
 
-// The importer alone, what follows it, and the reports.
+// Runs the importer alone, the steps after it, and the reports.
 std::string RunImporter(const Importer& importer, std::string_view bytes, bool reports) {
   auto store = Store::CreateTemporary();
   if (!store.ok()) return store.status().ToString();
@@ -49,7 +49,7 @@ std::string RunImporter(const Importer& importer, std::string_view bytes, bool r
   return reports ? CheckReports(*store) : "";
 }
 
-// Heads, windows and, of protobuf, thin copies of what this importer reads.
+// Returns heads and windows of this importer's inputs, and thin copies if they are protobuf.
 std::vector<std::string> ImporterSeeds(const Importer* importer) {
   std::vector<std::string> seeds;
   for (const GoldenInput& input : GoldenInputs()) {
@@ -91,7 +91,7 @@ std::string SmallStoreFile() {
   return bytes;
 }
 
-// A store as `xlaprof report` opens it: whole, else what its pages hold.
+// Reads a store as `xlaprof report` opens it: whole, or otherwise from its intact pages.
 std::string RunStore(std::string_view bytes, bool) {
   const fs::path path = Scratch() / fmt::format("fuzzed.{}.xlaprof", getpid());
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
@@ -108,7 +108,8 @@ std::string RunStore(std::string_view bytes, bool) {
 
 // --- chunks ---
 
-// kind, count (two bytes), least time, then the bytes behind a chunk's header; the checksum fits.
+// The bytes are: kind, count (two bytes), least time, then the bytes after a chunk's header. The
+// checksum is made to fit.
 std::string RunChunk(std::string_view bytes, bool) {
   constexpr size_t kHead = 4;
   if (bytes.size() < kHead) return "";
@@ -184,11 +185,11 @@ std::vector<std::string> ChunkSeeds() {
 
 // --- SQL ---
 
-// Whatever a user asks of a store: its virtual tables answer or refuse.
+// Runs any SQL on a store: its virtual tables must answer or refuse.
 std::string RunSql(std::string_view bytes, bool) {
   auto store = Store::CreateTemporary();
   if (!store.ok() || !LoadSql(*store, kSmallStoreSql).ok()) return "no store";
-  // A query may be as slow as it likes, but not here.
+  // A query may be slow for a user, but not here.
   int steps = 0;
   sqlite3_progress_handler(
       store->db(), 1000, [](void* count) { return int(++*static_cast<int*>(count) > 300); },

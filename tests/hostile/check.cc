@@ -16,12 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nobody reads more; JSON is for programs, and may be longer.
+// Nobody reads a longer report, except JSON, which is for programs.
 constexpr size_t kLongestReportBytes = 4 << 20;
-// Longer messages hide what they say.
+// A longer message hides its point.
 constexpr size_t kLongestErrorBytes = 4000;
 
-// What errors tell to do.
+// Every error contains one of these pieces of advice.
 constexpr const char* kAdvice[] = {"Try ",     "--as",     "Copy ",          "copy it", "Run ",
                                    "Set ",     "Use a ",   "Name ",          "Print ",  "Import ",
                                    "Capture ", "`xlaprof", "still starting", "Give "};
@@ -46,7 +46,8 @@ class ScratchFolder {
   pid_t owner_ = getpid();
 };
 
-// Tables of facts; columns that name rows of other tables, or order, are left out.
+// These tables hold facts. Columns that refer to rows of other tables, or hold an order, are left
+// out.
 constexpr const char* kFactTables[] = {
     "step",          "graph",     "graph_node",        "frame",    "site",
     "compile",       "execution", "transfer",          "fallback", "untied_weight",

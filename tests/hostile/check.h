@@ -1,5 +1,5 @@
-// What holds for every input, however damaged: it is read or refused with a true message, and what
-// is then shown is well-formed. Each check returns "" or what is wrong.
+// Checks what holds for every input, however damaged: it is read or refused with a true message,
+// and the output is well-formed. Each check returns "" or a description of the error.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace xlaprof {
 
-// What became of an import.
+// The result of an import.
 struct Imported {
   absl::Status status;
   int64_t issues = 0;  // rows of import_issue
@@ -24,30 +24,31 @@ struct Imported {
 std::string CheckPath(const std::filesystem::path& path, const std::string& as_format = "",
                       Imported* imported = nullptr);
 
-// The same with bytes, through a file of the scratch directory.
+// Checks bytes in the same way, through a file in the scratch directory.
 std::string CheckBytes(std::string_view bytes, const std::string& as_format = "",
                        Imported* imported = nullptr);
 
-// The three reports on a store: they are made, valid UTF-8 without control characters, the JSON is
-// strict.
+// Makes the three reports on a store. They must be valid UTF-8 without control characters, and the
+// JSON must be strict.
 std::string CheckReports(const Store& store);
 
-// Text that goes to a terminal or into a page.
+// Checks text that goes to a terminal or into a page.
 std::string CheckShown(std::string_view what, std::string_view text);
 
-// The error of an import of `path`: of a kind that means bad input, naming the file, saying what to
-// try, and short.
+// Checks the error of an import of `path`: it is of a kind that means bad input, names the file,
+// suggests what to try, and is short.
 std::string CheckError(const absl::Status& status, const std::filesystem::path& path);
 
-// What `importer` alone reads of `bytes`: each row as its table and what is known of it
-// ("column=value"), ids left out; sorted.
+// The rows that `importer` alone reads from `bytes`, sorted: each row is its table and its values
+// ("column=value") without ids.
 struct Facts {
   Imported imported;
   std::vector<std::vector<std::string>> rows;
 };
 Facts ReadFacts(const Importer& importer, std::string_view bytes);
 
-// A directory of this process, removed when it ends; children share their parent's.
+// Returns a directory of this process, which is removed when the process ends. Children share their
+// parent's.
 const std::filesystem::path& Scratch();
 
 }  // namespace xlaprof

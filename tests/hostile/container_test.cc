@@ -1,5 +1,5 @@
-// Compressed input that is cut, altered, empty, nested or a bomb, and inputs that are no regular
-// files.
+// Tests compressed input that is cut, altered, empty, nested or a bomb, and inputs that are not
+// regular files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `stretch` over and over, `times` times, compressed without ever standing in memory.
+// Returns `stretch` repeated `times` times and compressed, without holding all of it in memory.
 std::string GzipOf(std::string_view stretch, size_t times) {
   std::string out;
   z_stream stream{};
@@ -40,7 +40,7 @@ std::string GzipOf(std::string_view stretch, size_t times) {
   return out;
 }
 
-// What a gzip file unpacks to; "" if it is damaged.
+// Returns the content of a gzip file, or "" if it is damaged.
 std::string Gunzipped(std::string_view gzip, size_t bytes) {
   std::string out(bytes + 1, '\0');
   z_stream stream{};
@@ -73,7 +73,7 @@ std::string ZstdOf(std::string_view stretch, size_t times) {
   return out;
 }
 
-// Any damage to what is compressed is said; checksums tell even one bit.
+// Any damage to compressed data is reported; checksums detect even one changed bit.
 TEST(Container, DamageIsAlwaysSaid) {
   std::vector<const GoldenInput*> inputs = SmallInputs(3, 200'000);
   const size_t rounds = size_t(8 * HostileScale());
@@ -97,7 +97,8 @@ TEST(Container, DamageIsAlwaysSaid) {
                          Imported imported;
                          std::string bad = CheckBytes(bytes, "", &imported);
                          if (!bad.empty() || imported.said()) return bad;
-                         // Equal stretches may be copied from one place or from another.
+                         // A damaged file may unpack to the same bytes, because equal stretches may
+                         // be copied from different places.
                          if (Gunzipped(bytes, input->bytes.size()) == input->bytes) return "";
                          return fmt::format("{} at byte {} of {}, and nothing tells it",
                                             cut ? "cut" : "altered", at, bytes.size());
@@ -158,7 +159,8 @@ TEST(Container, OddContainersEndWell) {
   });
 }
 
-// Files beside which a walk over a directory comes: each is named, none is waited for.
+// A walk over a directory may meet such files: each is named in the report, and the walk waits for
+// none.
 TEST(Container, OddFilesInADirectoryEndWell) {
   ExpectAllWell(1, [](size_t) {
     return GuardedCase{.name = "pipe, links, hidden and hostile names", .run = [] {
@@ -206,7 +208,8 @@ TEST(Container, ManyFilesAndDeepFolders) {
           fs::path folder = Scratch() / fmt::format("many{}", i), root = folder;
           fs::create_directories(folder);
           if (i == 0) {
-            // Links to one file: files of their own for each would cost minutes on some disks.
+            // These are links to one file, because creating separate files would take minutes on
+            // some disks.
             std::ofstream(folder / "first") << "x";
             std::error_code error;
             for (int n = 0; n < 30'000 && !error; ++n)

@@ -1,4 +1,4 @@
-// Files that end too early: a full disk, a copy that broke off, a run that was killed.
+// Tests files that end too early because of a full disk, a broken-off copy or a killed run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::vector<const GoldenInput*> InputsOf(const Importer* importer) {
   return inputs;
 }
 
-// As many cuts as about this many bytes are worth.
+// Returns a number of cuts whose total size is about `worth` bytes.
 size_t CutCount(size_t bytes, size_t worth) {
   return std::clamp<size_t>(worth / (bytes + 1), 2, 30) * size_t(HostileScale());
 }
@@ -55,8 +55,8 @@ TEST_P(Cut, EndsWellAndIsReported) {
   });
 }
 
-// What a cut file says is also what the whole file says, or it is told that something is missing.
-// Binary formats have no other place to end than behind a whole record of the outermost message.
+// Facts of a cut file must also be in the whole file, unless the import reports that something is
+// missing. Binary formats may only end undetected after a whole record of the outermost message.
 std::string CheckCut(const CutInput& place, const Importer& importer) {
   std::string_view bytes = std::string_view(place.input->bytes).substr(0, place.at);
   Facts cut = ReadFacts(importer, bytes);
@@ -65,8 +65,9 @@ std::string CheckCut(const CutInput& place, const Importer& importer) {
   Facts whole = ReadFacts(importer, place.input->bytes);
   for (const std::vector<std::string>& row : cut.rows) {
     if (std::binary_search(whole.rows.begin(), whole.rows.end(), row)) continue;
-    // Less may be known of it: a time or a number that lines add to be smaller, for a file that is
-    // cut between two of them is as good as whole; and a fact be inferred that the next lines tell.
+    // A row may know less. A time or a number that lines add up may be smaller, because a file that
+    // is cut between two lines is like a whole one. A fact may be inferred that the next lines
+    // would state.
     auto is_sum = [](std::string_view key) { return key.ends_with("_ns") || key == "count"; };
     auto fits = [&](const std::string& value, const std::string& full) {
       if (full == value) return true;

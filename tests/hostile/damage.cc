@@ -12,8 +12,8 @@ namespace {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
-// A run of at least `least` characters that `is` takes, found from a random place on; empty at the
-// end when there is none.
+// Returns a run of at least `least` characters for which `is` holds, searched from a random place
+// on. Returns an empty view at the end if there is none.
 template <class Is>
 std::string_view RunOf(std::string_view bytes, Random& random, Is is, size_t least) {
   const size_t start = random.Below(bytes.size() + 1);
@@ -72,7 +72,7 @@ std::string WithoutCharacter(std::string_view bytes, Random& random) {
   return out;
 }
 
-// A stretch of the bytes once more, somewhere else.
+// Inserts a copy of a stretch of the bytes somewhere else.
 std::string Splice(std::string_view bytes, Random& random) {
   std::string_view part = bytes.substr(random.Below(bytes.size() + 1));
   part = part.substr(0, random.Below(std::min<size_t>(part.size(), 4096) + 1));
@@ -99,7 +99,7 @@ std::string Lines(std::string_view bytes, Random& random) {
     case 2:
       lines.insert(lines.begin() + int64_t(one), 3000, lines[other]);
       break;
-    case 3:  // two processes that write at once
+    case 3:  // two processes write at once
       for (size_t i = 0; i < lines.size(); i += 2)
         lines.insert(lines.begin() + int64_t(i), lines[i]);
       if (lines.size() > 200) lines.resize(200);
@@ -128,7 +128,7 @@ std::string Encoding(std::string_view bytes, Random& random) {
       out = "\xff\xfe";
       for (char c : bytes) out.append({c, '\0'});
       return out;
-    default:  // NULs where a disk was full
+    default:  // NULs, as on a full disk
       out = bytes;
       size_t at = random.Below(out.size() + 1);
       return out.replace(at, std::min<size_t>(out.size() - at, 4096), std::string(4096, '\0'));
@@ -160,7 +160,7 @@ std::vector<size_t> CutsOf(std::string_view bytes, size_t count, uint64_t seed) 
     cuts.push_back(at);
   while (cuts.size() < count) {
     size_t at = random.Below(end);
-    // Half of them at a line's end, or one byte beside it.
+    // Half of the cuts are at the end of a line, or one byte beside it.
     if (size_t line = bytes.find('\n', at); random.Below(2) == 0 && line != bytes.npos)
       at = line + random.Below(3);
     cuts.push_back(at);

@@ -49,7 +49,7 @@ std::string VarintField(uint32_t number, uint64_t value) {
   return out;
 }
 
-// A field that takes the place of `field`, or several, or none.
+// Returns a field, or several or none, to replace `field`.
 std::string Damaged(const ProtoField& field, Random& random) {
   const uint64_t extreme = kExtremes[random.Below(std::size(kExtremes))];
   switch (random.Below(field.type == kBytes ? 10 : 4)) {
@@ -69,14 +69,14 @@ std::string Damaged(const ProtoField& field, Random& random) {
       }
       return out;
     }
-    case 3: {  // as another field
+    case 3: {  // the same bytes as another field
       std::string out = Tag(uint32_t(1 + random.Below(12)), field.type);
       uint64_t tag = 0;
       std::string_view rest = field.whole;
       TakeVarint(&rest, &tag);
       return out.append(rest);
     }
-    case 4: {  // a length that lies
+    case 4: {  // a false length
       std::string out = Tag(field.number, kBytes);
       AppendVarint(out, random.Below(2) == 0 ? extreme : field.payload.size() + random.Below(100));
       return out.append(field.payload);
@@ -88,18 +88,18 @@ std::string Damaged(const ProtoField& field, Random& random) {
       return ProtoBytes(field.number, NestedMessages(uint32_t(1 + random.Below(6)), 10'000));
     case 8:
       return NestedGroups(field.number, 10'000);
-    default:  // a wire type that nobody knows
+    default:  // an unknown wire type
       return Tag(field.number, uint32_t(3 + random.Below(5))) + std::string(field.payload);
   }
 }
 
-// `message` with one field replaced by what `change` makes of it: a field of the message itself, or
-// of a message in it.
+// Returns `message` with one field replaced by the result of `change`. The field is in the message
+// itself or in a message inside it.
 std::string ChangeOne(std::string_view message, Random& random, int depth,
                       const std::function<std::string(const ProtoField&, Random&)>& change) {
   std::vector<ProtoField> fields = ProtoFields(message);
   if (fields.empty()) return std::string(message);
-  // Numbers are alike likely, however often each stands there.
+  // Every field number is equally likely, however often it occurs.
   std::map<uint32_t, std::vector<const ProtoField*>> by_number;
   for (const ProtoField& field : fields) by_number[field.number].push_back(&field);
   auto group = std::next(by_number.begin(), int64_t(random.Below(by_number.size())));
@@ -117,7 +117,7 @@ std::string ChangeOne(std::string_view message, Random& random, int depth,
 
 std::vector<ProtoField> ProtoFields(std::string_view message) {
   std::vector<ProtoField> fields;
-  constexpr uint32_t kHighestNumber = 200;  // higher ones are text that only looks like a message
+  constexpr uint32_t kHighestNumber = 200;  // higher ones are text like a message
   while (!message.empty()) {
     ProtoField field;
     std::string_view rest = message;
@@ -172,7 +172,7 @@ std::string WithProtoText(std::string_view bytes, std::string_view text, Random&
     return field.type == kBytes ? ProtoBytes(field.number, text) : std::string(field.whole);
   };
   std::string out;
-  // Most tries meet a number.
+  // Most tries hit a number, which stays unchanged, so several tries are needed.
   for (int tries = 0; tries < 50; ++tries) {
     out = ChangeOne(bytes, random, 0, change);
     if (out.size() != bytes.size()) break;
@@ -196,7 +196,8 @@ std::string ThinProto(std::string_view message, size_t of_each_number, size_t ma
 }
 
 std::string NestedMessages(uint32_t number, size_t depth) {
-  // From the inside out, but written once: lengths are known beforehand.
+  // The nested lengths are computed from the inside out first, so that each byte is written only
+  // once.
   std::vector<size_t> sizes = {0};
   std::string length;
   for (size_t i = 1; i < depth; ++i) {

@@ -1,5 +1,6 @@
-// Damage to protobuf messages that leaves the messages around readable: without a schema, from the
-// wire format alone. What is inside a field is changed, and the lengths around it follow.
+// Damages protobuf messages so that the messages around the damage stay readable. It works without
+// a schema, from the wire format alone: the inside of a field is changed, and the lengths around it
+// are adapted.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +12,35 @@
 
 namespace xlaprof {
 
-// One field of a message; all views point into it.
+// One field of a message. All views point into the message.
 struct ProtoField {
   uint32_t number = 0, type = 0;
-  uint64_t value = 0;        // of a varint; else 0
+  uint64_t value = 0;        // of a varint; otherwise 0
   std::string_view whole;    // tag and value
   std::string_view payload;  // of a bytes field
 };
 
-// The fields of `message`; empty when it is none.
+// Returns the fields of `message`, or nothing if the bytes are not a message.
 std::vector<ProtoField> ProtoFields(std::string_view message);
 
-// `value` as a varint, behind `out`.
+// Appends `value` as a varint to `out`.
 void AppendVarint(std::string& out, uint64_t value);
-// A field of bytes.
+// Returns a field of bytes.
 std::string ProtoBytes(uint32_t number, std::string_view payload);
 
-// A field somewhere in `bytes` (or in a message in it) has a value, a length, a type or a number
-// that lies, is repeated, gone, or nested deeply.
+// Damages a field somewhere in `bytes` (or in a message inside it): its value, length, type or
+// number is false, or it is repeated, removed or nested deeply.
 std::string DamageProto(std::string_view bytes, Random& random);
 
-// `bytes` with `text` in place of a text somewhere in it, lengths fitting.
+// Returns `bytes` with `text` in place of a text somewhere in it, with matching lengths.
 std::string WithProtoText(std::string_view bytes, std::string_view text, Random& random);
 
-// `message` with few fields of each number, at every level, and no payload above `max_payload`: the
-// same shape in a few kilobytes.
+// Returns `message` with few fields of each number, at every level, and no payload above
+// `max_payload`: it has the same shape in a few kilobytes.
 std::string ThinProto(std::string_view message, size_t of_each_number, size_t max_payload);
 
-// A message in itself `depth` times, under field `number`; as groups: start tags only.
+// Returns a message nested in itself `depth` times under field `number`. As groups, only the start
+// tags are written.
 std::string NestedMessages(uint32_t number, size_t depth);
 std::string NestedGroups(uint32_t number, size_t depth);
 

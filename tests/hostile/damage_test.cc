@@ -1,5 +1,5 @@
-// Files whose bytes are not what their program wrote: a bad disk, a text codec, an editor, an
-// attacker.
+// Tests files whose bytes are not what their program wrote, because of a bad disk, a text codec, an
+// editor or an attacker.
 #include "tests/hostile/damage.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kSmall = 300'000;  // bytes of inputs where many cases are affordable
+constexpr size_t kSmall = 300'000;  // many cases are affordable for inputs up to this many bytes
 
 class Damaged : public testing::TestWithParam<const Importer*> {};
 INSTANTIATE_TEST_SUITE_P(Hostile, Damaged, testing::ValuesIn(AllImporters()),
@@ -29,14 +29,16 @@ TEST_P(Damaged, EndsWellAndIsReported) {
     return GuardedCase{.name = fmt::format("{}: {} (case {})", input->name, damage.name, i),
                        .run = [=] {
                          Random random(SeedOf(input->name) + i);
-                         // As its own format in any case: damage may have taken away what tells it.
+                         // Two thirds are read with --as, because the damage may have removed what
+                         // identifies the format.
                          return CheckBytes(damage.apply(input->bytes, random),
                                            i % 3 == 0 ? "" : input->importer->name);
                        }};
   });
 }
 
-// Every input through every other importer, as --as lets a user do; whole, cut, and damaged.
+// Each importer reads the inputs of all others, as a user may request with --as: whole, cut and
+// damaged.
 TEST_P(Damaged, ForeignInputEndsWell) {
   std::vector<const GoldenInput*> inputs;
   for (const GoldenInput& input : GoldenInputs()) {

@@ -1,4 +1,4 @@
-// Fails a test with every complaint.
+// Fails a test for every complaint.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Input at the ends of what its format can say: depth, length, size, time.
+// Tests input at the limits of its format: depth, length, size and time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::vector<const GoldenInput*> SmallOf(const Importer* importer, size_t count) 
   return inputs;
 }
 
-// Nothing but nesting, and nesting where an input of the format has its first brackets.
+// Tests nesting alone, and nesting in place of the first brackets of an input.
 TEST_P(Extreme, NestedTenThousandDeep) {
   std::vector<std::pair<std::string, std::string>> cases;
   for (std::string_view opening : kNestings) {
@@ -49,7 +49,7 @@ TEST_P(Extreme, NestedTenThousandDeep) {
   });
 }
 
-// A name of 10 MB in place of one of the input's words, or of one of its protobuf's texts.
+// A name of 10 MB replaces one of the input's words, or one of its protobuf's texts.
 TEST_P(Extreme, NamesOfTenMegabytes) {
   std::vector<const GoldenInput*> inputs = SmallOf(GetParam(), 2);
   ExpectAllWell(inputs.size() * 3, [&](size_t i) {

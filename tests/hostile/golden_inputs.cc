@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a golden case holds beside its inputs.
+// A golden case holds other files beside its inputs.
 bool IsInput(const fs::path& path) {
   const std::string name = path.filename().string();
   return name != "args" && name != "capture.sql" && !name.starts_with("expected") &&

@@ -1,5 +1,5 @@
-// Every input file under tests/golden, as bytes and with the importer that its bytes ask for. New
-// captures and new importers are picked up by themselves.
+// Every input file under tests/golden, as bytes and with the importer that recognises it. New
+// captures and new importers are picked up automatically.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 namespace xlaprof {
 
 struct GoldenInput {
-  std::string name;                    // below tests/golden
-  std::string disk;                    // as it lies there, mostly compressed
-  std::string bytes;                   // decompressed: what importers see
-  const Importer* importer = nullptr;  // whose sniff is surest; null: nobody's
+  std::string name;                    // relative to tests/golden
+  std::string disk;                    // as it is on disk, mostly compressed
+  std::string bytes;                   // decompressed, as importers see them
+  const Importer* importer = nullptr;  // the one whose sniff is surest, or null
 };
 
-// In the order of their names; read once, and kept.
+// Returns the inputs in the order of their names. They are read once and kept.
 const std::vector<GoldenInput>& GoldenInputs();
 
-// The importer that is surest of `bytes`; null when none is.
+// Returns the importer that is surest of `bytes`, or null if no importer accepts them.
 const Importer* SurestImporter(std::string_view bytes);
 
-// The smallest inputs of each importer, `per_importer` of them at most: where each case is to be
-// cheap.
+// Returns the smallest inputs of each importer, at most `per_importer` of them, for tests whose
+// cases must be cheap.
 std::vector<const GoldenInput*> SmallInputs(size_t per_importer, size_t max_bytes);
 
 }  // namespace xlaprof

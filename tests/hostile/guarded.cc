@@ -24,7 +24,7 @@
 #define XLAPROF_SANITIZED 0
 #endif
 
-// A sanitizer's own guards: one allocation, and all of them.
+// Sets the sanitizer's own limits: for one allocation, and for all memory.
 extern "C" const char* __asan_default_options() {
   return "max_allocation_size_mb=1024:hard_rss_limit_mb=3072:allocator_may_return_null=0:"
          "detect_leaks=1";
@@ -34,14 +34,15 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMostComplaints = 12;
-// For all that a child maps, files too. Far above what measuring allows: it ends what runs away.
+// Limits everything that a child maps, including files. It is far above what the measurement
+// allows, and stops a runaway child.
 constexpr rlim_t kAddressSpaceBytes = rlim_t{3} << 30;
 
-// What parent and child share.
+// Memory that parent and child share.
 struct Board {
-  std::atomic<size_t> next;            // the case that runs, or is next
-  std::atomic<int64_t> started_ns;     // when it began; 0: none has
-  std::atomic<size_t> complaint_size;  // of `next`, when it ended badly but by itself
+  std::atomic<size_t> next;            // the case that runs, or runs next
+  std::atomic<int64_t> started_ns;     // when it began; 0 if it has not
+  std::atomic<size_t> complaint_size;  // of `next`, if it ended badly but by itself
   char complaint[4096];
 };
 
@@ -59,7 +60,8 @@ size_t StatusKiB(const char* key) {
   return 0;
 }
 
-// Sets this process's peak back to what it holds now; false where the kernel does not let us.
+// Resets this process's peak to its current memory. Returns false if the kernel does not allow
+// that.
 bool ResetPeak() {
   int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -110,10 +112,10 @@ std::string RunMeasured(const GuardedCase& one) {
     board.next = i + 1;
   }
   std::fflush(nullptr);
-  std::exit(0);  // not _exit: LeakSanitizer looks now
+  std::exit(0);  // not _exit, because LeakSanitizer checks now
 }
 
-// What became of the child; kills it when its case takes too long.
+// Waits for the child and returns what happened to it; kills it if its case takes too long.
 std::string Watch(pid_t child, const Board& board, size_t count) {
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {

@@ -6,14 +6,14 @@ using namespace std::string_literals;
 
 const std::vector<std::string>& HostileNames() {
   static const std::vector<std::string> names = {
-      "\x1b[2J\x1b[31mred\x1b]0;title\x07",            // clears the screen, sets the title
+      "\x1b[2J\x1b[31mred\x1b]0;title\x07",            // clears the screen and sets the title
       "\xc2\x9b"s + "31m",                             // the same with a C1 control
       "\x9b" + "31m"s,                                 // and as a bare byte
       "back\b\b\bspace\rreturn\x7f",                   //
-      "right\xe2\x80\xae" + "left"s,                   // turns the direction of what follows
+      "right\xe2\x80\xae" + "left"s,                   // turns the direction of the text after it
       "zero\xe2\x80\x8bwidth\xef\xbb\xbf",             //
       "nul\0nul"s,                                     //
-      "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80",  // no UTF-8
+      "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80",  // invalid UTF-8
       "cut\xe2\x82",                                   // ends inside a character
       "'; DROP TABLE event; --",                       //
       "\"quoted\\\"",                                  //
@@ -23,11 +23,11 @@ const std::vector<std::string>& HostileNames() {
       "=cmd|' /C calc'!A0",                            // a formula
       "-2+3+cmd",                                      //
       "@SUM(1)",                                       //
-      "{}{0}{:>99999999}",                             // a format
+      "{}{0}{:>99999999}",                             // a format string
       "%s%n%1000000d",                                 //
       "../../../../etc/passwd",                        //
       "$(reboot)`reboot`",                             //
-      std::string(70'000, 'x'),                        // longer than 16 bits count
+      std::string(70'000, 'x'),                        // longer than a 16-bit length
       std::string(5000, ' '),                          //
       "",                                              //
   };

@@ -1,4 +1,4 @@
-// Texts that are made to break what reads or shows them.
+// Texts that are made to break the code that reads or shows them.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace xlaprof {
 
-// Names that steer a terminal, end a table, a quote or a statement, or are no UTF-8.
+// Returns names that steer a terminal, end a table, a quote or a statement, or are not UTF-8.
 const std::vector<std::string>& HostileNames();
 
-// Numbers at and beyond the ends of their types.
+// Returns numbers at and beyond the limits of their types.
 const std::vector<std::string>& HostileNumbers();
 
-// What opens one level of nesting, in any format.
+// Each of these opens one level of nesting in some format.
 inline constexpr std::string_view kNestings[] = {
     "[", "{\"a\":", "(", "{", "tuple(", "({\n", "<", "/*", "\"", "subgraph {", "%a = ("};
 
-// `opening`, `depth` times.
+// Returns `opening` repeated `depth` times.
 std::string Nested(std::string_view opening, size_t depth);
 
 }  // namespace xlaprof

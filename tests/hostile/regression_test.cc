@@ -1,4 +1,4 @@
-// What the fuzzers once found (tests/fuzz/regressions/TARGET/): each file stays harmless.
+// Tests that files which the fuzzers once found (tests/fuzz/regressions/TARGET/) stay harmless.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

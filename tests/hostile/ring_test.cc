@@ -1,4 +1,4 @@
-// Rings that killed processes left, cut and damaged.
+// Tests rings of killed processes after they were cut and damaged.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(Rings, DamagedAnywhere) {
                          std::string bytes = ring;
                          if (i % 8 == 0) bytes.resize(random.Below(bytes.size()));
                          if (i % 8 == 1) bytes.append(1 + random.Below(3000), 'x');
-                         // Mostly numbers of eight bytes, as the file has them.
+                         // Most changes are to numbers of eight bytes, which the file mostly holds.
                          for (size_t k = 0; k <= i % 5; ++k) {
                            const size_t at = random.Below(bytes.size());
                            const uint64_t number = random.Next() >> random.Below(64);

@@ -1,4 +1,4 @@
-// Stores that a disk damaged, and stores that somebody made up: what `report` and `query` open.
+// Tests `report` and `query` on stores that a disk damaged, and on stores that somebody made up.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::string BytesOf(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The store of a real capture.
+// Returns the bytes of a store that was made from a real capture.
 std::string ImportedStore() {
   const fs::path path = Scratch() / "imported.xlaprof";
   {
@@ -49,7 +49,7 @@ std::string Overwritten(std::string bytes, Random& random) {
     case 0:
       bytes.resize(random.Below(bytes.size()));
       return bytes;
-    case 1:  // a page of another
+    case 1:  // a copy of another page
       return bytes.replace(to, kPage, bytes.substr(from, kPage));
     case 2:
       return bytes.replace(to, kPage, std::string(kPage, '\0'));
@@ -79,7 +79,7 @@ TEST(Stores, DamagedAnywhere) {
   });
 }
 
-// The program itself, on every command that reads stores.
+// Runs the program itself with every command that reads stores.
 TEST(Stores, CommandsEndWellOnDamagedOnes) {
   std::vector<std::string> commands = {
       "report {}", "report {} --format json --steps 0:1", "query {} 'SELECT * FROM event'",
@@ -107,7 +107,7 @@ TEST(Stores, CommandsEndWellOnDamagedOnes) {
           fs::remove(Scratch() / name);
           if (ran.status != 0 && ran.status != 2)
             return fmt::format("status {}: {}", ran.status, ran.out.substr(0, 300));
-          // Or an option that does not go with what is left.
+          // The error may also name an option that does not fit what is left of the store.
           if (ran.status == 2 && ran.out.find(name) == ran.out.npos &&
               ran.out.find("xlaprof: --") == ran.out.npos)
             return fmt::format("an error without the file's name: {}", ran.out);
@@ -132,7 +132,7 @@ std::vector<Column> ColumnsOf(const Store& store) {
   return columns.ok() ? *columns : std::vector<Column>();
 }
 
-// What the schema does not expect, in every column of every table.
+// Puts values that the schema does not expect into every column of every table.
 TEST(Stores, HostileValues) {
   std::vector<std::string> values = {"-9223372036854775808",
                                      "9223372036854775807",
@@ -156,7 +156,7 @@ TEST(Stores, HostileValues) {
   ASSERT_TRUE(empty.ok());
   const std::vector<Column> columns = ColumnsOf(*empty);
   ASSERT_GT(columns.size(), 100u);
-  // Each column meets each value at a scale of 16; else only some of them.
+  // At a scale of 16, each column meets each value; otherwise only some of them.
   const size_t all = columns.size() * values.size();
   const size_t every = std::max<size_t>(1, 16 / size_t(HostileScale()));
   ExpectAllWell(all / every, [&](size_t n) {
@@ -170,7 +170,7 @@ TEST(Stores, HostileValues) {
                          if (!store.ok()) return store.status().ToString();
                          absl::Status status = LoadSql(*store, kSmallStoreSql);
                          if (!status.ok()) return status.ToString();
-                         (void)store->Exec(sql);  // NOT NULL and the like may refuse it
+                         (void)store->Exec(sql);  // constraints such as NOT NULL may refuse it
                          auto report = MakeReport(xlaprof::Run(*store));
                          return report.ok()
                                     ? CheckReports(*store)
@@ -179,7 +179,7 @@ TEST(Stores, HostileValues) {
   });
 }
 
-// A schema that runs something else than it says.
+// These schemas run something other than they claim.
 TEST(Stores, HostileSchemas) {
   static const std::string kSchemas[] = {
       "DROP TABLE step; CREATE VIEW step AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + "

@@ -19,14 +19,14 @@ sys.path.insert(0, str(ROOT / "tests"))
 from stores import bundled_captures, store_of_sql  # noqa: E402
 GOLDEN = ROOT / "tests/golden"
 
-# Both sides answer with the same columns. `own` leaves out what xlaprof adds (steps and findings); a lane of a track
+# Both sides answer with the same columns. `own` excludes what xlaprof adds (steps and findings). A lane of a track
 # counts as its track.
 OWN = """WITH every AS (
   SELECT s.*, coalesce(t.name, 'async') AS thread FROM slice s LEFT JOIN thread_track k ON k.id = s.track_id
   LEFT JOIN thread t USING (utid) LEFT JOIN process_track a ON a.id = s.track_id
   LEFT JOIN process p ON p.upid = coalesce(t.upid, a.upid) WHERE coalesce(p.name, '') <> 'xlaprof')
 """
-# Names that trace_processor v52 shows as they are: it does not decode every escape.
+# trace_processor v52 shows these names unchanged; it does not decode every escape.
 PLAIN = "name NOT GLOB '*[^ -~]*' AND instr(name, '\\') = 0 AND name NOT IN ('', '[No name]')"
 QUESTIONS = {
     "events": (
@@ -61,7 +61,7 @@ QUESTIONS = {
         "SELECT count(*) AS n FROM step WHERE ts_ns IS NOT NULL",
         "SELECT count(*) AS n FROM slice WHERE category = 'xlaprof.step'"),
 }
-# What must give no rows.
+# These queries must return no rows.
 FAULTS = {
     "statistics": "SELECT name, value, severity FROM stats WHERE value <> 0 AND (severity IN ('error', 'data_loss') OR "
                   "name GLOB 'flow_*' OR name GLOB '*overlap*')",
@@ -71,10 +71,10 @@ FAULTS = {
     "processes without a name": "SELECT pid FROM process WHERE name IS NULL AND pid <> 0",
 }
 
-# Of events of no thread, only Chrome's format says which lie in which.
+# For events without a thread, only Chrome's format shows which of them nest.
 SLICES = OWN + (f"SELECT CASE WHEN {PLAIN} THEN name ELSE '' END AS name, thread, ts, dur, "
                 "CASE thread WHEN 'async' THEN 0 ELSE depth END AS depth FROM every")
-# Format, suffix of its files, and what trace_processor calls an event's arguments.
+# Each entry is a format, the suffix of its files, and trace_processor's name for an event's arguments.
 FORMATS = (("chrome", "json", "args"), ("perfetto", "pftrace", "debug"))
 
 

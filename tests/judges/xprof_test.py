@@ -18,8 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from stores import bundled_captures, store_of_sql  # noqa: E402
 
-# What our file has and the capture had not: findings, and the category of each name. What the capture had and the store has
-# not: the programs' HLO, by which XProf draws lines of its own.
+# Our file has findings and the category of each name, which the capture lacked. The capture had the programs' HLO,
+# which the store lacks and from which XProf draws lines of its own.
 OWN_PROCESS = "/device:CUSTOM:xlaprof"
 FROM_HLO = ("Source code", "Framework Ops", "Framework Name Scope", "Host Offload Ops")
 
@@ -74,7 +74,7 @@ def events(file):
     return found
 
 
-# A lazy runtime's run of ten steps on a device of its own kind, whose host leads to it by flows.
+# A lazy runtime's run of ten steps on its own kind of device. Flows lead from the host to the device.
 LANES = """INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'lanes', NULL, 1, 'x');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'lanes', 'recording', 1);
 INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, 'vm', 7, NULL, NULL);
@@ -91,7 +91,7 @@ INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category, flow_in, flow_ou
 def lanes_problems(file):
     """Steps of the device, and its programs in the steps that launched them."""
     shown, found = steps(file), events(file)
-    # XProf counts the steps that it sees from 0, and drops none on a TPU.
+    # XProf numbers the steps that it sees from 0, and drops none on a TPU.
     if [number for number, _ in shown] != [str(k) for k in range(10)] or any(abs(ms - 0.6) > 0.01 for _, ms in shown):
         yield f"steps of the device: {shown}"
     for k in range(1, 11):

@@ -36,7 +36,7 @@ TEST(Steps, TheStepThatTheTracesEndCutsIsNoFigure) {
     }
     const Steps steps = Steps::Of(xlaprof::Run(run.store())).value();
     EXPECT_EQ(steps.all.size(), 3u);
-    EXPECT_EQ(steps.all[2].cut, launches);  // if no step has launches, the last step does not count as cut
+    EXPECT_EQ(steps.all[2].cut, launches);  // without launches, no step counts as cut
     EXPECT_EQ(steps.steady_ns.size(), launches ? 2u : 3u);
     EXPECT_EQ(steps.SteadyWindow(1)->end_ns, launches ? 1'900'000 : 2'050'000);
   }

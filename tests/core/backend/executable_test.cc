@@ -1,4 +1,5 @@
-// How a program is run: what is fused, where tensors are, what is said about it.
+// Tests how a program is run: which operations are fused, where tensors are kept, and what is
+// reported about it.
 #include <gmock/gmock.h>
 
 #include "tests/core/backend/programs.h"
@@ -69,7 +70,7 @@ TEST_F(NativeExecutable, FusesChains) {
   EXPECT_EQ(executable->sizes().temporary_bytes, 0);
 }
 
-// A random graph of many operations gives the same, whatever is fused.
+// A random graph of many operations computes the same, whatever is fused.
 TEST_F(NativeExecutable, FusesAnything) {
   const Op* unary[] = {&op::neg, &op::tanh, &op::sigmoid, &op::relu, &op::abs, &op::sin};
   const Op* binary[] = {&op::add, &op::sub, &op::mul, &op::maximum, &op::minimum};
@@ -165,14 +166,14 @@ TEST_F(NativeExecutable, DonatedMemoryIsTheResults) {
   for (size_t i = 0; i < is.elements.size(); ++i)
     EXPECT_NEAR(is.elements[i], expected[0].elements[i], 1e-6);
 
-  // Kept by another, it is left alone.
+  // If another reference holds the argument, its memory is not reused.
   arguments = ToDevice(*backend_, values);
   const Ref<Buffer> kept = arguments[0];
   EXPECT_NE(Run(*executable, std::move(arguments))[0].get(), kept.get());
   EXPECT_EQ(ToHost(*backend_, kept).elements, values[0].elements);
 }
 
-// An operand is written over while later operations of the kernel still read it.
+// The result overwrites an operand that later operations of the kernel still read.
 TEST_F(NativeExecutable, DonatedMemoryIsReadBeforeItIsWritten) {
   ProgramBuilder b;
   const int32_t x = b.Parameter(kMatrix);
@@ -213,7 +214,7 @@ TEST_F(NativeExecutable, PassesArgumentsThrough) {
   EXPECT_EQ(ToHost(*backend_, results[5]).elements, ToHost(*backend_, results[1]).elements);
 }
 
-// A view of an argument lives in its memory: giving the argument away must not change the view.
+// A view of an argument shares its memory: donating the argument must not change the view.
 TEST_F(NativeExecutable, DoesNotDonateWhatHasViews) {
   ProgramBuilder look, change;
   look.Result(look.Do(op::view, {look.Parameter(kMatrix)}, {384}));
@@ -233,7 +234,7 @@ TEST_F(NativeExecutable, TemporariesShareMemory) {
   for (int i = 0; i < 10; ++i) x = b.Do(op::mm, {x, b.program.parameters[0]});
   b.Result(x);
   EXPECT_EQ(Compile(b.program)->sizes().temporary_bytes, 2 * square.bytes());
-  // Where a kernel may write over what it reads, one place is enough.
+  // If a kernel may overwrite its input, one buffer is enough.
   ProgramBuilder c;
   int32_t y = c.Parameter(square);
   for (int i = 0; i < 10; ++i) {

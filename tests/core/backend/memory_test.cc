@@ -24,7 +24,7 @@ TEST(DeviceMemory, SizesThatNobodyAsksForMakeRoom) {
   const auto memory = MakeRef<DeviceMemory>();
   std::vector<char*> all;
   for (int i = 0; i < 100; ++i) all.push_back(memory->Allocate(kMb));
-  for (char* one : all) memory->Free(one, kMb);  // as much is kept as there ever was in use
+  for (char* one : all) memory->Free(one, kMb);  // the peak of memory in use is kept
   for (int i = 0; i < 5; ++i) {
     char* const other = memory->Allocate(50 * kMb);
     memory->Free(other, 50 * kMb);

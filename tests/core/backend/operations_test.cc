@@ -1,4 +1,4 @@
-// Every operation with every type that it takes, against the reference.
+// Tests every operation with every type that it accepts, against the reference.
 #include <gtest/gtest.h>
 
 #include "core/ir/error.h"
@@ -15,7 +15,7 @@ Backend& Native() {
   return *backend;
 }
 
-// `op` of arguments of these shapes; true if its shape rule takes them.
+// Checks `op` with arguments of these shapes; returns true if its shape rule accepts them.
 bool Check(const Op& op, const std::vector<Values>& arguments, Attributes attributes = {},
            double tolerance = 0) {
   ProgramBuilder b;
@@ -48,7 +48,7 @@ TEST(Operations, OfOneOperand) {
   for (const Op* op : all) {
     int taken = 0;
     for (DType dtype : kTypes) {
-      // 3 is a tail; the last is more than one block, and two threads' work.
+      // 3 elements are a tail; the last size is more than one block, and work for two threads.
       for (Dims dims : {Dims{3}, Dims{7, 19}, Dims{131072}})
         taken += Check(*op, {Random({dtype, dims}, 1, 0.1, 3)});
       if (op != &op::log && op != &op::sqrt && op != &op::rsqrt && op != &op::log1p)
@@ -67,7 +67,7 @@ TEST(Operations, OfTwoOperands) {
     int taken = 0;
     for (DType dtype : kTypes) {
       const bool positive = op == &op::pow;
-      // f16's remainder of near multiples is another one after rounding.
+      // Integer division is tested in WholeNumbersDivide.
       if (op == &op::div && !IsFloat(dtype)) continue;
       for (Dims dims : {Dims{}, Dims{5}, Dims{33, 65}})
         taken += Check(*op, {Random({dtype, dims}, 3, positive ? 0.25 : -2, 1.5),
@@ -127,7 +127,7 @@ TEST(Operations, Movement) {
     EXPECT_TRUE(Check(op::permute, {Random({dtype, {200, 333}}, 12)}, {1, 0}));
     EXPECT_TRUE(Check(op::slice, {a}, {2, 3, 64, 5}));
     EXPECT_TRUE(Check(op::slice, {a}, {1, 1, 3, 1}));
-    EXPECT_TRUE(Check(op::slice, {a}, {1, 2, 2, 1}));  // nothing
+    EXPECT_TRUE(Check(op::slice, {a}, {1, 2, 2, 1}));  // an empty slice
     EXPECT_TRUE(Check(op::slice_scatter, {a, Random({dtype, {3, 2, 70}}, 13)}, {1, 0, 4, 2}));
     EXPECT_TRUE(Check(op::cat, {a, Random({dtype, {3, 1, 70}}, 14), a}, {1}));
     EXPECT_TRUE(Check(op::pad, {a}, {AttributeOf(1), 1, 2, 0, 0, 3, 0}));
@@ -141,7 +141,7 @@ TEST(Operations, Reductions) {
   for (const Op* op : {&op::sum, &op::amax, &op::amin, &op::prod}) {
     int taken = 0;
     for (DType dtype : kTypes) {
-      // Close to 1, so that products stay in range; whole numbers are four times as large.
+      // Elements are close to 1, so that products stay in range; integers are four times as large.
       const double one = IsFloat(dtype) ? 1 : 0.25;
       const double low = op == &op::prod ? 0.9 * one : -2, high = op == &op::prod ? 1.1 * one : 2;
       for (Attributes dims :
@@ -241,7 +241,7 @@ TEST(Operations, LargeConvolutionsAreShared) {
 TEST(Operations, Pooling) {
   for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     for (auto [kernel, stride, padding] : {std::tuple{2, 2, 0}, {3, 2, 1}, {3, 1, 0}}) {
-      // Few values, so that many are equal.
+      // There are few distinct values, so that many are equal.
       Values x = Random({dtype, {2, 3, 9, 8}}, 32);
       for (double& element : x.elements) element = std::round(element);
       const Attributes a{kernel, kernel, stride, stride, padding, padding};
@@ -269,7 +269,7 @@ TEST(Operations, LargePoolsAreShared) {
     ASSERT_TRUE(Check(*op, {y, x}, a));
 }
 
-// oneDNN's pools of the largest lose it.
+// oneDNN's max pooling loses NaN.
 TEST(Operations, PoolsKeepWhatIsNoNumber) {
   for (const Op* op : {&op::max_pool2d, &op::avg_pool2d}) {
     const Values x = Of(DType::kF32, {1, 1, 2, 6}, {NAN, 1, 2, 3, NAN, NAN, 0, 1, 4, 5, NAN, NAN});
@@ -281,8 +281,8 @@ TEST(Operations, PoolsKeepWhatIsNoNumber) {
   }
 }
 
-// All outputs are one kernel's; each alone is the same. Of 8 and more channels each thread has
-// some.
+// One kernel computes all outputs; computed alone, each is the same. With 8 or more channels, the
+// channels are divided among threads.
 TEST(Operations, BatchNorm) {
   for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     for (const Dims& dims :
@@ -313,7 +313,7 @@ TEST(Operations, Indexing) {
     for (DType index : {DType::kI32, DType::kI64}) {
       for (int64_t dim : {0, 1, 2}) {
         const Values a = Random({dtype, {5, 6, 7}}, 34);
-        // From -8 to 8: some are out of range.
+        // From -8 to 8, so some are out of range.
         const Values rows = Random({index, {9}}, 35);
         EXPECT_TRUE(Check(op::index_select, {a, rows}, {dim}));
         EXPECT_TRUE(Check(op::gather, {a, Random({index, {4, 3, 7}}, 36)}, {dim}));

@@ -98,7 +98,7 @@ std::vector<Values> RunOn(Backend& backend, const Program& program,
   EXPECT_TRUE(executable.ok()) << executable.status();
   if (!executable.ok()) return {};
   std::vector<Values> values;
-  // Twice: nothing is left over from the first time.
+  // Runs twice, because nothing may be left over from the first run.
   for (int time = 0; time < 2; ++time) {
     auto results = (*executable)->Run(ToDevice(backend, arguments), listener);
     EXPECT_TRUE(results.ok()) << results.status();

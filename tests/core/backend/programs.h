@@ -1,4 +1,5 @@
-// Programs written by hand, run on a backend and, in f64 and element by element, by the reference.
+// Programs written by hand. They run on a backend, and in f64 and element by element in the
+// reference.
 #pragma once
 
 #include <string>
@@ -9,20 +10,20 @@
 
 namespace xlaprof::lazy {
 
-// Elements as f64, each one that the type can hold.
+// Elements as f64, each of which the type can represent.
 struct Values {
   Shape shape;
   std::vector<double> elements;
 };
 
-// The nearest that `dtype` has.
+// Returns the nearest value that `dtype` can represent.
 double Rounded(double value, DType dtype);
 Values Of(DType dtype, Dims dims, std::vector<double> elements);
 Values Random(Shape shape, int seed, double low = -2, double high = 2);
 std::vector<char> ToBytes(const Values& values);
 Values FromBytes(const Shape& shape, const std::vector<char>& bytes);
 
-// All of the program's results.
+// Returns all results of the program.
 std::vector<Values> Reference(const Program& program, const std::vector<Values>& arguments);
 
 std::vector<Ref<Buffer>> ToDevice(Backend& backend, const std::vector<Values>& arguments);
@@ -30,8 +31,8 @@ Values ToHost(Backend& backend, const Ref<Buffer>& buffer);
 std::vector<Values> RunOn(Backend& backend, const Program& program,
                           const std::vector<Values>& arguments, KernelListener* listener = nullptr);
 
-// Expects the backend's results to be the reference's but for `tolerance`, relative to the larger
-// of 1 and the value; 0: what `dtype` rounds.
+// Expects the backend's results to equal the reference's within `tolerance`, relative to the larger
+// of 1 and the value. A tolerance of 0 means the rounding of `dtype`.
 void ExpectAsReference(Backend& backend, const Program& program,
                        const std::vector<Values>& arguments, double tolerance = 0);
 

@@ -1,4 +1,4 @@
-// What each operation means, said as simply as possible.
+// Defines each operation as simply as possible.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -88,7 +88,7 @@ class Evaluation {
 
  private:
   void Set(size_t at, double value) { out_.elements[at] = Rounded(value, it_.shape.dtype); }
-  // f(index of the result) is the result's element.
+  // Sets each element of the result to f(index of the element).
   template <class F>
   bool Each(F f) {
     for (int64_t i = 0; i < it_.shape.elements(); ++i)
@@ -239,7 +239,7 @@ class Evaluation {
     });
   }
 
-  // Convolutions, poolings and their gradients: over all windows and what is in them.
+  // Computes convolutions, poolings and their gradients: over all windows and their elements.
   bool Windowed();
   bool Normed();
   double Drawn(int64_t i);

@@ -11,7 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// As torch_xla prints a duration: each part rounded by the stream, then only its floor subtracted.
+// Prints a duration as torch_xla does: the stream rounds each part, but only the floor of the part
+// is subtracted.
 std::string Print(double ns) {
   struct Part {
     const char* suffix;
@@ -50,7 +51,7 @@ TEST(Duration, DecodesVerifiedValues) {
       {"58m20s000ms000.000us", 3500e9},
       {"24h60m60s900ms000.000us", 86399.9e9},
       {"01d01h01m01s001ms000.000us", 90061001e6},
-      {"1000.000us", 1e6},  // of 999999.6 ns
+      {"1000.000us", 1e6},  // from 999999.6 ns
   };
   for (auto [text, expected_ns] : kCases) {
     auto ns = DecodeDurationNs(text);
@@ -65,7 +66,7 @@ TEST(Duration, DecodesVerifiedValues) {
 TEST(Duration, DecodesAReportFromTheWild) {
   // The plain sum of the parts would be 480.99 s.
   EXPECT_EQ(*DecodeDurationNs("07m60s991ms747.685us"), 419.990747685e9);
-  // Percentiles that seem to fall: 3.515, 3.633, 3.154 ms.
+  // These percentiles seem to fall: 3.515, 3.633, 3.154 ms.
   EXPECT_LT(*DecodeDurationNs("003ms632.620us"), *DecodeDurationNs("003ms153.556us"));
 }
 
@@ -121,7 +122,7 @@ TEST(MetricNumber, TellsUnits) {
   check("1.23457e+06", 1234570, "value");
   check("0.00B", 0, "bytes");
   check("172.76B", 172.76, "bytes");
-  check("3.44KB", 3523, "bytes");  // 1024, whatever the label looks like
+  check("3.44KB", 3523, "bytes");  // a factor of 1024, whatever the label suggests
   check("75.00MB", 75 * 1024.0 * 1024, "bytes");
   check("10GB", 10 * 1024.0 * 1024 * 1024, "bytes");
   check("015ms296.067us ", 15296067, "ns");

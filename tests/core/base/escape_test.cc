@@ -11,8 +11,8 @@ using namespace std::string_literals;
 TEST(Printable, EscapesWhatMovesTheCursor) {
   EXPECT_EQ(Printable("a\x1b[31mb\rc\x07"), "a\\x1b[31mb\\x0dc\\x07");
   EXPECT_EQ(Printable("a\u009b31mb"), "a\\x9b31mb");  // C1: a control sequence in one character
-  EXPECT_EQ(Printable("a\u202eb\u2066c"), "a\\u202eb\\u2066c");  // turns the line around
-  // Nothing is seen of these: what looks like one name may be two.
+  EXPECT_EQ(Printable("a\u202eb\u2066c"), "a\\u202eb\\u2066c");  // reverses the text direction
+  // These characters are invisible, so two different names could look the same.
   EXPECT_EQ(Printable("a\u00ad\u115f\u180e\u3164\uffa0\ufffb"),
             "a\\xad\\u115f\\u180e\\u3164\\uffa0\\ufffb");
   EXPECT_EQ(Printable("a\U000e0041\U0001d173 \U0001f600"), "a\\U000e0041\\U0001d173 \U0001f600");
@@ -25,7 +25,7 @@ TEST(Printable, EscapesWhatIsNoUtf8) {
   EXPECT_EQ(Printable("a\xff\xc0\x80z"), "a\\xff\\xc0\\x80z");
   EXPECT_EQ(Printable("cut \xe2\x82"), "cut \\xe2\\x82");
   EXPECT_EQ(Printable("größe €"), "größe €");
-  // What was escaped once is shown the same again.
+  // Text that was escaped once stays the same if it is escaped again.
   EXPECT_EQ(Printable(Printable("\x1b\xff\n")), Printable("\x1b\xff\n"));
 }
 

@@ -1,4 +1,4 @@
-// Story: a Ctrl-C left gigabytes in hidden files and in /tmp.
+// Regression: a Ctrl-C left gigabytes in hidden files and in /tmp.
 #include "core/base/leftover.h"
 
 #include <gmock/gmock.h>

@@ -16,7 +16,7 @@ struct Thing : Pooled<Thing> {
 };
 using Things = std::vector<std::unique_ptr<Thing>>;
 
-// More than a thread keeps.
+// Makes more objects than a thread keeps for reuse.
 Things Many(int first) {
   Things things;
   for (int i = 0; i < 10'000; ++i) things.push_back(std::make_unique<Thing>(first + i));
@@ -42,7 +42,7 @@ TEST(Pooled, OneThreadMakesAndAnotherDestroys) {
   std::jthread([&] {
     things.clear();
     things = Many(3);
-  }).join();  // what it keeps ends with it, what it made does not
+  }).join();  // the thread's own pool ends with it, but the objects that it made do not
   EXPECT_TRUE(AreMany(things, 3));
 }
 

@@ -43,7 +43,7 @@ TEST(SourcePlaceTest, KeepsWhatItCannotRead) {
   EXPECT_EQ(SourcePlace::Parse("train.py:7a"), At("train.py:7a"));
   EXPECT_EQ(SourcePlace::Parse("train.py:99999999999999999999"),
             At("train.py:99999999999999999999"));
-  EXPECT_EQ(SourcePlace::Parse("train.py:0"), At("train.py"));  // XLA's word for an unknown line
+  EXPECT_EQ(SourcePlace::Parse("train.py:0"), At("train.py"));  // XLA prints 0 for an unknown line
   EXPECT_EQ(SourcePlace::Parse(" ()"), SourcePlace());
 }
 

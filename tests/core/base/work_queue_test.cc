@@ -15,7 +15,7 @@ struct Square {
 using Squares = WorkQueue<Square, 4>;
 void Work(Square& piece) { piece.square = piece.root * piece.root; }
 
-// Squares 0 to 999; from the root `first_large` on, pieces are large.
+// Returns the squares of 0 to 999; from the root `first_large` on, pieces are large.
 std::vector<int> SquaresOf(Squares& queue, int first_large) {
   std::vector<int> squares;
   auto take = [&] {

@@ -59,7 +59,7 @@ TEST(XlaShapeTest, ReadsTuples) {
   EXPECT_EQ(XlaShape::Parse("f32[2]")->result_count(), 1u);
 }
 
-// Texts of dumps, profiles and logs.
+// These texts come from dumps, profiles and logs.
 TEST(XlaShapeTest, PrintsWhatItRead) {
   for (const char* text :
        {"f32[4,16,64,64]{3,2,1,0}", "bf16[]", "u8[1,2,3,4,5]{4,3,2,1,0}",

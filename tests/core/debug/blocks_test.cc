@@ -1,4 +1,4 @@
-// Blocks, lines and sections to the letter, as torch_xla 2.9 writes them.
+// Tests that blocks, lines and sections are exactly as torch_xla 2.9 writes them.
 #include "core/debug/blocks.h"
 
 #include <gmock/gmock.h>
@@ -108,7 +108,8 @@ TEST(StepRules, JustFireAndJustDoNot) {
   for (int i = 0; i < 6; ++i) Time("CompileTime").Add(300e9);
   Time("ExecuteTime").Add(30e9);
   for (int i = 0; i < 5; ++i) Time("TransferFromDeviceTime").Add(1);
-  // Warm-up; half of the steps is not too often, the limit not too slow.
+  // During warm-up, compiles in half of the steps are not too frequent, and a compile at the limit
+  // is not too slow.
   EXPECT_EQ(StepRuleLines(), "");
   Steps(1);
   EXPECT_EQ(StepRuleLines(),

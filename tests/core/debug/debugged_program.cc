@@ -1,6 +1,6 @@
-// What the tests of diagnostics run. `debugged_program PATHOLOGY`: a few steps of the MNIST
-// training with one; `cuts`: each way to cut a graph, each at a line of its own; `fails`: a graph
-// that does not compile.
+// The program that the tests of diagnostics run. `debugged_program PATHOLOGY` runs a few steps of
+// the MNIST training with that pathology. `cuts` cuts a graph in each possible way, each at its own
+// line. `fails` has a graph that does not compile.
 #include <cstdio>
 #include <string>
 

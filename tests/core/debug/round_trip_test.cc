@@ -1,5 +1,5 @@
-// What the runtime writes for torch_xla's readers, read by ours, tells the same compilations,
-// executions, causes and lines as the recording of the same run.
+// Our readers of torch_xla's files must find the same compilations, executions, causes and lines in
+// the runtime's files as in the recording of the same run.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -19,7 +19,7 @@ using ::testing::StartsWith;
 
 class DebugFiles : public ProgramTest, public testing::WithParamInterface<std::string> {
  protected:
-  // Runs it, recorded, with torch_xla's variables and those of `more`.
+  // Runs the program, recorded, with torch_xla's variables and those of `more`.
   void RunDebugged(const std::string& what, const std::string& more) {
     const Ran ran = RunShell("mkdir -p files && XLAPROF_RECORD=run.xlaprof " + more + " " +
                                  XLAPROF_DEBUGGED_PROGRAM + " " + what,
@@ -27,7 +27,7 @@ class DebugFiles : public ProgramTest, public testing::WithParamInterface<std::s
     ASSERT_EQ(ran.status, 0) << ran.out;
     EXPECT_THAT(ran.out, HasSubstr(" events of ")) << "the recording has ended well";
   }
-  // Rows of a query over a file or folder.
+  // Returns the rows of a query over a file or directory.
   json Rows(const std::string& path, const std::string& sql) {
     const Ran ran = Run("query " + path + " --format json \"" + sql + "\"");
     EXPECT_EQ(ran.status, 0) << ran.out;
@@ -53,7 +53,7 @@ std::string CutsOf(const std::string& table) {
          "4, 5 ORDER BY 1, 2, 3, 4, 5";
 }
 
-// The user's frames of each execution.
+// Selects the user's frames of each execution.
 constexpr char kStacks[] =
     "SELECT DISTINCT e.cause, g.hash, f.function, f.file, f.line FROM execution e JOIN graph g ON "
     "g.id = e.graph_id JOIN frame f ON f.stack_id = e.stack_id WHERE f.is_user ORDER BY 1, 2, 3, 5";
@@ -100,8 +100,8 @@ constexpr char kFallbacks[] =
 TEST_F(DebugFiles, FallbacksAreSummedUpAtTheEnd) {
   RunDebugged("cuts", std::string(kAll) + " XLA_FNTRACKER_FILE=files/calls.txt");
   ExpectSame("files/debug.log", kFallbacks);
-  ExpectSame("files", kFallbacks);  // two files tell of each call
-  // The input was computed before: what the calls cost are the transfers of their line.
+  ExpectSame("files", kFallbacks);  // two files report each call
+  // The input was computed before, so the cost of the calls is the transfers at their line.
   const json transfers =
       Rows("run.xlaprof",
            "SELECT sum(t.dur_ns) AS ns, count(*) AS n FROM transfer t JOIN fallback f ON f.site_id "
@@ -118,7 +118,7 @@ TEST_F(DebugFiles, FallbacksAreSummedUpAtTheEnd) {
               HasSubstr("Op(s) not lowered: aten::nonzero,  Please"));
 }
 
-// Beside each execution, when it is over.
+// Memory is sampled at the end of each execution.
 TEST_F(DebugFiles, MemoryAndItsPeakAreCounted) {
   RunDebugged("cuts", "");
   const json samples =
@@ -159,7 +159,7 @@ constexpr char kCppLog[] =
     "TF_CPP_MIN_LOG_LEVEL=0 TF_CPP_VMODULE=xla_graph_executor=5,pjrt_computation_client=3 "
     "TF_CPP_LOG_THREAD_ID=1 TF_CPP_VLOG_FILENAME=files/cpp.log";
 
-// The C++ log knows the kind of a cut, but not the line.
+// The C++ log has the kind of a cut, but not its line.
 TEST_F(DebugFiles, TheCppLogTellsTheSameGraphs) {
   RunDebugged("cuts", kCppLog);
   for (const std::string table : {"compile", "execution"}) {
@@ -179,7 +179,8 @@ TEST_F(DebugFiles, TheCppLogTellsTheSameGraphs) {
             R"([{"n":0}])");
 }
 
-// Both logs in one file tell each compile once: causes from the blocks, exact sizes from the lines.
+// Both logs in one file report each compile once: causes come from the blocks, exact sizes from the
+// lines.
 TEST_F(DebugFiles, BothLogsAreOne) {
   RunDebugged("cuts",
               std::string(kCppLog) + " PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=files/cpp.log");
@@ -267,7 +268,7 @@ TEST_F(DebugFiles, ProgramsThatDoNotCompileAreKept) {
             R"([{"code":"torn_section","ran":0}])");
 }
 
-// The report on the files, and that on the recording.
+// Compares the report on the files with the report on the recording.
 TEST_F(DebugFiles, ReportsAgree) {
   RunDebugged("item", kAll);
   const json files = Report("files"), recorded = Report("run.xlaprof");

@@ -1,5 +1,5 @@
-// What makes a new graph and what does not, as it was found on torch_xla 2.9, and how cuts behave.
-// On the null backend, which computes nothing, so that only the runtime counts.
+// Tests what makes a new graph and what does not, as observed on torch_xla 2.9, and how cuts
+// behave. The null backend computes nothing, so only the runtime is tested.
 #include "core/exec/cut.h"
 
 #include <gmock/gmock.h>
@@ -25,14 +25,15 @@ Device& NullDevice() {
 }
 Tensor Zeros(Dims sizes) { return zeros(std::move(sizes), DType::kF32, NullDevice()); }
 
-// A tensor that is there: what was before is no part of its graph.
+// Returns a tensor that is already computed, so its graph does not contain earlier operations.
 Tensor Ready(Dims sizes) {
   Tensor tensor = Zeros(std::move(sizes));
   unlazy(std::vector{tensor});
   return tensor;
 }
 
-// Programs that `f` compiles; each test computes something else, so that none meets another's.
+// Returns the number of programs that `f` compiles. Each test computes something different, so that
+// no test finds another's programs.
 template <class F>
 int64_t CompilesIn(F&& f) {
   const int64_t before = counter_value("UncachedCompile").value_or(0);
@@ -110,7 +111,7 @@ TEST(Graph, SharingCountsButNotWhichBuffers) {
   EXPECT_EQ(sum_of(x, x), 1);
 }
 
-// The table in which equal nodes are found has room for some thousands.
+// Fills the table that finds equal nodes, which has room for some thousands.
 void ForgetNodes() {
   for (int64_t i = 0; i < 400'000; ++i)
     Node::Constant(int64_t(1) << 40 | i, DType::kI64, std::source_location::current());
@@ -224,7 +225,7 @@ TEST(Cut, StepsDoNotEndInsideATrace) {
   }
 }
 
-// An executable whose runs fail, on a backend that is otherwise the null one.
+// An otherwise null backend whose executables fail.
 class Failing final : public Backend {
  public:
   std::string_view name() const override { return "FAILING"; }
@@ -258,7 +259,7 @@ TEST(Cut, ErrorsComeToWhoReadsNextAndGoOn) {
   const Tensor x = zeros({3}, DType::kF32, device);
   Tensor y = exp(x);
   mark_step(device);
-  y.add_(1);  // on top of what failed
+  y.add_(1);  // depends on the failed value
   mark_step(device);
   try {
     y.to_cpu();
@@ -282,7 +283,7 @@ TEST(Cut, ThreadsMayCutOneDevice) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each finds, makes and gives up the nodes that the others find, make and give up.
+// All threads find, make and release the same nodes.
 TEST(Cut, ThreadsMayRecordTheSame) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -323,7 +324,7 @@ TEST(Loader, RaisesWhatReadingRaises) {
   EXPECT_THROW(loader.next(), Error);
 }
 
-// Everything but scopes, kernels and waits.
+// Hears everything except scopes, kernels and waits.
 class All final : public Listener {
  public:
   void OnGraph(const observe::Graph& graph) override {

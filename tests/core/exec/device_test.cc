@@ -1,5 +1,5 @@
-// Who runs what is queued for a device: its thread, or whoever waits for it; one at a time, in
-// order.
+// Tests who runs the work that is queued for a device: its own thread, or any thread that waits for
+// it. Work runs one at a time and in order.
 #include "core/exec/device.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ Device& DeviceOfNull() {
 }
 Ref<Data> OnItsWay() { return MakeRef<Data>(Shape{DType::kF32, {}}, DeviceOfNull()); }
 
-// The device's thread may come first, if it was woken for what was before.
+// Many tries are needed, because the device's thread may come first if earlier work woke it.
 constexpr int kTries = 1000;
 
 TEST(Device, WhoWaitsRunsWhatIsQueued) {
@@ -52,7 +52,8 @@ TEST(Device, WhoWaitsRunsWhatIsQueued) {
   EXPECT_GT(on_this_thread, 0);
 }
 
-// What nobody waits for is done by the device's thread, and one that waits meanwhile sleeps.
+// Work that no thread waits for runs on the device's thread, and a thread that waits meanwhile
+// sleeps.
 TEST(Device, ItsThreadRunsTheRest) {
   Device& device = DeviceOfNull();
   std::latch begun(1), go_on(1);
@@ -108,7 +109,7 @@ TEST(Device, TasksOfManyThreadsRunOneAtATimeAndInTheirOrder) {
   }
 }
 
-// A queue that is full of what nobody was woken for.
+// Fills the queue with work for which nobody was woken.
 TEST(Device, AFullQueueIsEmptied) {
   Device& device = DeviceOfNull();
   int ran = 0;
@@ -117,7 +118,7 @@ TEST(Device, AFullQueueIsEmptied) {
   EXPECT_EQ(ran, 20);
 }
 
-// Whatever thread does it, it is the device's work.
+// The work counts as the device's, whichever thread runs it.
 TEST(Device, AReadIsRunByItsReaderForTheDevice) {
   struct : Listener {
     std::atomic<int> inside = 0, left = 0, on_this_thread = 0;

@@ -9,7 +9,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// The environment is read once, so it is read in a process of its own.
+// The environment is read once per process, so this reads it in a process of its own.
 void ExpectFlags(const char* value, const char* said) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
@@ -23,7 +23,7 @@ void ExpectFlags(const char* value, const char* said) {
       testing::ExitedWithCode(0), said);
 }
 
-// XLA_SYNC_WAIT=2 was refused.
+// Regression: XLA_SYNC_WAIT=2 was refused.
 TEST(Environment, FlagsAreNumbersAsInTorchXla) {
   for (const char* value : {"1", "2", "-1", "true"}) ExpectFlags(value, "^true true true\\.$");
   for (const char* value : {"0", "", "false"}) ExpectFlags(value, "^false false false\\.$");

@@ -1,5 +1,5 @@
-// XLA_GET_TENSORS_OPBYOP and XLA_SYNC_TENSORS_OPBYOP, which are read once a process: each case is
-// one of its own.
+// Tests XLA_GET_TENSORS_OPBYOP and XLA_SYNC_TENSORS_OPBYOP. They are read once per process, so each
+// case runs in its own process.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 int64_t Count(std::string_view name) { return counter_value(name).value_or(0); }
 
-// An operation on a value and itself is another program than one on two.
+// An operation on a value and itself is a different program from one on two values.
 void Compute() {
   const Tensor x = Tensor::FromHost<float>(std::vector<float>{1, 2, 3, 4}, {2, 2});
   const Tensor read = sum(exp((x + x) + x));
@@ -38,7 +38,7 @@ class OpByOpDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// A read computes add, add, exp, sum; the step those again, and mul, mul.
+// The read computes add, add, exp and sum; the step computes those again, and mul and mul.
 TEST_F(OpByOpDeathTest, AsOneProgramEach) {
   EXPECT_EXIT(ComputeWith(nullptr, nullptr), ::testing::ExitedWithCode(0),
               "read 171281, 2 programs for 2 executions; synced 64; 0 missed");

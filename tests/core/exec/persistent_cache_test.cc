@@ -1,5 +1,5 @@
-// Programs that one process compiles and another finds. Here each process is a device: what was
-// compiled for one, another has not.
+// Tests programs that one process compiles and another finds. Here each process is a device,
+// because a device does not have what was compiled for another.
 #include "core/exec/persistent_cache.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ int64_t Samples(std::string_view name) {
   return data ? data->count : 0;
 }
 
-// What the rest of a test adds to the counters.
+// Measures what the rest of a test adds to the counters.
 struct Since {
   const int64_t compiled = CounterValue("UncachedCompile"), timed = Samples("CompileTime"),
                 hits = CounterValue("PersistentCacheHit"),
@@ -49,7 +49,8 @@ constexpr const char* kCompiledAgain = "1 compiled, 1 timed, 0 hits, 1 misses, 1
 
 class PersistentCacheTest : public ::testing::Test {
  protected:
-  // The same program on a device that has compiled nothing yet, whose cache is in `folder`.
+  // Computes the same program on a device that has compiled nothing yet and whose cache is in
+  // `folder`.
   std::vector<float> Compute(const fs::path& folder, bool read_only = false) {
     Device& device = *new Device("CPU:0", MakeNativeBackend(1));
     const std::vector<float> values{1, 2, 3};
@@ -141,7 +142,7 @@ TEST_F(PersistentCacheTest, DamagedFilesAreMissesAndAreMadeAnew) {
     EXPECT_EQ(start.Text(), kCompiledAgain);
     ASSERT_EQ(Read(path), whole);
   }
-  EXPECT_THAT(Files(), ElementsAre(path));  // nothing half written is left
+  EXPECT_THAT(Files(), ElementsAre(path));  // no partly written file is left
 }
 
 TEST_F(PersistentCacheTest, AFolderOfThatNameIsAMiss) {

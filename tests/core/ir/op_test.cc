@@ -1,4 +1,4 @@
-// Shape rules, and what they say of operands that do not fit.
+// Tests shape rules and their messages about operands that do not fit.
 #include "core/ir/op.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ Shape ShapeOf(const Op& op, const std::vector<Shape>& operands, const Attributes
   return op.shape(shapes, attributes);
 }
 
-// The result as text, or what the Error says.
+// Returns the result as text, or the message of the Error.
 std::string Of(const Op& op, const std::vector<Shape>& operands,
                const Attributes& attributes = {}) {
   try {

@@ -1,4 +1,5 @@
-// Programs made by hand: instructions one after the other, shapes by the operations' own rules.
+// Builds programs by hand, one instruction after the other; the operations' own rules give the
+// shapes.
 #pragma once
 
 #include "core/compile/program.h"
@@ -7,7 +8,7 @@ namespace xlaprof::lazy {
 
 class ProgramBuilder {
  public:
-  // With the caller's line.
+  // Adds a parameter with the caller's line.
   int32_t Parameter(Shape shape, std::source_location location = std::source_location::current()) {
     const int32_t place = Append(op::device_data, std::move(shape), {}, {}, location);
     program.parameters.push_back(place);

@@ -1,4 +1,4 @@
-// Types, shapes and hashes, and their texts.
+// Tests types, shapes and hashes, and their texts.
 #include "core/ir/shape.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace xlaprof::lazy {
 namespace {
 
 TEST(DType, PromotesAsPyTorchDoes) {
-  // Rows and columns: bool, s32, s64, bf16, f16, f32, f64; what torch.promote_types gives.
+  // Rows and columns are bool, s32, s64, bf16, f16, f32, f64; the values are torch.promote_types.
   using enum DType;
   const DType expected[7][7] = {
       {kBool, kI32, kI64, kBF16, kF16, kF32, kF64}, {kI32, kI32, kI64, kBF16, kF16, kF32, kF64},
@@ -62,7 +62,7 @@ TEST(Hash, IsPrintedAsTorchXlaDoes) {
             "fedcba98765432100123456789abcdef");
 }
 
-// Names in logs and files: another process, build or year must give the same.
+// Hashes are names in logs and files, so every process, build and year must compute the same.
 TEST(Hash, StaysTheSame) {
   const Hash hash =
       Mix(Mix(Mix(Hash{}, uint64_t{42}), "aten::slice_scatter"), std::vector<int64_t>{1, -2});

@@ -1,6 +1,6 @@
-// stablehlo_cases FOLDER: programs of one operation each, for every operation, as CASE.mlir and
-// CASE.hlo, and cases.json, which says what they are: operation, attributes, shapes. What they
-// compute is judged by stablehlo_test.py.
+// stablehlo_cases FOLDER writes a program of one operation, for every operation, as CASE.mlir and
+// CASE.hlo. It also writes cases.json with the operation, attributes and shapes of each.
+// stablehlo_test.py checks what they compute.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,8 +42,8 @@ class Cases {
     Write(builder.program);
   }
 
-  // An argument's memory becomes a result's, a result is there twice, another is an argument, and
-  // names hold what has to be quoted.
+  // An argument's memory is donated to a result, one result is returned twice, another result is an
+  // argument, and names need quoting.
   void AddDonation() {
     ProgramBuilder builder;
     const int32_t a = builder.Parameter({kF32, {4}}), b = builder.Parameter({kF32, {4}});

@@ -1,7 +1,7 @@
-// stablehlo_models FOLDER: the third training step of each of some models, as MODEL.mlir, and in
-// MODEL.safetensors what goes in (input/N), what the native backend makes of it (result/N), and by
+// stablehlo_models FOLDER writes the third training step of each of some models as MODEL.mlir.
+// MODEL.safetensors holds the inputs (input/N), the native backend's results (result/N), and by
 // their names the data, the loss, and the parameters with their gradients. stablehlo_models_test.py
-// judges.
+// checks them.
 #include <cstdio>
 
 #include "core/compile/graph.h"
@@ -16,8 +16,8 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Of Adam: a bias before a normalisation has no gradient but rounding, which a smaller one would
-// make steps of.
+// Adam's epsilon. The gradient of a bias before a normalisation is only rounding, which a smaller
+// epsilon would turn into steps.
 constexpr double kEps = 1e-3;
 
 struct Mlp : nn::Module {
@@ -34,7 +34,7 @@ struct ConvNet : examples::Net {
   }
 };
 
-// The next word from those before it.
+// Predicts the next word from the words before it.
 struct Transformer : nn::Module {
   static constexpr int64_t kWords = 11, kWidth = 16, kTime = 6;
   nn::Embedding words{kWords, kWidth}, places{kTime, kWidth};
@@ -55,7 +55,7 @@ struct Transformer : nn::Module {
   }
 };
 
-// Learns its running statistics as well.
+// Also updates running statistics.
 struct Normed : nn::Module {
   nn::Conv2d conv{2, 4, 3, /*stride=*/2, /*padding=*/1};
   nn::BatchNorm2d norm{4};

@@ -16,10 +16,10 @@ from stablehlo_test import TYPES, run
 
 SAFETENSORS = {"BOOL": "bool", "I32": "int32", "I64": "int64", "BF16": "bfloat16", "F16": "float16", "F32": "float32",
                "F64": "float64"}
-# Of the largest expected value: sums are made in another order.
+# The tolerance is relative to the largest expected value, because sums are computed in another order.
 TOLERANCE = 2e-5
-# The gradient of a bias before a normalisation is nothing but what was rounded, which XLA and other processors round otherwise:
-# it counts as large as the terms that it is the sum of.
+# The gradient of a bias before a normalisation is only rounding error, which differs in XLA and on other processors. It
+# is compared relative to the terms that it sums up.
 ONLY_ROUNDED = {"normed": "conv.bias"}
 LEAST, LEAST_ROUNDED = 1e-3, 1e-2
 
@@ -40,7 +40,7 @@ def under(tensors, folder):
     return {name.removeprefix(folder + "/"): tensors[name] for name in sorted(tensors) if name.startswith(folder + "/")}
 
 
-# The models of stablehlo_models.cc, as JAX has them.
+# These are the models of stablehlo_models.cc, written in JAX.
 
 def linear(p, name, x):
     return x @ p[name + ".weight"].T + p[name + ".bias"]

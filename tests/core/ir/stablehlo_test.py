@@ -19,7 +19,8 @@ from jax._src.lib import _jax, hlo, xla_client
 TYPES = {"bool": np.bool_, "int32": np.int32, "int64": np.int64, "bfloat16": ml_dtypes.bfloat16, "float16": np.float16,
          "float32": np.float32, "float64": np.float64}
 NAMES = list(TYPES)
-# Relative to the largest of the expected values; XLA sums in another order, and multiplies 16 bits in 32.
+# Tolerances are relative to the largest expected value. XLA sums in another order, and multiplies 16-bit types in 32
+# bits.
 TOLERANCE = {"bfloat16": 2e-2, "float16": 3e-3, "float32": 2e-6, "float64": 1e-13}
 
 
@@ -31,7 +32,7 @@ def real(attribute):
     return struct.unpack("<d", struct.pack("<q", attribute))[0]
 
 
-# Inputs: numbers of both signs, few enough that some are equal; positive where the operation wants that.
+# Inputs have both signs and few distinct values, so that some are equal; they are positive if the operation needs that.
 
 def make_input(rng, case, place, name, sizes):
     op = case["op"].split("::")[1]
@@ -122,7 +123,7 @@ def max_pool2d_backward(a, result, gradient, input_):
         for n in range(result[0]):
             for c in range(result[1]):
                 part = input_[n, c, rows, columns]
-                i, j = np.unravel_index(part.argmax(), part.shape)  # the first of equals
+                i, j = np.unravel_index(part.argmax(), part.shape)  # the first of several equal ones
                 out[n, c, rows.start + i, columns.start + j] += gradient[n, c, y, x]
     return out
 
@@ -219,7 +220,7 @@ def threefry(key, counter):
     return x0, x1
 
 
-# Its authors' known answers.
+# These are the known answers of the algorithm's authors.
 assert threefry((0, 0), (0, 0)) == (0x6B200159, 0x99BA4EFE)
 assert threefry((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3)) == (0xC4923A9C, 0x483DF7A0)
 
@@ -296,7 +297,7 @@ EXPECTED = {
     "native_batch_norm": native_batch_norm, "native_batch_norm_backward": native_batch_norm_backward,
     "_native_batch_norm_legit_no_training": batch_norm_inference, "uniform": uniform, "Constant": constant,
 }
-# Whose results are inputs, counts or exact sums of bits.
+# The results of these are inputs, counts or exact sums of bits.
 EXACT = {"uniform", "Constant", "cast", "expand", "view", "permute", "slice", "slice_scatter", "cat", "constant_pad_nd",
          "flip", "max_pool2d", "amax", "amin", "gather", "index_select", "neg", "abs", "relu", "maximum", "minimum", "where"}
 
@@ -351,10 +352,10 @@ def main():
                 try:
                     results = run(text if form == "mlir" else from_hlo(text), inputs)
                     wrong = difference(case, results[0], expected)
-                    # The program that gives its result twice and an argument back.
+                    # This program returns its result twice, and an argument.
                     if len(results) == 3 and not all(map(np.array_equal, results[1:], (results[0], inputs[1]))):
                         wrong = f"gave {results}"
-                except Exception as error:  # noqa: BLE001: whatever XLA says of a text
+                except Exception as error:  # noqa: BLE001: whatever XLA raises for a text
                     wrong = f"{type(error).__name__}: {str(error)[:2000]}\n{text}"
                 if wrong:
                     problems += 1

@@ -1,4 +1,4 @@
-// The texts of one small program, whole; and what our own importers make of them.
+// Compares the whole texts of one small program, and tests what our own importers make of them.
 #include "core/ir/text.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What a training program does with a weight: w -= sum(x, 0) * 0.5. Its name and lines are in the
-// texts below.
+// Builds what a training program does with a weight: w -= sum(x, 0) * 0.5. The weight's name and
+// lines are in the texts below.
 Program Step() {
   ProgramBuilder builder;
   ResetScopes();
@@ -127,7 +127,7 @@ TEST(StableHloText, IsOneFunction) {
   EXPECT_THAT(text, HasSubstr("    return %5, %p0 : tensor<3xf32>, tensor<4x3xf32>\n  }\n}\n"));
 }
 
-// Two of an operation's outputs, and what is made of one.
+// Builds an operation with two outputs, one of which is used further.
 Program Normed() {
   ProgramBuilder builder;
   const int32_t x = builder.Parameter({DType::kF32, {8, 2}});

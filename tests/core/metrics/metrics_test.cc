@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::Le;
 using testing::Not;
 
-// Where calls are counted anew.
+// Runs `f` in a thread in which calls are counted from zero.
 template <class F>
 void InNewThread(F&& f) {
   std::thread(std::forward<F>(f)).join();

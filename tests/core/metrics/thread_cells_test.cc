@@ -11,7 +11,7 @@
 namespace xlaprof::lazy::metrics {
 namespace {
 
-// More threads than there are cells, all there at once.
+// There are more threads than cells, and all exist at once.
 TEST(ThreadCells, ManyThreadsLoseNothing) {
   ThreadCells cells;
   constexpr int kThreads = 40;

@@ -1,4 +1,4 @@
-// Layers that are more than one function, against their formulas in f64.
+// Tests layers that consist of more than one function, against their formulas in f64.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ class BatchNorm : public testing::Test {
     for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(double(i * i + size_t(seed)));
     return values;
   }
-  // Places of a channel's elements.
+  // Returns the indices of a channel's elements.
   static std::vector<size_t> Of(int64_t channel) {
     std::vector<size_t> places;
     for (int64_t image = 0; image < kImages; ++image) {
@@ -103,7 +103,7 @@ TEST_F(BatchNorm, EvaluatesByWhatItHasSeen) {
       EXPECT_NEAR(got[i], normal * weight_[size_t(c)] + bias_[size_t(c)], 1e-14);
     }
   }
-  EXPECT_EQ(Doubles(norm_.running_mean)[1], -1);  // nothing follows
+  EXPECT_EQ(Doubles(norm_.running_mean)[1], -1);  // the running mean does not change
 }
 
 TEST_F(BatchNorm, CannotTrainOnOneValue) {

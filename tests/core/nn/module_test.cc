@@ -41,7 +41,7 @@ TEST(Module, NamesWhatIsInIt) {
               ElementsAre(Key("norm.bias"), Key("norm.running_mean"), Key("norm.running_var"),
                           Key("norm.weight"), Key("pair.first.bias"), Key("pair.first.weight"),
                           Key("pair.second.bias"), Key("pair.second.weight")));
-  EXPECT_EQ(net.parameters().size(), 6u);  // without what only runs along
+  EXPECT_EQ(net.parameters().size(), 6u);  // without the running statistics
   net.pair.second.weight = net.pair.first.weight;
   EXPECT_EQ(net.parameters().size(), 5u);
   net.eval();
@@ -62,7 +62,7 @@ TEST(Module, MovesToADevice) {
   EXPECT_TRUE(net.first.weight.grad());
   const Tensor same = net.first.weight;
   net.to(Device::Default());
-  EXPECT_TRUE(AreTied(same, net.first.weight));  // it was there
+  EXPECT_TRUE(AreTied(same, net.first.weight));  // it was on the device already
 }
 
 TEST(Module, WeightsTiedBeforeAMoveBecomeTwo) {
@@ -87,7 +87,7 @@ TEST(Module, WeightsTiedBeforeAMoveBecomeTwo) {
               ElementsAre(fmt::format("first.weight second.weight of 16 bytes on {} at line {}",
                                       Device::Default().name(), line)));
 
-  net.second.weight = net.first.weight;  // after the move: one tensor, trained by both uses
+  net.second.weight = net.first.weight;  // tied after the move: one tensor, trained by both uses
   net.to(Device::Default());
   EXPECT_TRUE(AreTied(net.first.weight, net.second.weight));
   EXPECT_EQ(counter_value("UntiedParameters").value_or(0) - counted, 1);
@@ -104,7 +104,7 @@ TEST(Module, ACopyHasTheSameTensorsADeepCopyItsOwn) {
   EXPECT_TRUE(deep.first.weight.requires_grad());
   const std::vector<float> before = Values(net.first.weight);
   optim::SGD optimizer(net.parameters(), /*lr=*/1);
-  for (int i = 0; i < 2; ++i) {  // the second step takes the first one's memory
+  for (int i = 0; i < 2; ++i) {  // the second step reuses the first one's memory
     optimizer.zero_grad();
     const Tensor loss = sum(net(ones({1, 2})) + net.first.bias);
     loss.backward();

@@ -1,4 +1,4 @@
-// Optimizers against their formulas, written out in f64.
+// Tests optimizers against their formulas, written out in f64.
 #include "core/nn/optim.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ std::vector<double> GradientOf(int step) {
   return {std::sin(step + 1.), 0.1 * step - 0.4, 3 * std::cos(2. * step)};
 }
 
-// The weights after each step with `optimizer` of them. Each step is computed, so that what the
-// optimizer keeps goes through the device's memory.
+// Returns the weights after each step with `optimizer`. Each step is computed, so that the
+// optimizer's state goes through the device's memory.
 std::vector<std::vector<double>> Train(const Tensor& weights, optim::Optimizer& optimizer) {
   std::vector<std::vector<double>> seen;
   for (int step = 0; step < kSteps; ++step) {
@@ -31,7 +31,8 @@ std::vector<std::vector<double>> Train(const Tensor& weights, optim::Optimizer& 
   return seen;
 }
 
-// `update` is given the weight's number, the step from 1 and the gradient, and changes the weight.
+// Compares with `update`, which gets the weight's number, the step from 1 and the gradient, and
+// changes the weight.
 template <class Update>
 void ExpectFormula(const std::vector<std::vector<double>>& seen, Update&& update) {
   std::vector<double> weights = kFirst;

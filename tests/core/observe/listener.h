@@ -1,4 +1,4 @@
-// An observer that keeps what it hears of as text; each test overrides what it listens to.
+// An observer that keeps the events it hears as text; each test overrides those it listens to.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// What does not fit is told with the operation, the shapes and the caller's line.
+// Tests that errors name the operation, the shapes and the caller's line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Gradients of every operation against differences: (f(x + h) - f(x - h)) / 2h, in f64.
+// Compares the gradient of every operation with the difference (f(x + h) - f(x - h)) / 2h in f64.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,7 +15,7 @@ Tensor PutDoubles(const std::vector<double>& values, const Dims& sizes) {
   return Tensor::FromHost(std::span<const double>(values), sizes);
 }
 
-// `f` gives any tensor; its elements are weighted, so that each counts differently.
+// `f` returns any tensor. Its elements are weighted, so that each counts differently.
 void Check(const Function& f, const std::vector<Dims>& sizes, double least = -2, double most = 2) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> draw(least, most);
@@ -97,7 +97,8 @@ TEST(Gradient, OfViews) {
   Check([](Inputs x) { return cat(std::vector{x[0], x[1], x[0]}, 1); }, {{2, 1}, {2, 3}});
   Check([](Inputs x) { return stack(std::vector{x[0], x[1]}, 1); }, {{2, 3}, {2, 3}});
   Check([](Inputs x) { return pad(x[0], {1, 0}, {0, 2}, 7); }, {{2, 3}});
-  // What is cut off has a gradient of 0; the gradient was as small as what was left.
+  // Regression: elements that are cut off have a gradient of 0, but the gradient was as small as
+  // the rest.
   for (const Dims& low : {Dims{0, -1}, Dims{1, -2}, Dims{-1, 2}, Dims{-2, 0}}) {
     for (const Dims& high : {Dims{0, 0}, Dims{0, -1}, Dims{1, 2}})
       Check([&](Inputs x) { return pad(x[0], low, high, 7); }, {{3, 4}});
@@ -184,7 +185,7 @@ TEST(Gradient, OfWhatIsUsedTwiceIsTheSum) {
   Tensor x = full({2}, 3).requires_grad_();
   sum(x * x + x).backward();
   EXPECT_EQ(x.grad().to_cpu().values<float>()[0], 7);
-  sum(x * 2).backward();  // is added to what is there
+  sum(x * 2).backward();  // is added to the existing gradient
   EXPECT_EQ(x.grad().to_cpu().values<float>()[1], 9);
 }
 

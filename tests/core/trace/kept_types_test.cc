@@ -1,4 +1,5 @@
-// XLA_USE_BF16 and the like: what a tensor is to the user, and what the device keeps.
+// Tests XLA_USE_BF16 and similar variables: a tensor has one type for the user, and another on the
+// device.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,8 +11,8 @@
 namespace xlaprof::lazy {
 namespace {
 
-// What `f` says with `variable` set. The environment is read once, so it runs in a process of its
-// own.
+// Checks the text that `f` returns with `variable` set. The environment is read once, so `f` runs
+// in a process of its own.
 template <class F>
 void ExpectWith(const char* variable, F&& f, const char* said) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -24,7 +25,7 @@ void ExpectWith(const char* variable, F&& f, const char* said) {
       testing::ExitedWithCode(0), said);
 }
 
-// The logical type, that of what is read, and the value.
+// Returns the logical type, the type of the value that is read, and the value.
 std::string Read(const Tensor& tensor) {
   const HostTensor host = tensor.to_cpu();
   return fmt::format("{}, {}, {}", TorchName(tensor.dtype()), TorchName(host.shape.dtype),
@@ -64,8 +65,8 @@ TEST(KeptTypes, LongMayHave32Bits) {
   ExpectWith("XLA_USE_32BIT_LONG", index, "^int64, int64, 4\\.$");
 }
 
-// argmax gave 64 bits, which no other tensor of whole numbers has then: the program broke off at
-// the first one that met it.
+// Regression: argmax returned 64 bits, but all other integer tensors have 32 bits then. The program
+// failed at the first operation that combined both.
 std::string Mix() {
   const std::vector<int64_t> numbers{0, 1, 2, 3};
   const Tensor x = Tensor::FromHost(std::span(numbers), {4}), table = x.view({2, 2});
@@ -108,7 +109,8 @@ TEST(KeptTypes, WholeNumbersOfAllOperationsMix) {
     ExpectWith(variable, Mix, kSaid);
 }
 
-// Every operation of a training keeps to it: types that differ on the device raise an error.
+// Every operation of a training step keeps to the type: types that differ on the device raise an
+// error.
 std::string Train() {
   nn::manual_seed(1);
   manual_seed(1);
@@ -120,7 +122,7 @@ std::string Train() {
   for (nn::Module* module : std::vector<nn::Module*>{&norm, &table, &last}) {
     for (const Tensor& parameter : module->parameters()) all.push_back(parameter);
   }
-  // f16 has no 1e-8.
+  // f16 cannot represent 1e-8.
   optim::Adam optimizer(all, /*lr=*/0.02, 0.9, 0.999, /*eps=*/1e-4);
   const Tensor images = rand({4, 1, 6, 6}), classes = arange(4);
   double first = 0, now = 0;

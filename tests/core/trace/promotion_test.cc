@@ -1,4 +1,4 @@
-// The types of results, which are PyTorch's.
+// Tests that the types of results are PyTorch's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(Promotion, OfTwo) {
   EXPECT_EQ(gt(whole, 0).dtype(), DType::kBool);
   EXPECT_EQ(sum(gt(whole, 0)).dtype(), DType::kI64);
   EXPECT_EQ((fraction.to(DType::kF64) + 1).dtype(), DType::kF64);
-  // A number in a tensor of no dimensions counts where it is of a higher kind.
+  // A tensor of no dimensions affects the type only if it is of a higher kind.
   EXPECT_EQ((fraction.to(DType::kBF16) * full({}, 2.5)).dtype(), DType::kBF16);
   EXPECT_EQ((full({}, 2, DType::kI64) + whole.to(DType::kI32)).dtype(), DType::kI32);
   EXPECT_EQ((whole * full({}, 2.5)).dtype(), DType::kF32);
@@ -103,7 +103,7 @@ TEST(Promotion, QuotientsAreFractions) {
   EXPECT_EQ((ones({2}, DType::kBF16) / ones({2}, DType::kI64)).dtype(), DType::kBF16);
 }
 
-// They were fractions of 24 bits.
+// Regression: they were fractions of 24 bits.
 TEST(Promotion, WholeNumbersHaveWholePowers) {
   const Tensor three = full({1}, 3, DType::kI64);
   EXPECT_THAT(Whole(pow(three, 39)), ElementsAre(4052555153018976267));
@@ -154,7 +154,7 @@ TEST(Promotion, OfChoices) {
   EXPECT_EQ(where(truth, truth, full({}, 2, DType::kI64)).dtype(), DType::kI64);
 }
 
-// The fraction was cut off without a word.
+// Regression: the fraction was cut off without an error.
 TEST(Promotion, AWriteInPlaceTakesNoHigherKind) {
   Tensor whole = arange(4), truth = gt(whole, 1), fraction = ones({4});
   const std::pair<std::function<void()>, const char*> cases[] = {

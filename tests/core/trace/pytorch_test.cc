@@ -1,5 +1,5 @@
-// Where it is easily another number than PyTorch's: each was one. What is expected is what torch
-// 2.9 gives.
+// Tests results that could easily differ from PyTorch's; each of them once did. The expected values
+// are those of torch 2.9.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ Tensor Indices(const std::vector<int64_t>& values, const Dims& sizes) {
 }
 Tensor Leaf(const std::vector<float>& values) { return Put(values).requires_grad_(); }
 
-// --- graphs whose nodes are alike and are used differently are other programs ---
+// --- graphs with equal nodes that are used differently are different programs ---
 
 TEST(Programs, TellWhichNumberIsWhich) {
   const Tensor x = Put({10}, {1});
@@ -58,7 +58,7 @@ TEST(Programs, TellWhichResultIsWhich) {
   }
 }
 
-// --- writes in place, and who else holds what they write ---
+// --- writes in place, and other tensors that share the written memory ---
 
 TEST(WritesInPlace, ACopyKeepsWhatItCopied) {
   Tensor a = Put({1, 2}), b = Put({0, 0});
@@ -68,7 +68,7 @@ TEST(WritesInPlace, ACopyKeepsWhatItCopied) {
   wait_device_ops();
   EXPECT_THAT(Values(b), ElementsAre(1, 2));
   EXPECT_THAT(Values(a), ElementsAre(2, 3));
-  const Tensor kept = a.clone();  // and a swap
+  const Tensor kept = a.clone();  // together with the next line, a swap
   a.copy_(b), b.copy_(kept);
   a.mul_(10), b.mul_(10);
   mark_step();
@@ -106,7 +106,7 @@ TEST(WritesInPlace, OfWhatBothNeedGradientsOf) {
   EXPECT_THAT(Values(w.grad()), ElementsAre(2, 3));
 }
 
-// PyTorch rebuilds the view's history; here it is said.
+// PyTorch rebuilds the view's history; here an error is raised.
 TEST(WritesInPlace, AnOlderViewDoesNotForgetThem) {
   const Tensor x = Leaf({1, 2});
   Tensor y = x * 2;
@@ -119,7 +119,7 @@ TEST(WritesInPlace, AnOlderViewDoesNotForgetThem) {
   const Tensor row = rows.view({1, 2});
   rows.copy_(x);
   EXPECT_THAT(MessageOf([&] { sum(row * 2); }), HasSubstr("this view was taken before"));
-  NoGrad no_grad;  // an optimizer's writes are none of these
+  NoGrad no_grad;  // an optimizer's writes raise no error
   EXPECT_THAT(Values(row), ElementsAre(1, 2));
 }
 
@@ -194,7 +194,7 @@ TEST(Gradients, AgainWhereNothingWasSaved) {
   EXPECT_THAT(MessageOf([&] { square.backward(); }), HasSubstr("a second time"));
 }
 
-// Given up on a small stack.
+// The chain is released on a small stack.
 TEST(Gradients, OfAChainOfAnyLength) {
   Tensor y = Leaf({1});
   for (int i = 0; i < 30'000; ++i) {
@@ -251,7 +251,7 @@ TEST(Optimizers, CountTheStepsOfEachParameter) {
   EXPECT_NEAR(weights[0].item(), 0.7006, 1e-3);
 }
 
-// --- what cannot be ---
+// --- refused arguments ---
 
 TEST(Refused, BytesAndSizesThatDoNotFit) {
   const HostTensor few{{DType::kF32, {1'000'000}}, std::vector<std::byte>(4)};

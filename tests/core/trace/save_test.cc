@@ -26,7 +26,7 @@ class Save : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   void Write(std::string_view bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
-  // A file with this header and this data.
+  // Writes a file with this header and this data.
   void Write(const std::string& header, std::string_view data) {
     const uint64_t length = header.size();
     std::string bytes(reinterpret_cast<const char*>(&length), 8);
@@ -118,7 +118,7 @@ TEST_F(Save, EachFlippedBitIsToldOrHarmless) {
     Write(flipped);
     if (ErrorOfLoad() == "nothing was raised") {
       ++harmless;
-      // The name under which the hash stands is another: the file is one of another program.
+      // The flipped bit changed the name of the hash entry: the file looks like another program's.
       EXPECT_TRUE(bit / 8 < name_of_hash + 13) << bit / 8 << " of " << data;
       EXPECT_EQ(Values(load(path_)["a"]), (std::vector<float>{0, 1, 2, 3, 4}));
     }

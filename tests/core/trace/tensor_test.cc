@@ -99,8 +99,8 @@ TEST(Tensor, FallbacksRunOnTheCpu) {
     EXPECT_GT(counter_value(op).value_or(0), 0) << op;
 }
 
-// The native backend took the rows of all batches for the columns of one transposed matrix: keys of
-// attention had wrong gradients.
+// Regression: the native backend took the rows of all batches for the columns of one transposed
+// matrix, so keys of attention had wrong gradients.
 TEST(Tensor, AViewOfTransposedBatchesIsMultiplied) {
   const Tensor x = arange(12, DType::kF32).view({2, 3, 2});
   const Tensor rows = x.permute({0, 2, 1}).view({4, 3});
@@ -108,7 +108,7 @@ TEST(Tensor, AViewOfTransposedBatchesIsMultiplied) {
   EXPECT_THAT(Values(matmul(x.permute({0, 2, 1}), ones({2, 3, 1}))), ElementsAre(6, 9, 24, 27));
 }
 
-// They were computed as doubles, which have 53 bits.
+// Regression: they were computed as doubles, which have 53 bits.
 TEST(Tensor, FallbacksKeepAllDigitsOfWholeNumbers) {
   constexpr int64_t kLarge = (int64_t(1) << 60) + 1;
   const std::vector<int64_t> numbers{kLarge, kLarge + 1, kLarge, -kLarge};

@@ -1,4 +1,4 @@
-// What tests ask of tensors.
+// Helpers for tests that read tensors and errors.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline std::vector<float> Values(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-// Of the error that `f` raises.
+// Returns the message of the error that `f` raises.
 template <class F>
 std::string MessageOf(F&& f) {
   try {
