@@ -1,7 +1,7 @@
-// What is concluded from each bundled capture: from the whole of it, and from each of its files
-// alone. Every finding is reduced to what it claims (kind, reason, state, severity, place, count,
-// cost, saving), so that its words may change and its claims may not. Also which run every
-// directory of files is divided into, and which of them is read.
+// Tests the conclusions from each bundled capture: from the whole of it, and from each of its files
+// alone. Every finding is reduced to its claims (kind, reason, state, severity, place, count, cost,
+// saving), so that its words may change but its claims may not. Also tests into which runs every
+// directory of files is divided, and which of them is read.
 //
 // The expectation of tests/golden/SUITE/CASE is tests/golden/conclusions/SUITE/CASE.txt. A folder
 // of tests/golden/plans has a layout.txt, which describes a directory of bundled files.
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// 1234567 as "1,234,567".
+// Returns 1234567 as "1,234,567".
 std::string Grouped(int64_t value) {
   std::string digits = std::to_string(value);
   for (int at = int(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3)
@@ -36,14 +36,14 @@ std::string Text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// "name value", if there is a value.
+// Returns "name value" if there is a value.
 std::string Figure(const char* name, const json& value) {
   if (value.is_null()) return "";
   return std::string("  ") + name + " " +
          (value.is_number_integer() ? Grouped(value.get<int64_t>()) : Text(value));
 }
 
-// "body train.py:7 scope train.1 op aten::nonzero", of what is known.
+// Returns the known parts of a place, such as "body train.py:7 scope train.1 op aten::nonzero".
 std::string PlaceOf(const json& subject) {
   std::string place;
   auto add = [&](const std::string& part) { place += (place.empty() ? "" : " ") + part; };
@@ -74,7 +74,8 @@ std::string FindingLine(const json& finding) {
          (figures.empty() ? "" : "  " + figures + "\n");
 }
 
-// `report --format json` of `arguments` in `folder`; null where the program ends with 2.
+// Returns the output of `report --format json` for `arguments` in `folder`, or null if the program
+// exits with 2.
 json Report(const fs::path& folder, const std::string& arguments, const fs::path& scratch) {
   const std::string out = (scratch / "report.json").string();
   const Ran ran =
@@ -103,7 +104,7 @@ std::string Conclusions(const json& report) {
   return text.empty() ? "  nothing found\n" : text;
 }
 
-// The files that are read as run `label`, a line each.
+// Returns the imported files, one line each.
 std::string FilesOf(const json& report) {
   std::vector<std::string> lines;
   for (const json& source : report["sources"]) {
@@ -116,7 +117,8 @@ std::string FilesOf(const json& report) {
   return text;
 }
 
-// The runs that a directory holds, with the files of each, and the files that were made from others.
+// Returns the runs that a directory holds, with the files of each, and the files that were made
+// from others.
 std::string Plan(const fs::path& folder, const json& report, const fs::path& scratch) {
   if (report.is_null()) return "  exit status 2\n";
   std::string text;
@@ -141,7 +143,7 @@ bool IsInput(const fs::path& path) {
   return !name.starts_with("expected") && name != "args";
 }
 
-// The files below `folder`, as paths from there, in order.
+// Returns the files below `folder` as relative paths, in order.
 std::vector<std::string> InputsOf(const fs::path& folder) {
   std::vector<std::string> inputs;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -152,8 +154,8 @@ std::vector<std::string> InputsOf(const fs::path& folder) {
   return inputs;
 }
 
-// Makes the directory that a layout.txt describes. A line is the path of a file there, that of the
-// file below tests/golden whose bytes it has, and how many hours ago it was written.
+// Makes the directory that a layout.txt describes. Each line has the path of a file there, the file
+// below tests/golden that has its bytes, and how many hours ago it was written.
 void MakeLayout(const fs::path& layout, const fs::path& folder) {
   std::ifstream lines(layout);
   const fs::file_time_type now = fs::file_time_type::clock::now();
@@ -164,7 +166,7 @@ void MakeLayout(const fs::path& layout, const fs::path& folder) {
     int hours_ago = 0;
     ASSERT_TRUE(words >> path >> bytes >> hours_ago) << layout << ": " << line;
     fs::create_directories((folder / path).parent_path());
-    // A second source is appended, as a run is to the log of the one before it.
+    // A second source is appended, in the way that a run is appended to an earlier run's log.
     std::ofstream out(folder / path, std::ios::binary | std::ios::app);
     out << std::ifstream(kGolden / bytes, std::ios::binary).rdbuf();
     ASSERT_TRUE(out.good()) << bytes;
@@ -173,7 +175,7 @@ void MakeLayout(const fs::path& layout, const fs::path& folder) {
   }
 }
 
-// SUITE/CASE of every folder that holds input, in order.
+// Returns SUITE/CASE of every folder that holds input, in order.
 std::vector<std::string> ConclusionCases() {
   std::vector<std::string> cases;
   for (const auto& suite : fs::directory_iterator(kGolden)) {
@@ -191,7 +193,7 @@ std::vector<std::string> ConclusionCases() {
 
 class ConcludedFrom : public testing::TestWithParam<std::string> {};
 
-// The directory of a case, made in `folder`, so that all files are as old on each machine.
+// Makes the directory of a case in `folder`, so that the files have the same age on each machine.
 void MakeDirectory(const fs::path& of_case, const fs::path& folder) {
   if (fs::exists(of_case / "layout.txt")) return MakeLayout(of_case / "layout.txt", folder);
   const auto written = fs::file_time_type::clock::now() - std::chrono::hours(1);

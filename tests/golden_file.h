@@ -1,4 +1,4 @@
-// Expectations that lie in files of the repository.
+// Compares text with expectations that are kept in files of the repository.
 //
 // XLAPROF_UPDATE_GOLDEN=1 rewrites them (scripts/test --update); the diff is reviewed like code.
 #pragma once

@@ -1,6 +1,7 @@
-// Walks tests/golden: each folder SUITE/CASE with an expected.txt or expected_error.txt is a test.
+// Runs the cases in tests/golden: each folder SUITE/CASE with an expected.txt or expected_error.txt
+// is a test.
 //
-//   capture.sql           rows of a store, readable; becomes a store that is reported on
+//   capture.sql           readable rows, from which a store is made and reported on
 //   args                  more arguments of `xlaprof report`, on one line
 //   any other file        an input, as it is
 //   expected.txt          what the program prints, and exit status 0

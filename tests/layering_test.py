@@ -6,7 +6,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# folder -> folders of ours it may include (besides itself and core/base), and libraries (besides std, fmt, abseil).
+# Maps a folder to the folders of ours that it may include (besides itself and core/base), and to libraries (besides std, fmt and
+# abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
 FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch_xla", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
@@ -80,9 +81,9 @@ LIBRARIES = {
     "python": ["nanobind"],
 }
 ALWAYS = ["absl", "fmt"]
-# C++ and POSIX headers have no folder, or one of these.
+# C++ and POSIX headers are in no folder, or in one of these.
 SYSTEM = ["sys", "netinet", "arpa", "linux"]
-# A library that a folder may use in the named files only.
+# These libraries may be used in a folder only by the named files.
 ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("core", "nlohmann"): ["safetensors"],
            ("profiler/import", "nlohmann"): ["notebook"]}
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
@@ -90,7 +91,7 @@ OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h"
 
 
 def folder_of(path):
-    """The longest folder of the table that holds `path`."""
+    """Returns the longest folder of the table that holds `path`."""
     names = [f for f in OURS if path == f or path.startswith(f + "/")]
     return max(names, key=len) if names else None
 

@@ -18,7 +18,7 @@ struct Ran {
   std::string out;  // standard output and, after it, standard error
 };
 
-// A shell's command, in `folder`.
+// Runs a shell command in `folder`.
 inline Ran RunShell(const std::string& shell, const std::filesystem::path& folder) {
   std::string command =
       "cd '" + folder.string() + "' && " + shell + " 2>stderr.txt; s=$?; cat stderr.txt; exit $s";
@@ -32,13 +32,13 @@ inline Ran RunShell(const std::string& shell, const std::filesystem::path& folde
   return ran;
 }
 
-// `arguments` is shell text. What stands in `folder` is the working directory.
+// Runs the program with `arguments`, which is shell text. The working directory is `folder`.
 inline Ran RunProgram(const std::string& arguments, const std::filesystem::path& folder,
                       const std::string& environment = "") {
   return RunShell(environment + " " XLAPROF_PROGRAM " " + arguments, folder);
 }
 
-// A test with a directory of its own.
+// A test with its own directory.
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest() {

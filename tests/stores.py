@@ -1,4 +1,4 @@
-"""What tests in Python read: the bundled captures, and stores of readable rows."""
+"""Helpers for tests in Python: the bundled captures, and stores made from readable rows."""
 import pathlib
 import sqlite3
 
@@ -7,15 +7,15 @@ CAPTURES = ROOT / "tests/golden/captures"
 
 
 def bundled_captures():
-    """Name and path of each: a folder, or a file where a folder holds several runs."""
+    """Returns the name and path of each: a directory, or a file if a directory holds several runs."""
     folders = sorted(path for path in CAPTURES.iterdir() if path.is_dir())
     single = [path for path in folders if path.name != "kineto"]
     return {path.name.split(".")[0]: path for path in single + sorted((CAPTURES / "kineto").iterdir())}
 
 
 def store_of_sql(sql, store, extension):
-    """Makes the store `store` of the statements in the file `sql`, through Python's own SQLite and our extension, whose
-    path is `extension`."""
+    """Makes the store `store` from the statements in the file `sql`, with Python's own SQLite and our extension, whose path is
+    `extension`."""
     db = sqlite3.connect(store, isolation_level=None)
     db.executescript((ROOT / "profiler/store/schema.sql").read_text())
     db.execute("PRAGMA user_version = 1")

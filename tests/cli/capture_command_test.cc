@@ -1,4 +1,4 @@
-// `xlaprof capture` of programs that run beside the test.
+// Tests `xlaprof capture` on programs that run beside the test.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
@@ -37,7 +37,7 @@ TEST_F(CaptureCommand, KeepsARunInAStore) {
   const Ran report = Run("report run.xlaprof");
   EXPECT_EQ(report.status, 0);
   EXPECT_THAT(report.out, HasSubstr(fmt::format("127.0.0.1:{} (xspace", server->port())));
-  // Neither is replaced unasked.
+  // No existing file is replaced unless the user asks for it.
   EXPECT_THAT(Run(fmt::format("capture 127.0.0.1:{} --duration 10ms", server->port())).out,
               HasSubstr("run.xlaprof: is there already"));
 }
@@ -79,7 +79,7 @@ TEST_F(CaptureCommand, NothingIsLeftWhereNobodyAnswers) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "sub.xlaprof"));
 }
 
-// It asked the program for a minute first, and threw that away.
+// Regression: it first recorded the program for a minute, and then threw the profile away.
 TEST_F(CaptureCommand, LooksFirstWhereItsStoreGoes) {
   auto server = *StartServer(0);
   const std::string capture =
@@ -92,12 +92,12 @@ TEST_F(CaptureCommand, LooksFirstWhereItsStoreGoes) {
   EXPECT_THAT(Run(capture + "/proc/run.xlaprof").out, HasSubstr("/proc/run.xlaprof: cannot be"));
 }
 
-// What was captured is worth more than the store that could not be written.
+// A captured profile is worth more than the store that could not be written.
 TEST_F(CaptureCommand, KeepsTheProfilesWhereTheStoreCannotBeWritten) {
   auto server = *StartServer(0);
   BusyProgram program;
   ASSERT_EQ(RunShell("mkdir tmp", folder_).status, 0);
-  // The profile has room within the limit, and the store has not.
+  // The profile fits within the limit, but the store does not.
   const std::string capture = fmt::format("capture 127.0.0.1:{} --duration 100ms", server->port());
   const Ran ran = Run(capture, "ulimit -f 200; TMPDIR=$PWD/tmp");
   EXPECT_EQ(ran.status, 2);
@@ -108,16 +108,16 @@ TEST_F(CaptureCommand, KeepsTheProfilesWhereTheStoreCannotBeWritten) {
   EXPECT_THAT(Run("import -o later.xlaprof " + kept.substr(0, kept.find('\n'))).out,
               HasSubstr("1 file read"));
   ASSERT_EQ(RunShell("rm -r tmp/*", folder_).status, 0);
-  // Otherwise nothing is left there.
+  // In a normal run, nothing is left there.
   EXPECT_EQ(Run(capture, "TMPDIR=$PWD/tmp").status, 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
 }
 
-// One host of a job hangs, and who waits for it gives up when the other's profile is there.
+// One host of a job hangs, and the user gives up when the other host's profile has arrived.
 TEST_F(CaptureCommand, KeepsWhatArrivedBeforeItIsEnded) {
   auto server = *StartServer(0);
   BusyProgram program;
-  const int silent = socket(AF_INET, SOCK_STREAM, 0);  // takes connections, and says nothing
+  const int silent = socket(AF_INET, SOCK_STREAM, 0);  // accepts connections but stays silent
   sockaddr_in address{.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
   socklen_t size = sizeof address;
   ASSERT_EQ(bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);

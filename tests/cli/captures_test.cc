@@ -1,5 +1,5 @@
-// What a report must find in each bundled real capture: whole, and with all but one of its sources
-// taken away. The table is what was planted in the program that was recorded
+// Tests what a report must find in each bundled real capture: in the whole capture, and with only
+// one of its sources. The table lists the faults that were planted in the recorded program
 // (tests/golden/ORIGIN.md).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ json Report(const std::string& paths) {
   return report;
 }
 
-// One source of a capture.
+// The sources of a capture that a case reads.
 enum Source { kAll, kLog, kDump, kMetrics, kLastMetrics, kXSpace };
 std::string PathsOf(const std::string& capture, Source source) {
   if (source == kAll) return (kCaptures / capture).string();
@@ -48,12 +48,12 @@ std::string PathsOf(const std::string& capture, Source source) {
 
 struct Expected {
   std::string kind;
-  std::string reason;               // "" any
-  std::vector<std::string> states;  // empty: any
-  int64_t line = 0;                 // 0: any
-  int64_t count = 0;                // 0: any
-  std::string scope, op;            // "" any; a part of the text is enough
-  std::string severity = "";        // "": warning or error; *: any
+  std::string reason;               // "" means any
+  std::vector<std::string> states;  // empty means any
+  int64_t line = 0;                 // 0 means any
+  int64_t count = 0;                // 0 means any
+  std::string scope, op;            // "" means any; a part of the text is enough
+  std::string severity = "";        // "" means warning or error, and * means any
 };
 
 std::string Text(const json& value) { return value.is_string() ? value.get<std::string>() : ""; }
@@ -113,7 +113,7 @@ TEST_P(Captures, ReachTheirFindings) {
   if (!c.nothing_else_above_info) return;
   for (size_t i = 0; i < used.size(); ++i) {
     const json& finding = report["findings"][i];
-    // What slows a run for no fault of its lines stands beside any finding.
+    // Info findings may come with any finding, because no line is at fault for them.
     if (used[i] || finding["severity"] == "info") continue;
     ADD_FAILURE() << "unexpected: " << Text(finding["kind"]) << ": " << Text(finding["title"])
                   << "\namong" << all;
@@ -257,7 +257,8 @@ INSTANTIATE_TEST_SUITE_P(
     XSpaceAlone, Captures,
     testing::Values(
         Case{"train_mnist_clean", kXSpace, {}},
-        // One recompile in a window of five steps: seen, with its line, but no pattern.
+        // The window of five steps has one recompile: it is found with its line, but it is not a
+        // pattern.
         Case{"recompile_dynamic_batch",
              kXSpace,
              {{.kind = "recompilation", .reason = "shape_change", .line = 7, .severity = "*"}},
@@ -275,8 +276,8 @@ INSTANTIATE_TEST_SUITE_P(
              {{.kind = "device_gap", .count = 5, .scope = "pipe_watermark"},
               {.kind = "sync_point", .count = 5}}}));
 
-// Union of `XLA Modules` between the first and the last, as a share of that span; the figures are
-// the origin's own.
+// The expected busy time is the union of `XLA Modules` between the first and the last, as a share
+// of that span. The figures come from the capture's own source.
 TEST(CapturesFigures, BusyTimeOfTheTpus) {
   json report = Report(PathsOf("tpu_inference", kAll));
   std::map<std::string, double> busy;
@@ -291,7 +292,7 @@ TEST(CapturesFigures, BusyTimeOfTheTpus) {
   EXPECT_NEAR(busy["TPU:3"], 87.16, 0.1);
 }
 
-// Holistic Trace Analysis says of the whole file: idle 7,567 us of 480,029 us.
+// Holistic Trace Analysis reports for the whole file: idle 7,567 us of 480,029 us.
 TEST(CapturesFigures, IdleTimeOfAGpu) {
   std::string path;
   for (const auto& entry : fs::directory_iterator(kCaptures / "kineto")) {

@@ -1,4 +1,4 @@
-// Names from outside, in everything that the program prints.
+// Tests names from outside in all of the program's output.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Clears a terminal.
+// This sequence clears a terminal.
 constexpr const char* kSteering = "\x1b[2J";
 
 class Escaping : public ProgramTest {
@@ -30,7 +30,7 @@ TEST_F(Escaping, FilesOfHostileNames) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.out, Not(HasSubstr(kSteering)));
   EXPECT_THAT(ran.out, HasSubstr("bad\\n\\x1b[2Jname.log"));
-  // One message, one line: a name cannot make up another.
+  // Each message is one line, so a name cannot fake another message.
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
 }
 
@@ -76,7 +76,7 @@ TEST_F(Escaping, TablesSteerNoTerminal) {
   EXPECT_THAT(ran.out, HasSubstr("\\x9b2J\\u202e\\xff\n"));
 }
 
-// Whatever a store of somebody else says, in all forms of the report.
+// The store of somebody else may hold any text, and it is shown in every form of the report.
 TEST_F(Escaping, ReportsOfHostileStores) {
   Store1(
       "INSERT INTO run (id, label, selected, why) VALUES (1, 'l' || char(27) || '[2J', 1, 'w');"

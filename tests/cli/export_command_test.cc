@@ -13,7 +13,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-// A store with ten steps of 1 ms, an event in each.
+// Makes a store with ten steps of 1 ms and an event in each.
 class ExportCommand : public ProgramTest {
  protected:
   ExportCommand() {
@@ -119,7 +119,8 @@ TEST_F(ExportCommand, SaysWhatItCannotDo) {
   }
 }
 
-// A store whose end was lost in a copy: what is left is exported and can be asked, and both say so.
+// The end of a store was lost in a copy. The rest is exported and can be queried, and both commands
+// report the loss.
 TEST_F(ExportCommand, DamagedStoreIsSalvaged) {
   std::filesystem::resize_file(folder_ / "run.xlaprof",
                                std::filesystem::file_size(folder_ / "run.xlaprof") - 8192);

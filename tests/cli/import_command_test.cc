@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// Two reports of one process: enough for findings.
+// Two reports of one process are enough for findings.
 constexpr const char* kMetrics =
     "[MetricsData; step=1]\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: "
     "01s000ms000.000us\n  Percentiles: 50%=01s000ms000.000us\n"
@@ -45,7 +45,7 @@ TEST_F(ImportCommand, StoreHoldsTheFindingsOfTheReport) {
 
 TEST_F(ImportCommand, LeavesOneFileAndNothingInTheCapture) {
   Write("cap/metrics.txt", kMetrics);
-  ASSERT_EQ(Run("import cap -o out/run.xlaprof").status, 2);  // no such directory
+  ASSERT_EQ(Run("import cap -o out/run.xlaprof").status, 2);  // there is no such directory
   std::filesystem::create_directory(folder_ / "out");
   ASSERT_EQ(Run("import cap -o out/run.xlaprof").status, 0);
   ASSERT_EQ(Run("report out/run.xlaprof").status, 0);
@@ -53,7 +53,7 @@ TEST_F(ImportCommand, LeavesOneFileAndNothingInTheCapture) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "cap"), {}), 1);
 }
 
-// Story: a Ctrl-C left a hidden file of gigabytes.
+// Regression: a Ctrl-C left a hidden file of gigabytes.
 TEST_F(ImportCommand, KilledImportLeavesNothing) {
   std::string trace = "[";
   for (int i = 0; i < 200'000; ++i) {

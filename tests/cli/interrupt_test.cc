@@ -1,4 +1,4 @@
-// Ctrl-C while something is to be kept.
+// Tests Ctrl-C while something must be kept.
 #include "cli/interrupt.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ TEST(InterruptDeathTest, SaysWhatIsLeftOnceThereAreLastWords) {
   EXPECT_EXIT(raise(SIGINT), testing::KilledBySignal(SIGINT), "^$");
 }
 
-// Behind nohup it stays ignored.
+// Under nohup, the signal stays ignored.
 TEST(InterruptDeathTest, WhatIsIgnoredStaysSo) {
   const auto before = signal(SIGINT, SIG_IGN);
   {

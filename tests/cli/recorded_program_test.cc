@@ -1,4 +1,4 @@
-// Programs that are recorded because the environment says so.
+// Tests programs that are recorded because of an environment variable.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
@@ -19,13 +19,13 @@ using testing::Not;
 
 class RecordedProgram : public ProgramTest {
  protected:
-  // With `environment` before it and `arguments` behind it.
+  // Runs the program with `environment` before it and `arguments` after it.
   Ran RunRecorded(const std::string& environment, const std::string& arguments = "") {
     return RunShell(fmt::format("{} XLAPROF_PROGRAM={} {} {}", environment, XLAPROF_PROGRAM,
                                 XLAPROF_RECORDED_PROGRAM, arguments),
                     folder_);
   }
-  // What lies in a folder below the test's own, without the numbers of processes.
+  // Returns the names of the files in a directory below the test's own, without process numbers.
   std::vector<std::string> FilesIn(const std::string& name) {
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / name))
@@ -76,7 +76,7 @@ TEST_F(RecordedProgram, SeveralIntoOneFolderAreOneRun) {
   EXPECT_THAT(ran.out, HasSubstr("30,2,10,30"));
 }
 
-// A launcher makes its first run with a folder that nobody has made.
+// A launcher's first run names a directory that does not exist yet.
 TEST_F(RecordedProgram, AFolderIsMade) {
   EXPECT_EQ(RunRecorded("XLAPROF_RECORD=runs/today/").status, 0);
   EXPECT_EQ(RunRecorded("XLAPROF_RECORD=runs/today").status, 0);
@@ -84,7 +84,7 @@ TEST_F(RecordedProgram, AFolderIsMade) {
   EXPECT_THAT(FilesIn("runs/today"),
               ElementsAre("recorded_program.PID.xlaprof", "recorded_program.PID.xlaprof"));
   EXPECT_THAT(FilesIn("named"), ElementsAre("recorded_program.PID.xlaprof"));
-  // These are names of files.
+  // These are file names.
   EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run.db").status, 0);
   EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run-%p").status, 0);
   EXPECT_TRUE(std::filesystem::is_regular_file(folder_ / "run.db"));
@@ -92,14 +92,14 @@ TEST_F(RecordedProgram, AFolderIsMade) {
   Ran ran = RunRecorded("XLAPROF_RECORD=run.db/deeper/");
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, HasSubstr("run.db/deeper: cannot create this folder"));
-  // Where nothing can be recorded, no folder stays.
+  // If nothing can be recorded, no directory is left.
   ran = RunRecorded("ulimit -f 100; XLAPROF_RECORD=small/deeper/");
   EXPECT_THAT(ran.out, HasSubstr("nothing is recorded"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "small"));
 }
 
-// A launcher that sets the environment up and then becomes the program: the program was not
-// recorded, because its file was there.
+// Regression: a launcher sets up the environment and then becomes the program, which was not
+// recorded because its file already existed.
 TEST_F(RecordedProgram, WhatReplacesItselfIsRecordedAgain) {
   Ran ran = RunRecorded("XLAPROF_RECORD=runs/", "exec");
   EXPECT_EQ(ran.status, 0);
@@ -125,7 +125,7 @@ TEST_F(RecordedProgram, ALibraryMayBringARecorderOfItsOwn) {
                              HasSubstr("15 events of 1 thread"), Not(HasSubstr("Remove it"))));
 }
 
-// The kernel ends a program that writes beyond its limit: the recorder does not.
+// The kernel ends a program that writes beyond its limit, but the recorder must not cause that.
 TEST_F(RecordedProgram, GoesOnBeyondTheLimitOfItsFiles) {
   for (const int kib : {1, 100, 12'000, 40'000, 50'000}) {
     Ran ran = RunRecorded(fmt::format("ulimit -f {}; XLAPROF_RECORD={}.xlaprof", 2 * kib, kib));
@@ -141,7 +141,7 @@ TEST_F(RecordedProgram, GoesOnBeyondTheLimitOfItsFiles) {
   }
 }
 
-// Somebody who cleans up removes the stores of killed runs, and not what lies beside them.
+// Somebody who cleans up may remove the stores of killed runs but leave the files beside them.
 TEST_F(RecordedProgram, ARingWithoutItsStoreIsNoObstacle) {
   RunRecorded("XLAPROF_RECORD=run.xlaprof", "kill");
   std::filesystem::remove(folder_ / "run.xlaprof");
@@ -150,7 +150,7 @@ TEST_F(RecordedProgram, ARingWithoutItsStoreIsNoObstacle) {
   EXPECT_THAT(Run("query run.xlaprof \"SELECT count(*) FROM event\" --format csv").out,
               HasSubstr("15"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof.ring"));
-  // Of a process that still runs, and of somebody else.
+  // The first ring below belongs to a process that still runs, the second to somebody else.
   RunRecorded("XLAPROF_RECORD=held.xlaprof", "kill");
   std::filesystem::remove(folder_ / "held.xlaprof");
   const int held = open((folder_ / "held.xlaprof.ring").c_str(), O_RDONLY | O_CLOEXEC);
@@ -165,12 +165,12 @@ TEST_F(RecordedProgram, ARingWithoutItsStoreIsNoObstacle) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "other.xlaprof"));
 }
 
-// Their name was told to nobody, so nobody else removes them.
+// Nobody knows their names, so nobody else removes them.
 TEST_F(RecordedProgram, ReportsOfKilledProgramsLeaveNothingForLong) {
   ASSERT_EQ(RunShell("mkdir tmp", folder_).status, 0);
   RunRecorded("TMPDIR=tmp XLAPROF_REPORT=1", "kill");
   EXPECT_THAT(FilesIn("tmp"), testing::Contains(HasSubstr(".ring")));
-  // Whoever asked for a recording has its name.
+  // A user who asked for a recording knows its name.
   RunRecorded("XLAPROF_RECORD=tmp", "kill");
   const int kept = int(FilesIn("tmp").size()) / 2;
   Ran ran = RunRecorded("TMPDIR=tmp XLAPROF_REPORT=1");
@@ -179,7 +179,8 @@ TEST_F(RecordedProgram, ReportsOfKilledProgramsLeaveNothingForLong) {
                                     testing::Each(testing::StartsWith("recorded_program"))));
 }
 
-// Without a status of its child it said that it could not run what had just printed the report.
+// Regression: without an exit status of its child, the program claimed that it could not run what
+// had just printed the report.
 TEST_F(RecordedProgram, ReportsWhereChildrenAreIgnored) {
   Ran ran = RunRecorded("XLAPROF_REPORT=1", "ignore");
   EXPECT_EQ(ran.status, 0);
@@ -197,7 +198,7 @@ TEST_F(RecordedProgram, GoesOnWhereNothingCanBeRecorded) {
 
 TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   RunRecorded("XLAPROF_RECORD=run.xlaprof", "kill");
-  // Who reads sees it all, and changes nothing.
+  // A reader sees everything and changes nothing.
   Ran ran = Run("report run.xlaprof");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("recover run.xlaprof"));
@@ -217,7 +218,7 @@ TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   EXPECT_THAT(Run("report run.xlaprof").out, Not(HasSubstr("recover")));
 }
 
-// exit() leaves no block, and ends the thread's own objects before the recording.
+// exit() does not leave blocks, and destroys the thread's own objects before the recording ends.
 TEST_F(RecordedProgram, KeepsWhatExitLeftOpen) {
   EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run.xlaprof", "exit").status, 0);
   EXPECT_THAT(
@@ -237,7 +238,7 @@ TEST_F(RecordedProgram, MayRecordWhileItsStaticObjectsAreDestroyed) {
 
 TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {
   for (const char* word : {"kill", "", "kill"}) RunRecorded("XLAPROF_RECORD=runs/rank", word);
-  // One that cannot be, as its recording still runs, does not hold up the others.
+  // A recording that cannot be recovered because it still runs does not hold up the others.
   RunRecorded("XLAPROF_RECORD=runs/held.xlaprof", "kill");
   const int held = open((folder_ / "runs/held.xlaprof.ring").c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
@@ -251,7 +252,7 @@ TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {
   ran = Run("recover runs");
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, HasSubstr("runs: nothing waits in a ring"));
-  // One whose store is gone.
+  // The store of this ring is gone.
   RunRecorded("XLAPROF_RECORD=runs/lost.xlaprof", "kill");
   std::filesystem::remove(folder_ / "runs/lost.xlaprof");
   ran = Run("recover runs");

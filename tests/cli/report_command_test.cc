@@ -22,7 +22,7 @@ TEST(Progress, LineFits) {
     EXPECT_LE(ProgressLine(0.3, std::string(300, 'x'), width).size(), size_t(width) + 2);
 }
 
-// A store with ten steps of 1 ms and a read in each.
+// Makes a store with ten steps of 1 ms and a read in each.
 class ReportCommand : public ProgramTest {
  protected:
   void MakeStore(const std::string& name) {
@@ -65,7 +65,7 @@ TEST_F(ReportCommand, QuotesTheLineFromTheWorkingDirectory) {
   Ran ran = Run("report a.xlaprof");
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, HasSubstr("2 | two = x.item()"));
-  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));  // no terminal, no colour
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));  // not a terminal, so no colour
   EXPECT_THAT(Run("report a.xlaprof --colour always").out, HasSubstr("\x1b[1m"));
 }
 
@@ -78,7 +78,7 @@ TEST_F(ReportCommand, DoesNotWriteBack) {
   EXPECT_EQ(std::filesystem::last_write_time(folder_ / "a.xlaprof"), modified);
 }
 
-// Story: a mistyped -o destroyed the recording.
+// Regression: a mistyped -o destroyed the recording.
 TEST_F(ReportCommand, NeverReplacesWhatItReads) {
   MakeStore("a.xlaprof");
   const std::string before = Content("a.xlaprof");
@@ -89,19 +89,19 @@ TEST_F(ReportCommand, NeverReplacesWhatItReads) {
   }
   EXPECT_EQ(Run("import a.xlaprof -o a.xlaprof --force").status, 2);
   EXPECT_TRUE(Content("a.xlaprof") == before);
-  // Of a folder, its captures are; what else lies there is not.
+  // In a directory, captures are protected, but other files are not.
   Write("runs/metrics.txt", "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms\n");
   Write("runs/report.txt", "old");
   EXPECT_EQ(Run("report runs -o runs/metrics.txt").status, 2);
   EXPECT_THAT(Content("runs/metrics.txt"), HasSubstr("TotalSamples"));
-  // Parts of XLA's dumps are known by name.
+  // Parts of XLA's dumps are recognised by name.
   Write("runs/module_0001.jit_f.debug_options", "xla_a: 1\n");
   EXPECT_EQ(Run("report runs -o runs/module_0001.jit_f.debug_options").status, 2);
   EXPECT_EQ(Run("report runs -o runs/report.txt").status, 0);
   EXPECT_NE(Content("runs/report.txt"), "old");
 }
 
-// Story: std::bad_alloc ended the program with an abort, on whichever thread it was thrown.
+// Regression: std::bad_alloc aborted the program, on whichever thread it was thrown.
 TEST_F(ReportCommand, TooLittleMemoryIsAnError) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "shadow memory has no limit";
@@ -139,13 +139,13 @@ TEST_F(ReportCommand, ReplacesAFileOnceItIsDone) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
   EXPECT_EQ(Run("report a.xlaprof -o /dev/null").status, 0);
   EXPECT_EQ(Run("report a.xlaprof -o no/such/folder").status, 2);
-  // Links lead to what is not there yet, and to what a shell has open.
+  // One link leads to a file that does not exist yet, the other to a file that the shell has open.
   std::filesystem::create_symlink("new.txt", folder_ / "dangling");
   EXPECT_EQ(Run("report a.xlaprof -o dangling").status, 0);
   EXPECT_THAT(Content("new.txt"), HasSubstr("10 steps"));
   std::filesystem::create_symlink("/proc/self/fd/1", folder_ / "out");
   EXPECT_THAT(Run("report a.xlaprof -o out").out, HasSubstr("10 steps"));
-  // A private report stays so.
+  // A private report keeps its permissions.
   std::filesystem::permissions(folder_ / "report.txt", std::filesystem::perms(0600));
   EXPECT_EQ(Run("report a.xlaprof -o report.txt").status, 0);
   EXPECT_EQ(std::filesystem::status(folder_ / "report.txt").permissions(),
@@ -157,7 +157,7 @@ TEST_F(ReportCommand, Slices) {
   EXPECT_EQ(Json("a.xlaprof")["summary"]["execution_count"], 20);
   EXPECT_EQ(Json("a.xlaprof --steps 2:4")["summary"]["execution_count"], 6);
   EXPECT_EQ(Json("a.xlaprof --from 5ms --to 1s")["summary"]["execution_count"],
-            10);  // since the start, 5 us
+            10);  // since the start, at 5 us
   EXPECT_EQ(Json("a.xlaprof --process 4711")["summary"]["execution_count"], 20);
 }
 
@@ -195,7 +195,7 @@ TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
   }
 }
 
-// A store whose end was lost in a copy: what is left is reported on, and what is missing is said.
+// The end of a store was lost in a copy. The rest is reported, and the loss is mentioned.
 TEST_F(ReportCommand, CutStoreIsReportedOn) {
   MakeStore("a.xlaprof");
   std::filesystem::resize_file(folder_ / "a.xlaprof",

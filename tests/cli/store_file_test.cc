@@ -1,4 +1,4 @@
-// Files that `import -o` and `capture -o` make.
+// Tests files that `import -o` and `capture -o` make.
 #include "cli/store_file.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// SQLite's own files, which tell what was written and has not been synced.
+// Watches SQLite's own files to find out what was written but not yet synced.
 class WatchedFiles {
  public:
   WatchedFiles() {
@@ -55,7 +55,7 @@ class WatchedFiles {
   sqlite3_vfs watched_;
 };
 
-// A file that has its name is whole, also when the machine stops at once.
+// A file that has its final name is whole, even if the machine stops at that moment.
 TEST(StoreFile, AllOfItIsOnTheDiskBeforeItHasItsName) {
   std::string name = fs::temp_directory_path() / "xlaprof-store-file-XXXXXX";
   const fs::path folder = mkdtemp(name.data());

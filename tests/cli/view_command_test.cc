@@ -12,7 +12,7 @@ using testing::Not;
 
 class ViewCommand : public ProgramTest {
  protected:
-  // What it prints before it waits to be ended, as it is then.
+  // Returns what the command prints until it waits for Ctrl-C; a signal then ends it.
   Ran View(const std::string& environment) {
     return RunShell(
         fmt::format("rm -f out.txt\nenv -u DISPLAY -u WAYLAND_DISPLAY -u SSH_CONNECTION {} {} view "

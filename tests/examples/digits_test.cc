@@ -1,4 +1,4 @@
-// MNIST's own files, as people have them and as they are broken.
+// Tests MNIST's own files, both intact and broken in common ways.
 #include "examples/mnist/digits.h"
 
 #include <gmock/gmock.h>

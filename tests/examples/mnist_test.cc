@@ -1,5 +1,5 @@
-// Each sin that examples/mnist can plant is found at its line, with its reason and its cost;
-// without one, nothing above info.
+// Each fault that examples/mnist can plant is found at its line, with its reason and its cost.
+// Without a planted fault, nothing above info is found.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -15,16 +15,16 @@ using nlohmann::json;
 struct Planted {
   std::string pathology;
   std::string kind;
-  std::string reason;  // "": any
-  std::string text;    // of the line at fault; "": none is told
+  std::string reason;  // "" means any
+  std::string text;    // the line at fault; "" if none is reported
   int64_t steps = 60;
   std::string file = "train.cc";
 };
-constexpr int64_t kDefaultSteps = 300;  // of the demo
+constexpr int64_t kDefaultSteps = 300;  // in the demo
 void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.pathology; }
 
-// LeakSanitizer itself breaks on the thread-local memory of a module whose threads still run; what
-// the module holds is searched for leaks in trace_tests and debug_tests.
+// LeakSanitizer itself crashes on the thread-local memory of a module whose threads still run.
+// trace_tests and debug_tests check the module's memory for leaks.
 constexpr const char* kNoLeaks = "ASAN_OPTIONS=detect_leaks=0";
 
 class Mnist : public ProgramTest, public testing::WithParamInterface<Planted> {
@@ -39,7 +39,7 @@ class Mnist : public ProgramTest, public testing::WithParamInterface<Planted> {
     return json::parse(report.out);
   }
 
-  // The number of the line that has `text`.
+  // Returns the number of the line that has `text`.
   static int64_t LineOf(const std::string& name, const std::string& text) {
     std::ifstream file(XLAPROF_SOURCE_DIR "/examples/mnist/" + name);
     std::string line;
@@ -69,7 +69,7 @@ TEST_P(Mnist, SinIsFound) {
       EXPECT_THAT(finding["subject"]["file"].get<std::string>(),
                   testing::EndsWith("examples/mnist/" + planted.file));
     }
-    // What a second copy of a weight costs, nobody can measure.
+    // The cost of a second copy of a weight cannot be measured.
     if (planted.pathology != "tied_weights") {
       EXPECT_TRUE(finding["cost_ns"].is_number() && finding["cost_ns"] > 0) << finding.dump(1);
     }
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"no_mark_step", "missing_step_mark", "no_step_mark", "  loss.item();", 200}),
     [](const auto& info) { return info.param.pathology; });
 
-// The page showed another line and older words.
+// Regression: the page showed another line and older words.
 TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
   std::ifstream file(XLAPROF_SOURCE_DIR "/docs/lazy_runtime.md");
   std::string page, word;
@@ -116,7 +116,8 @@ TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
 }
 
 TEST_F(Mnist, WithoutASinNothingIsFound) {
-  // On a busy machine the loader's thread may get no core for a while, and then this is found.
+  // On a busy machine, the loader's thread may not get a core for a while, and then this finding is
+  // right.
   const auto waits_for_data = [](const json& finding) {
     return finding["kind"] == "input_bound" && finding["severity"] != "info";
   };

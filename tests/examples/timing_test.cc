@@ -1,4 +1,4 @@
-// What examples/timing counts in each row; its times are for people.
+// Tests the counts in each row of examples/timing; its times are for people.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -44,14 +44,14 @@ TEST_F(Timing, CountsWhatEachWayToEndAStepCompilesAndExecutes) {
     EXPECT_EQ(rows[way].executions, kSteps) << way;
     EXPECT_EQ(rows[way].nodes, nodes) << way;
   }
-  // A read is an execution more, of a program of its own.
+  // A read adds an execution of a separate program.
   EXPECT_EQ(rows["item(), mark_step()"].compiles, 2);
   EXPECT_EQ(rows["item(), mark_step()"].executions, 2 * kSteps);
-  // Without a mark the graph grows: each read is another program, and runs all again.
+  // Without a mark the graph grows: each read is a different program, and runs everything again.
   EXPECT_EQ(rows["item() alone"].compiles, kSteps);
   EXPECT_EQ(rows["item() alone"].executions, kSteps);
   EXPECT_GT(rows["item() alone"].nodes, nodes * kSteps / 2);
-  // Nothing runs before the loop is over; then all of it.
+  // Nothing runs before the end of the loop; then everything runs.
   EXPECT_EQ(rows["nothing"].compiles, 1);
   EXPECT_EQ(rows["nothing"].executions, 1);
   EXPECT_GT(rows["nothing"].nodes, nodes * kSteps / 2);

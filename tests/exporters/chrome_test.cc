@@ -1,5 +1,5 @@
-// The Chrome exporter over the cases of tests/golden/export_timeline: capture.sql, what it is
-// written as (expected.json), and what must hold of it whatever the case.
+// Tests the Chrome exporter on the cases of tests/golden/export_timeline. Each has a capture.sql
+// and its expected output (expected.json); other tests check rules that hold for every case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -47,7 +47,7 @@ class ChromeExport : public testing::Test {
     if (exported.ok()) exported_ = *exported;
     return ReadFile(path);
   }
-  // Events of a trace that have a phase among `phases`, with their thread's name.
+  // Returns the events of a trace whose phase is one of `phases`, with the name of their thread.
   std::vector<json> Events(const std::string& trace, std::string_view phases) {
     json parsed = json::parse(trace);
     std::map<std::pair<int64_t, int64_t>, std::string> threads;
@@ -80,7 +80,7 @@ TEST_F(ChromeExport, WritesWhatIsExpected) {
 
 TEST_F(ChromeExport, IsJsonWithoutRawControlCharacters) {
   const std::string written = Export(Load("every_kind"));
-  EXPECT_TRUE(json::accept(written));  // which refuses what is no UTF-8
+  EXPECT_TRUE(json::accept(written));  // accept() refuses invalid UTF-8
   for (char c : written) EXPECT_TRUE(uint8_t(c) >= 0x20 || c == '\n');
 }
 
@@ -88,7 +88,7 @@ TEST_F(ChromeExport, HoldsTheStoresEventsOnceEach) {
   Store store = Load("every_kind");
   const std::string written = Export(store);
   EXPECT_EQ(exported_.event_count, *store.One<int64_t>("SELECT count(*) FROM event").value());
-  // Steps 7, 8 and 0 stand beside them.
+  // Steps 7, 8 and 0 are added to the events.
   EXPECT_EQ(int64_t(Events(written, "XiBb").size()), exported_.event_count + 3);
   EXPECT_EQ(Events(written, "B").size(), 1u);
   EXPECT_EQ(Events(written, "C").size(), 4u) << "five samples, one of them infinite";
@@ -97,7 +97,7 @@ TEST_F(ChromeExport, HoldsTheStoresEventsOnceEach) {
                           HasSubstr("1 counter sample without a finite value")));
 }
 
-// Perfetto drops an event that overlaps another of its thread without lying inside it.
+// Perfetto drops an event that overlaps another of its thread without nesting in it.
 TEST_F(ChromeExport, NoThreadHasEventsThatOverlap) {
   std::map<std::pair<int64_t, int64_t>, std::vector<std::pair<int64_t, int64_t>>> open;
   const std::string written = Export(Load("every_kind"));
@@ -116,7 +116,8 @@ TEST_F(ChromeExport, NoThreadHasEventsThatOverlap) {
   EXPECT_EQ(lanes, 3) << "copy-start.2, what lies in it, and copy-start.3";
 }
 
-// Of an arrow with a covered end, "module" at 0.05 in which "op" starts at once, the events say it.
+// "module" at 0.05 is covered, because "op" starts in it at once. Arrows to a covered end are
+// written on the events themselves.
 TEST_F(ChromeExport, ArrowsStandAtTheirEvents) {
   const json trace = json::parse(Export(Load("every_kind")));
   std::map<int64_t, std::string> from;
@@ -150,8 +151,8 @@ TEST_F(ChromeExport, ArrowsStandAtTheirEvents) {
   EXPECT_EQ(from.size(), 4u) << "flows that lead nowhere have no arrow";
 }
 
-// What nests is one operation, and its ends come from the inside out; what overlaps is another, and
-// so is what the track is called after.
+// Events that nest are one operation, whose ends come from the inside out. Events that overlap it
+// are another operation, and so are the events after which the track is named.
 TEST_F(ChromeExport, AsynchronousEventsThatNestShareAnId) {
   Store store = *Store::CreateTemporary();
   ASSERT_TRUE(store.Begin().ok());
@@ -184,7 +185,7 @@ TEST_F(ChromeExport, AsynchronousEventsThatNestShareAnId) {
                           testing::Pair(3, "b get 5, e get 6, "), testing::Pair(4, "b get 30, ")));
 }
 
-// They tell whose a device is.
+// Labels show which process a device belongs to.
 TEST_F(ChromeExport, LabelsOfProcessesDiffer) {
   Store store = *Store::CreateTemporary();
   ASSERT_TRUE(store.Begin().ok());
@@ -221,8 +222,8 @@ TEST_F(ChromeExport, SliceLeavesOutWhatLiesOutside) {
     EXPECT_THAT(event["thread"], testing::AnyOf("main", "XLA Modules", "of no process", "steps"));
 }
 
-// A store whose clock begins behind its first events, and one that counts from 1970 without saying
-// so.
+// One store's clock begins after its first events, and another counts from 1970 without declaring
+// it.
 TEST_F(ChromeExport, NoTimeIsNegativeOrTooLarge) {
   for (int64_t first_ns : {int64_t{-5'000'000'000}, int64_t{1'766'000'000'000'000'123}}) {
     Store store = *Store::CreateTemporary();

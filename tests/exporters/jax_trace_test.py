@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""jax_trace_test.py PROGRAM: the events that `PROGRAM export --format chrome` writes for a capture of JAX are, one by one,
-those that JAX itself wrote to its trace.json.gz from the same XSpace: thread, name, start and length."""
+"""jax_trace_test.py PROGRAM checks that the events which `PROGRAM export --format chrome` writes for a capture of JAX are, one
+by one, those that JAX itself wrote to its trace.json.gz from the same XSpace: thread, name, start and length."""
 import collections
 import json
 import lzma
@@ -32,11 +32,11 @@ def ns(micros):
 
 def of_export(trace):
     threads, events = {}, collections.Counter()
-    # A number with a point stays text, so that nothing is rounded.
+    # A number with a decimal point stays text, so that nothing is rounded.
     for event in json.load(open(trace), parse_float=str)["traceEvents"]:
         key = event["pid"], event["tid"]
         if event["name"] == "thread_name":
-            # Events that overlap others of their thread have threads of their own: "python (2)".
+            # Events that overlap others of their thread are on threads of their own: "python (2)".
             threads[key] = re.sub(r" \(\d+\)$", "", event["args"]["name"])
         elif event["ph"] in "XiB" and not event.get("cat", "").startswith("xlaprof."):
             events[threads[key], event["name"], ns(event["ts"]), ns(event.get("dur", "0.000"))] += 1

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""pack_jax_trace.py HOST.trace.json.gz PACKED.json.xz: the events of a Chrome trace that JAX wrote, without what
-repeats: what jax_trace_test.py compares an export with. Times are ns; JAX writes 1 ps where an event has no length."""
+"""pack_jax_trace.py HOST.trace.json.gz PACKED.json.xz packs the events of a Chrome trace that JAX wrote, without repeated text,
+for jax_trace_test.py to compare an export with. Times are ns; JAX writes 1 ps if an event has no length."""
 import gzip
 import json
 import lzma

@@ -1,5 +1,6 @@
-// The Perfetto exporter over the cases of tests/golden/export_timeline: capture.sql, the packets
-// that it is written as (expected.pftrace.txt), and what must hold of them whatever the case.
+// Tests the Perfetto exporter on the cases of tests/golden/export_timeline. Each has a capture.sql
+// and its expected packets (expected.pftrace.txt); other tests check rules that hold for every
+// case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -72,7 +73,7 @@ TEST_F(PerfettoExport, HoldsTheStoresEventsOnceEach) {
   EXPECT_EQ(exported_.event_count, *store.One<int64_t>("SELECT count(*) FROM event").value());
   const size_t begun = trace.Events(TrackEvent::BEGIN).size(),
                instants = trace.Events(TrackEvent::INSTANT).size();
-  // Steps 7, 8 and 0 stand beside them.
+  // Steps 7, 8 and 0 are added to the events.
   EXPECT_EQ(int64_t(begun + instants), exported_.event_count + 3);
   EXPECT_EQ(begun - trace.Events(TrackEvent::END).size(), 2u) << "never ended, PUT";
   EXPECT_EQ(trace.Events(TrackEvent::COUNTER).size(), 4u) << "five samples, one of them infinite";
@@ -94,7 +95,7 @@ TEST_F(PerfettoExport, ArgumentsKeepTheirTypes) {
   EXPECT_EQ(arguments["same (2)"], "int_value: 2");
 }
 
-// Each is begun by one event and ended by one that does not stand before it.
+// One event begins each flow, and another ends it that does not come before the first.
 TEST_F(PerfettoExport, FlowsMeet) {
   std::map<uint64_t, std::pair<std::string, uint64_t>> from;
   std::multiset<std::string> arrows;
@@ -175,8 +176,8 @@ TEST_F(PerfettoExport, RealTimeIsToldWhereItIsKnown) {
       << "the first event is at 0";
 }
 
-// Text that is none, and times that no signed number holds: what cannot be said is counted, and the
-// rest is written.
+// The store has invalid text, and times that no signed number can hold. What cannot be written is
+// counted, and the rest is written.
 TEST_F(PerfettoExport, HostileStoresAreWritten) {
   const PerfettoTrace trace = Export(
       Load("INSERT INTO track (id, kind, name, sort) VALUES (1, 'host_thread', CAST(x'610062ff' AS "

@@ -1,6 +1,6 @@
-// A trace that the Perfetto exporter wrote, read back, with what must hold of every one: fields
-// that are known, text that is UTF-8 without NUL, tracks and texts told before they are used, and
-// on each track times that do not go back and ends that something began.
+// Reads back a trace that the Perfetto exporter wrote, and checks the rules for every trace. Fields
+// are known, and text is UTF-8 without NUL. Tracks and texts are defined before they are used. On
+// each track, times do not go back, and every end has a begin.
 #pragma once
 
 #include <google/protobuf/text_format.h>
@@ -31,7 +31,7 @@ class PerfettoTrace {
     return trace_.packet();
   }
   const std::map<uint64_t, perfetto::TrackDescriptor>& tracks() const { return tracks_; }
-  // One packet a line.
+  // Returns one packet per line.
   std::string Text() const {
     google::protobuf::TextFormat::Printer printer;
     printer.SetSingleLineMode(true);
@@ -58,7 +58,7 @@ class PerfettoTrace {
     const perfetto::TrackDescriptor& track = tracks_.at(event.track_uuid());
     return track.has_thread() ? track.thread().thread_name() : track.name();
   }
-  // The arguments of the event of this name, as text.
+  // Returns the arguments of the event with this name, as text.
   std::map<std::string, std::string> ArgumentsOf(std::string_view name) const {
     std::map<std::string, std::string> arguments;
     for (const perfetto::TracePacket& packet : packets()) {

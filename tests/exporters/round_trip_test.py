@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""round_trip_test.py PROGRAM [CAPTURE...]: what `export --format chrome` wrote, imported and exported again, has the same
-events (thread, phase, name, category, start, length, arguments), arrows and counter samples."""
+"""round_trip_test.py PROGRAM [CAPTURE...] checks that the output of `export --format chrome`, imported and exported again, has
+the same events (thread, phase, name, category, start, length, arguments), arrows and counter samples."""
 import collections
 import json
 import pathlib
@@ -20,8 +20,8 @@ def frozen(value):
 
 
 def contents(trace):
-    """Multisets of events, arrows and samples; their times are Unix ns. Numbers with a point stay text, so that nothing is
-    rounded."""
+    """Returns multisets of events, arrows and samples; their times are Unix ns. Numbers with a decimal point stay text, so that
+    nothing is rounded."""
     threads, processes, records = {}, {}, []
     data = json.load(open(trace), parse_float=str)
     unix_ns = lambda micros: data["baseTimeNanoseconds"] + int(micros.replace(".", ""))
@@ -50,7 +50,7 @@ def contents(trace):
 
 
 def without_seconds(arrows, kept):
-    """An event of a store has one number of flows that lead to it: of several arrows to an event, one comes through."""
+    """Drops all but one of several arrows to an event, because an event of a store has one number for the flows to it."""
     reached = {end for arrow in kept for end in arrow if end[0] == "f"}
     return collections.Counter({arrow: count for arrow, count in arrows.items()
                                 if arrow in kept or not all(end in reached for end in arrow if end[0] == "f")})

@@ -1,4 +1,4 @@
-// The SQLite exporter: its file is read here through plain SQLite, without our virtual tables.
+// Tests the SQLite exporter. Its file is read here with plain SQLite, without our virtual tables.
 #include "profiler/store/sqlite.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class SqliteExport : public testing::Test {
     EXPECT_THAT(exported->left_out, IsEmpty());
     ASSERT_EQ(sqlite3_open((folder_ / "run.db").c_str(), &db_), SQLITE_OK);
   }
-  // Rows, their columns divided by |.
+  // Returns rows, with columns separated by |.
   std::vector<std::string> Rows(const std::string& sql) {
     sqlite3_stmt* statement = nullptr;
     EXPECT_EQ(sqlite3_prepare_v2(db_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
@@ -63,7 +63,7 @@ class SqliteExport : public testing::Test {
     sqlite3_finalize(statement);
     return rows;
   }
-  // The same question to the store, whose tables are virtual.
+  // Runs the same query on the store, whose tables are virtual.
   std::vector<std::string> RowsOfStore(const std::string& sql) {
     sqlite3* db = std::exchange(db_, store_.db());
     std::vector<std::string> rows = Rows(sql);
@@ -167,7 +167,7 @@ TEST_F(SqliteExport, SliceHoldsWholePairsOnly) {
   EXPECT_THAT(Rows("SELECT count(*) FROM step"), ElementsAre("0"));
 }
 
-// Story: what a store calls the text of its tables was executed, and attached other files.
+// Regression: the SQL that a store claims as its schema was executed, and attached other files.
 TEST_F(SqliteExport, SchemaOfTheInputIsNotExecuted) {
   const fs::path path = folder_ / "hostile.xlaprof", other = folder_ / "other.db";
   {
@@ -186,8 +186,8 @@ TEST_F(SqliteExport, SchemaOfTheInputIsNotExecuted) {
   EXPECT_THAT(Rows("SELECT name FROM sqlite_schema WHERE name = 'evil'"), IsEmpty());
 }
 
-// Story: a store that proved damaged on the way was read again from its intact pages, into the file
-// that had been begun.
+// Regression: when a store proved damaged during the export, its intact pages were exported into
+// the file that had been begun.
 TEST_F(SqliteExport, BeginsAnew) {
   std::ofstream(folder_ / "run.db") << "half a file";
   Export();

@@ -1,4 +1,5 @@
-// Reads what the viewer is sent, as docs/formats/view.md says, written apart from what writes it.
+// Decodes the viewer's data as docs/formats/view.md describes it, independently of the code that
+// writes it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace xlaprof {
 
 struct DecodedSlices {
   struct Slice {
-    int64_t ts_ns, dur_ns;  // -1: never ended
+    int64_t ts_ns, dur_ns;  // -1 if it never ended
     uint64_t name, category;
     int64_t count, id;
   };
@@ -104,7 +105,7 @@ inline DecodedSlices DecodeSlices(const std::string& bytes) {
   return out;
 }
 
-// By event: "key=value".
+// Maps an event to its arguments "key=value".
 using DecodedArguments = std::map<int64_t, std::vector<std::string>>;
 
 inline DecodedArguments DecodeArguments(const std::string& bytes) {

@@ -1,5 +1,5 @@
-// What the viewer is told (docs/formats/view.md), of small stores whose answers are written out,
-// and of events made at random, against the rules themselves.
+// Tests the viewer's data (docs/formats/view.md): for small stores against written-out answers, and
+// for random events against the rules themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,7 +116,8 @@ TEST_F(View, AnEventThatNeverEndedSaysSo) {
   EXPECT_EQ(slices.names.at(slices.lanes[0].rows[1][0].name), "inside");
 }
 
-// Whatever is merged: nothing overlaps, nothing is lost, and what is long enough stands alone.
+// However slices are merged, nothing overlaps, nothing is lost, and events that are long enough are
+// separate.
 TEST_F(View, MergedSlicesHoldAllEvents) {
   const int64_t track = Track("main");
   std::mt19937_64 random(5);
@@ -151,7 +152,7 @@ TEST_F(View, MergedSlicesHoldAllEvents) {
           ++long_ones;
           continue;
         }
-        EXPECT_GT(slice.ts_ns / resolution_ns, last_cell);  // one a cell
+        EXPECT_GT(slice.ts_ns / resolution_ns, last_cell);  // one per cell
         last_cell = slice.ts_ns / resolution_ns;
       }
     }
@@ -161,7 +162,7 @@ TEST_F(View, MergedSlicesHoldAllEvents) {
     });
     EXPECT_EQ(long_ones, expected);
   }
-  // A part holds what overlaps it.
+  // A part of the range holds all events that overlap it.
   const int64_t from_ns = lanes.end_ns() / 3, to_ns = lanes.end_ns() / 2;
   const DecodedSlices part = Slices(lanes, {.lanes = {track}, .from_ns = from_ns, .to_ns = to_ns});
   int64_t count = 0;
@@ -178,7 +179,7 @@ TEST_F(View, SmallLanesComeWhole) {
   const ViewLanes lanes = Lanes();
   const DecodedSlices slices =
       Slices(lanes, {.lanes = {track, 999}, .from_ns = 500, .to_ns = 600, .resolution_ns = 100});
-  ASSERT_EQ(slices.lanes.size(), 1u);  // nobody knows lane 999
+  ASSERT_EQ(slices.lanes.size(), 1u);  // lane 999 does not exist
   EXPECT_EQ(slices.lanes[0].from_ns, 0);
   EXPECT_EQ(slices.lanes[0].to_ns, lanes.end_ns());
   EXPECT_EQ(slices.lanes[0].resolution_ns, 0);
@@ -227,7 +228,8 @@ TEST_F(View, TotalsCountTheInsideOfTheRange) {
   EXPECT_EQ(all["op"].total_ns, 40);
   EXPECT_EQ(all["op"].self_ns, 35);
   EXPECT_EQ(all["leaf"].max_ns, 5);
-  auto part = of(50, 120);  // the end of one op and of its leaf, half of a step, some of the other
+  // This part has the end of one op and of its leaf, half of a step, and some of the other.
+  auto part = of(50, 120);
   EXPECT_EQ(part["step"].count, 2);
   EXPECT_EQ(part["step"].total_ns, 70);
   EXPECT_EQ(part["step"].self_ns, 60);
@@ -258,7 +260,7 @@ TEST_F(View, SearchGoesRoundInBothDirections) {
   EXPECT_EQ(go("matmul", false), std::pair(1, std::string("matmul.3")));
   EXPECT_EQ(at["event"]["lane"], two);
   EXPECT_EQ(go("matmul", false), std::pair(2, std::string("matmul")));
-  EXPECT_EQ(go("matmul", false), std::pair(0, std::string("MatMul")));  // from the start again
+  EXPECT_EQ(go("matmul", false), std::pair(0, std::string("MatMul")));  // starts again
   EXPECT_EQ(go("matmul", true), std::pair(2, std::string("matmul")));
   EXPECT_EQ(go("matmul", true), std::pair(1, std::string("matmul.3")));
   const json none = json::parse(Value(SearchJson(store_, lanes, {.text = "100%_"})));
@@ -319,7 +321,7 @@ TEST_F(View, TimesAtTheEndsOfTheWorldDoNotBreakIt) {
          {track, INT64_MAX, 0, "last"}});
   const ViewLanes lanes = Lanes();
   const DecodedSlices slices = Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns()});
-  int64_t count = 0;  // those beyond what can be told apart are one
+  int64_t count = 0;  // the events beyond the finest resolution are one
   for (const auto& row : slices.lanes[0].rows) {
     for (const auto& slice : row) count += slice.count;
   }
@@ -332,7 +334,7 @@ TEST_F(View, TimesAtTheEndsOfTheWorldDoNotBreakIt) {
           .ok());
 }
 
-// A finding about a device was shown with the host's threads in sight.
+// Regression: a finding about a device was shown with the host's threads in view.
 TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
   const int64_t host = Track("main");
   const int64_t empty = Value(store_.Add(TrackRow{.process_id = 1,

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""xspace_round_trip_test.py PROGRAM [CAPTURE...]: what `export --format xspace` wrote, imported again, gives the same rows:
-tracks, events with their arguments and flows, steps with times, counters and their samples. The exceptions are those of
-docs/formats/xspace_export.md, and each is named here."""
+"""xspace_round_trip_test.py PROGRAM [CAPTURE...] checks that the output of `export --format xspace`, imported again, has the same
+rows: tracks, events with their arguments and flows, steps with times, counters and their samples. The exceptions are those
+of docs/formats/xspace_export.md, and each is named here."""
 import collections
 import json
 import pathlib
@@ -14,8 +14,8 @@ GOLDEN = TESTS / "golden"
 sys.path.insert(0, str(TESTS))
 from stores import bundled_captures, store_of_sql  # noqa: E402
 
-# What is compared, by name: rows that both stores must have equally often. Flows go by what they join: their numbers are
-# given anew.
+# Rows that are compared, by name: both stores must have each row equally often. Flows are compared by what they join,
+# because their numbers are assigned anew.
 ROWS = {
     "track": "SELECT DISTINCT t.kind, t.name, t.tid, t.device FROM track t JOIN event_chunk c ON c.track_id = t.id",
     "event": "SELECT t.kind, t.name AS track, t.device, e.ts_ns, e.dur_ns, e.name, e.category, e.depth FROM event e JOIN track t "
@@ -35,8 +35,8 @@ ROWS = {
 }
 # A track without a number gets one.
 NUMBERED = "track"
-# every_kind has text that is no UTF-8, which becomes so; steps without an event; and an event of no process. Rows of these
-# are left out of the comparison there.
+# every_kind has invalid UTF-8 text, which is replaced, steps without an event, and an event without a process. Such
+# rows are left out of the comparison there.
 UNSAYABLE = {"every_kind": ("\ufffd", "step")}
 
 

@@ -1,4 +1,4 @@
-// The XSpace exporter, read back: what a capture cannot show because none has it.
+// Reads the XSpace exporter's files back, with contents that no real capture has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST_F(XSpaceExport, DeviceOfAnotherKindIsATpuForXprof) {
   for (const char* name : {"/device:TPU:0", "Steps", "XLA Modules", "XLA Ops", "step_num", "_r"})
     EXPECT_THAT(bytes, HasSubstr(name));
   EXPECT_THAT(left_out_, ElementsAre());
-  // What was added for XProf is gone again, and the names are the store's.
+  // The parts that were added for XProf are gone again, and the names are those of the store.
   const Store again = Again(store);
   EXPECT_THAT(Rows(again,
                    "SELECT kind || ' ' || name || ' ' || ifnull(device, '') FROM track "
@@ -151,7 +151,7 @@ TEST_F(XSpaceExport, EventsOfAnotherCenturyAreCounted) {
   EXPECT_THAT(left_out_, ElementsAre("1 event more than 100 days from the first of their thread"));
 }
 
-// Lengths are filled in wherever the file's buffer ends.
+// Lengths are filled in correctly wherever the file's buffer ends.
 TEST_F(XSpaceExport, MessagesOfAnyLengthNest) {
   for (size_t bytes : {size_t(0), size_t(1), size_t(262130), size_t(262140), size_t(600000)}) {
     ProtoFile file = *ProtoFile::Create(folder_ / "p");

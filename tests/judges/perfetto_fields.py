@@ -1,5 +1,5 @@
-"""perfetto_fields.py TRACE: prints, one a line, the fields of a Perfetto trace that Perfetto's own messages do not know, and text
-that is no UTF-8; nothing where there are none. Run by the Python of `scripts/env judges`."""
+"""perfetto_fields.py TRACE prints, one per line, the fields of a Perfetto trace that Perfetto's own messages do not know, and
+texts that are not UTF-8. It prints nothing if there are none. The Python of `scripts/env judges` runs it."""
 import collections
 import sys
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""perfetto_test.py BUILD: what Perfetto's trace_processor makes of our Chrome and Perfetto exports is what the store holds.
+"""perfetto_test.py BUILD checks that Perfetto's trace_processor reads from our Chrome and Perfetto exports what the store holds.
 
-Every bundled capture, and one store with everything that is rare, is exported in both formats; then slices, times,
-arguments, flows and counters are counted on both sides, and the statistics in which Perfetto tells what it could not read
-must be zero. The slices of both exports must be the same ones. A protobuf trace must have no field that Perfetto's own
-messages do not know (tests/judges/perfetto_fields.py).
-BUILD is a build folder, such as build/dev; `scripts/env judges` must have been run. scripts/test --all calls it."""
+Every bundled capture, and one store with everything that is rare, is exported in both formats. Then slices, times,
+arguments, flows and counters are counted on both sides. The statistics in which Perfetto counts what it could not read must
+be zero. Both exports must have the same slices. A protobuf trace must not have a field that Perfetto's own messages do not
+know (tests/judges/perfetto_fields.py).
+BUILD is a build directory, such as build/dev; `scripts/env judges` must have been run. scripts/test --all calls it."""
 import json
 import pathlib
 import re
@@ -127,7 +127,7 @@ class Judge:
 
     @staticmethod
     def slices(rows):
-        """All of a trace, in order; further lanes of a Chrome thread, which have a number behind its name, are that thread."""
+        """Returns all slices of a trace, in order. A further lane of a Chrome thread ("name (2)") counts as that thread."""
         threads = {row["thread"] for row in rows}
 
         def thread(name):

@@ -1,8 +1,8 @@
-"""xprof_test.py PROGRAM: what XProf shows of our XSpace exports is what it shows of the captures that they were made from.
+"""xprof_test.py PROGRAM checks that XProf shows the same for our XSpace exports as for the captures they were made from.
 
-Run by the Python of `scripts/env jax`. For each bundled profile: the events of its trace viewer (process, thread, name, step)
-and the step times of its overview page. Then a Kineto trace, which XProf cannot read itself, and a device of a kind that it
-does not know must have their steps there.
+The Python of `scripts/env jax` runs it. For each bundled profile, it compares the events of the trace viewer (process, thread,
+name, step) and the step times of the overview page. Then XProf must show the steps of a Kineto trace, which it cannot read
+itself, and of a device of a kind that it does not know.
 scripts/test --all calls it."""
 import collections
 import contextlib
@@ -26,7 +26,7 @@ FROM_HLO = ("Source code", "Framework Ops", "Framework Name Scope", "Host Offloa
 
 @contextlib.contextmanager
 def quiet():
-    """XProf logs each of its calls."""
+    """Hides the output of XProf, which logs each of its calls."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -47,7 +47,7 @@ def tool(file, name):
 
 
 def steps(file):
-    """Step number and time in ms, from the overview's step graph."""
+    """Returns step numbers and times in ms from the overview's step graph."""
     for table in tool(file, "overview_page"):
         if table.get("cols") and table["cols"][0]["id"] == "stepnum":
             names = [column["id"] for column in table["cols"]]
@@ -57,7 +57,7 @@ def steps(file):
 
 
 def events(file):
-    """How often each process has an event of a name, on which thread, in which step."""
+    """Counts the events by process, thread, name and step."""
     records = tool(file, "trace_viewer")["traceEvents"]
     names = {}
     for record in records:
@@ -89,7 +89,7 @@ INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category, flow_in, flow_ou
 
 
 def lanes_problems(file):
-    """Steps of the device, and its programs in the steps that launched them."""
+    """Checks the steps of the device, and that its programs are in the steps that launched them."""
     shown, found = steps(file), events(file)
     # XProf numbers the steps that it sees from 0, and drops none on a TPU.
     if [number for number, _ in shown] != [str(k) for k in range(10)] or any(abs(ms - 0.6) > 0.01 for _, ms in shown):

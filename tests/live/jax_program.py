@@ -1,4 +1,4 @@
-"""jax_program.py PORT SECONDS: a JAX program that trains, with its profiler server."""
+"""jax_program.py PORT SECONDS runs a JAX program that trains, with its profiler server."""
 import sys
 import time
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""live_test.py BUILD: captures between living programs, ours and theirs.
+"""live_test.py BUILD tests captures between running programs, ours and theirs.
 
 torch_xla's and JAX's own clients take a profile of a program of ours, and XProf shows its steps; `xlaprof capture` takes one
-of a torch_xla and of a JAX program. BUILD is a build folder, such as build/dev; `scripts/env torch` and `scripts/env jax`
+of a torch_xla and of a JAX program. BUILD is a build directory, such as build/dev; `scripts/env torch` and `scripts/env jax`
 must have been run. scripts/test --all calls it."""
 import contextlib
 import json
@@ -37,7 +37,7 @@ def run(*command, **environment):
 
 @contextlib.contextmanager
 def program(*command, **environment):
-    """A program that serves captures on a port, as long as the block lasts; PORT in the command is it."""
+    """Runs a program that serves captures as long as the block lasts. PORT in the command stands for its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

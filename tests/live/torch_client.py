@@ -1,4 +1,4 @@
-"""torch_client.py PORT FOLDER: torch_xla's own client takes a profile of the program that listens there."""
+"""torch_client.py PORT FOLDER takes a profile of the program at that port with torch_xla's own client."""
 import sys
 
 import torch_xla.debug.profiler as xp

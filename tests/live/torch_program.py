@@ -1,4 +1,4 @@
-"""torch_program.py PORT SECONDS: a torch_xla program that trains, with its profiler server."""
+"""torch_program.py PORT SECONDS runs a torch_xla program that trains, with its profiler server."""
 import sys
 import time
 

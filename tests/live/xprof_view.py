@@ -1,5 +1,5 @@
-"""xprof_view.py FILE: what XProf shows of a profile, as JSON: steps of its overview, their labels and the threads of its
-trace viewer."""
+"""xprof_view.py FILE prints what XProf shows for a profile, as JSON: the steps of its overview, their labels, and the threads
+of its trace viewer."""
 import json
 import sys
 

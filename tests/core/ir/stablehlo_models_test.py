@@ -1,7 +1,7 @@
-"""stablehlo_models_test.py BUILD: XLA computes from the StableHLO of whole training steps what our CPU backend computed, and
-JAX's own gradients of the same models are ours.
+"""stablehlo_models_test.py BUILD checks that XLA computes from the StableHLO of whole training steps what our CPU backend
+computed, and that JAX's own gradients of the same models equal ours.
 
-Run by the Python of `scripts/env jax`. BUILD/tests/stablehlo_models writes the steps. scripts/test --all calls it."""
+The Python of `scripts/env jax` runs it. BUILD/tests/stablehlo_models writes the steps. scripts/test --all calls it."""
 import json
 import pathlib
 import subprocess
@@ -25,7 +25,7 @@ LEAST, LEAST_ROUNDED = 1e-3, 1e-2
 
 
 def read(path):
-    """Tensors of a safetensors file, by name."""
+    """Returns the tensors of a safetensors file, by name."""
     content = path.read_bytes()
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])
@@ -36,7 +36,7 @@ def read(path):
 
 
 def under(tensors, folder):
-    """Those whose names begin with `folder`/, without that, in order of their names."""
+    """Returns the tensors whose names begin with `folder`/, without that prefix, in order of their names."""
     return {name.removeprefix(folder + "/"): tensors[name] for name in sorted(tensors) if name.startswith(folder + "/")}
 
 
@@ -92,7 +92,7 @@ def transformer(p, x, classes):
 
 
 def compare(what, got, expected, least=LEAST):
-    """What differs, as a list of lines; values count as `least` large at least."""
+    """Returns the differences as a list of lines; errors are relative to at least `least`."""
     if got.dtype != expected.dtype or got.shape != expected.shape:
         return [f"{what}: {got.dtype}{got.shape}, not {expected.dtype}{expected.shape}"]
     if got.dtype.kind != "f":

@@ -1,7 +1,7 @@
-"""stablehlo_test.py BUILD: XLA computes from our StableHLO and HLO texts what NumPy computes for the operation.
+"""stablehlo_test.py BUILD checks that XLA computes from our StableHLO and HLO texts what NumPy computes for the operation.
 
-Run by the Python of `scripts/env jax`. BUILD/tests/stablehlo_cases writes the programs, one operation each; what each is to
-give is written down here a second time, in float64. scripts/test --all calls it."""
+The Python of `scripts/env jax` runs it. BUILD/tests/stablehlo_cases writes the programs, one operation each; their expected
+results are computed here a second time, in float64. scripts/test --all calls it."""
 import json
 import math
 import pathlib
@@ -63,12 +63,12 @@ def make_input(rng, case, place, name, sizes):
 
 
 def positions(out, stride, padding):
-    """Of each element of the result the window's first place in the input, which has been padded with `padding`."""
+    """Returns each element of the result with the first place of its window in the input, which is padded with `padding`."""
     return [(y, x, y * stride[0] - padding[0], x * stride[1] - padding[1]) for y in range(out[0]) for x in range(out[1])]
 
 
 def convolution_links(attributes, height_width, kernel, out):
-    """(y, x) of the result, (i, j) of the kernel, (v, u) of the input, for each product."""
+    """Yields (y, x) of the result, (i, j) of the kernel and (v, u) of the input for each product."""
     for y, x, top, left in positions(out, attributes[0:2], attributes[2:4]):
         for i in range(kernel[0]):
             for j in range(kernel[1]):
@@ -136,7 +136,7 @@ def avg_pool2d_backward(a, result, gradient, input_):
 
 
 def channels(values, like):
-    """One number a channel, where that channel's elements are."""
+    """Reshapes one number per channel, so that it broadcasts to that channel's elements."""
     return values.reshape([-1] + [1] * (like.ndim - 2))
 
 
@@ -165,7 +165,7 @@ def native_batch_norm_backward(a, result, gradient, x, weight, mean, variance):
 
 
 def index_at(index, dim):
-    """For each element of `index` its place, with the element in `dim`."""
+    """Returns the place of each element of `index`, with the element itself as the coordinate in `dim`."""
     places = list(np.indices(index.shape))
     places[dim] = index
     return tuple(places)
@@ -207,7 +207,7 @@ def pad(a, result, from_):
 
 
 def threefry(key, counter):
-    """Random123's, 20 rounds."""
+    """Computes Random123's threefry with 20 rounds."""
     mask = 0xFFFFFFFF
     x0, x1 = counter
     keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA]
@@ -322,7 +322,7 @@ def wide(array):
 
 
 def difference(case, got, expected):
-    """What is wrong with a result; None where nothing is."""
+    """Returns what is wrong with a result, or None."""
     name, sizes = case["result"]
     if got.dtype != TYPES[name] or list(got.shape) != sizes:
         return f"gave {got.dtype}{list(got.shape)}, not {name}{sizes}"

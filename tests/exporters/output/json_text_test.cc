@@ -20,7 +20,7 @@ TEST(JsonText, EscapesWhatJsonAsksFor) {
   EXPECT_EQ(JsonString("\x7f"), R"("\u007f")");
 }
 
-// One U+FFFD for each maximal part of a character, as the Unicode standard recommends.
+// Each maximal part of a character becomes one U+FFFD, as the Unicode standard recommends.
 TEST(JsonText, ReplacesWhatIsNoUtf8) {
   const std::string r = "\xef\xbf\xbd";
   EXPECT_EQ(JsonString("a\xff"), "\"a" + r + "\"");
@@ -39,7 +39,7 @@ TEST(JsonText, AnyBytesBecomeJson) {
     for (char& c : bytes) c = char(random() % 3 == 0 ? random() % 128 : 0x80 + random() % 128);
     const std::string text = JsonString(bytes);
     ASSERT_TRUE(nlohmann::json::accept(text)) << text;
-    // nlohmann replaces as the standard says, too.
+    // nlohmann also replaces invalid text as the standard recommends.
     ASSERT_EQ(nlohmann::json::parse(text).get<std::string>(),
               nlohmann::json::parse(nlohmann::json(bytes).dump(
                                         -1, ' ', false, nlohmann::json::error_handler_t::replace))
@@ -106,7 +106,7 @@ TEST(JsonWriter, PiecesOfAllLengths) {
       expected += std::string(piece.get()) + '.' + std::string(piece.get().substr(0, i % 300 / 2));
     }
     json.Raw(Piece());
-    const OwnPiece large(std::string(1 << 20, 'y'));  // more than the buffer holds
+    const OwnPiece large(std::string(1 << 20, 'y'));  // larger than the buffer
     json.Raw(large.get());
     expected += large.get();
   });

@@ -6,7 +6,7 @@
 namespace xlaprof {
 namespace {
 
-// As protobuf writes them, at and around each length.
+// Varints equal protobuf's at and around each length.
 TEST(ProtoText, VarintsAreProtobufs) {
   for (int bits = 0; bits < 64; ++bits) {
     for (int64_t offset : {-1, 0, 1}) {

@@ -61,7 +61,7 @@ TEST(FlowPairs, CoveredEndsAreSaidOnBothEvents) {
   EXPECT_EQ(flows.pair_count(), 2);
 }
 
-// Event 2 is the target of two arrows, of which it could say one only.
+// Event 2 is the target of two arrows, but can name only one.
 TEST(FlowPairs, WhatAnEventCannotSayIsLeftOut) {
   FlowPairs flows({Source(7, 10, 1), Source(7, 11, 4), Covered(Target(7, 20, 2))});
   EXPECT_NE(flows.ArrowFrom(Source(7, 10, 1)).number, 0u);
@@ -71,7 +71,7 @@ TEST(FlowPairs, WhatAnEventCannotSayIsLeftOut) {
   EXPECT_EQ(flows.left_out(), 1);
 }
 
-// Every target takes its nearest sources, and what is emitted at sources and targets fits together.
+// Every target takes its nearest sources, and the numbers at sources and targets match.
 TEST(FlowPairs, ManyToManyStaysBounded) {
   std::vector<End> ends;
   for (int64_t i = 0; i < 1000; ++i) {
@@ -117,7 +117,7 @@ TEST(FlowPairs, EachPairHasItsNumber) {
   EXPECT_THAT(Pairs(flows, Source(9, 1, 7)), testing::IsEmpty());
 }
 
-// What a bind_id has no room for.
+// Pairs carry the arrows for which a bind_id has no room.
 TEST(FlowPairs, PairsNeedNoRoomOnTheirEvents) {
   FlowPairs flows({Source(7, 10, 1), Source(7, 11, 4), Covered(Target(7, 20, 2))},
                   FlowPairs::Style::kPairs);

@@ -43,8 +43,8 @@ TEST(Lanes, WithoutNestingALaneHoldsOneAtATime) {
       ElementsAre(0, 1, 1, 1, 1, 0, 1, 1));
 }
 
-// Whatever comes: no two events of a lane overlap without one lying in the other, and as many
-// lanes as events are open at most.
+// For random events, no two events of a lane overlap unless one nests in the other, and there are
+// at most as many lanes as open events.
 TEST(Lanes, RandomEventsNestInTheirLanes) {
   std::mt19937 random(7);
   for (int64_t longest : {5, 100, 3000}) {
