@@ -122,7 +122,7 @@ absl::StatusOr<std::string> Overlap(const Store& store, const Tracks& tracks) {
 }
 
 absl::Status Dump(const Store& store, const Tracks& tracks, const std::string& dir) {
-  // 0: other, 1: the device's ops, 2: a host thread.
+  // 0 means other, 1 the device's ops, and 2 a host thread.
   absl::flat_hash_map<int64_t, int64_t> kinds;
   for (int64_t id : tracks.device) kinds[id] = 1;
   for (int64_t id : tracks.host) kinds[id] = 2;

@@ -221,7 +221,7 @@ def text(sections, samples, failed, rounds, markdown):
     for section in sections:
         rows = []
         for row in section.rows:
-            # The rounds in which all of the row's programs ran.
+            # These are the rounds in which all of the row's programs ran.
             whole = set.intersection(*(set(samples[name]) for name in row.tasks()))
             if not whole:
                 broken = [f'{name}: {failed[name]}' for name in row.tasks() if name in failed]

@@ -69,7 +69,7 @@ def store(source):
 @functools.cache
 def _store(path):
     out = path.rsplit('/', 1)[1].split('.')[0] + '.xlaprof'
-    if os.path.exists(os.path.join(DATA, out)):  # perhaps of an older schema, which --force refuses to replace
+    if os.path.exists(os.path.join(DATA, out)):  # it may have an older schema, which --force refuses to replace
         os.remove(os.path.join(DATA, out))
     run(XLAPROF, 'import', path, '-o', os.path.join(DATA, out))
     return os.path.join(DATA, out)

@@ -13,7 +13,7 @@ with tempfile.TemporaryDirectory() as root:
     run = os.path.join(root, 'plugins', 'profile', 'run')
     os.makedirs(run)
     path = shutil.copy(sys.argv[1], os.path.join(run, 'host.xplane.pb'))
-    # Earlier versions show at most a million events, later ones five.
+    # Earlier versions show at most one million events, later ones five million.
     os.environ.setdefault('TF_PROFILER_TRACE_VIEWER_MAX_EVENTS', '1000000000')
     wall, cpu = time.perf_counter(), time.process_time()
     text, _ = raw_to_tool_data.xspace_to_tool_data([path], 'trace_viewer', {'use_saved_result': False, 'trace_viewer_options': {}})

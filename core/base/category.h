@@ -1,4 +1,4 @@
-// The category says what an event is about. Importers and recorders assign it; analyzers and
+// The category classifies an event. Importers and recorders assign it; analyzers and
 // exporters select events by it. An event holds the interned word (event.category), which may also
 // be a category of the profiler's own that is not in this list.
 #pragma once

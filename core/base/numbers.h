@@ -20,7 +20,7 @@ constexpr bool IsDigits(std::string_view text) {
 }
 
 // Takes the integer at the front of `*text` off and returns it. Returns nothing and leaves `*text`
-// unchanged if it begins with none. An unsigned T has no minus sign.
+// unchanged if it does not begin with one. An unsigned T has no minus sign.
 template <class T = int64_t>
 std::optional<T> TakeInteger(std::string_view* text) {
   T value = 0;

@@ -15,7 +15,7 @@ struct SourcePlace {
   std::optional<int64_t> line;  // from 1
   std::string function;         // "" if unknown
 
-  // Reads `function@file:line`, `file:line` and `file`, with a column behind the line or without
+  // Reads `function@file:line`, `file:line` and `file`, with a column after the line or without
   // one, and JAX's `file:line:column (function)`. A text of another form becomes the file.
   static SourcePlace Parse(std::string_view text);
 

@@ -17,7 +17,7 @@ template <class Piece, size_t kPieces>
 class WorkQueue {
  public:
   explicit WorkQueue(std::function<void(Piece&)> work) : work_(std::move(work)) {}
-  // Waits for the piece that is being worked on and drops those behind it.
+  // Waits for the piece that is being worked on and drops those after it.
   ~WorkQueue() {
     if (!thread_.joinable()) return;
     {

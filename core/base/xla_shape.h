@@ -42,7 +42,7 @@ class XlaShape {
   size_t rank() const { return dimensions_.size(); }
   bool is_scalar() const { return !is_tuple_ && dimensions_.empty(); }
 
-  // Returns whether the text says how the array, or an array in the tuple, lies in memory.
+  // Returns whether the text has the memory layout of the array, or of an array in the tuple.
   bool has_layout() const { return text_.find('{') != std::string::npos; }
   XlaShape WithoutLayout() const;
 

@@ -7,7 +7,7 @@ namespace {
 
 NativeBuffer& Native(const Ref<Buffer>& buffer) { return static_cast<NativeBuffer&>(*buffer); }
 
-// Memory that the destructor gives back.
+// Memory that the destructor frees.
 class Borrowed {
  public:
   Borrowed(DeviceMemory& memory, int64_t bytes)

@@ -25,7 +25,7 @@ class NativeExecutable final : public Executable {
   };
   // A tensor that is computed for results. A result is this tensor or a view of it.
   struct Made {
-    int32_t slot, donor;  // donor: the argument that gives its memory; -1: none
+    int32_t slot, donor;  // donor: the argument that donates its memory; -1: none
     Shape shape;
   };
   struct Result {

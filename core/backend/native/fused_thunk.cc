@@ -118,7 +118,7 @@ bool FusedThunk::MayReuse(int32_t operand, int32_t result) const {
   return in == out;
 }
 
-// Moves the write of the result behind the last read of the operand's block.
+// Moves the write of the result after the last read of the operand's block.
 void FusedThunk::Reuse(int32_t operand, int32_t result) {
   size_t read = 0, written = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {

@@ -1,4 +1,4 @@
--- A PyTorch training runs ten steps of 100 ms on a GPU, one kernel a step. The host prepares its
+-- A PyTorch training runs ten steps of 100 ms on a GPU, one kernel per step. The host prepares its
 -- batch in the scope 'augment' and launches the kernel only after the one before has ended.
 --
 -- Figure under test: each kernel takes 95.1 ms, so the GPU idles for 4.9 ms before the next one.

@@ -1,4 +1,4 @@
--- A training runs ten steps of 10 ms on a TPU, which is busy all the time. Its weights lie in the
+-- A training runs ten steps of 10 ms on a TPU, which is busy all the time. Its weights are in the
 -- host's memory, so each step waits until they are copied.
 --
 -- Figure under test: copy-done takes 990 us of 10,000 us in each step.

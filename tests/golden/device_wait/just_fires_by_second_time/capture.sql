@@ -2,7 +2,7 @@
 -- in an infeed, for all of the step.
 --
 -- Figure under test: the infeed waits in 2 of ten steps.
--- Threshold: what happens once is no pattern. From two times on it is a warning (at 10 % of the
+-- Threshold: what happens once is not a pattern. From two times on it is a warning (at 10 % of the
 -- busy time or more).
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');

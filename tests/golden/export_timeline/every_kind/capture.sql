@@ -22,7 +22,7 @@ INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category) VALUES
   (1, 1, 0, 1000000, 'step', 'step'), (2, 1, 1000, 998999, 'inner', 'scope'), (3, 1, 1000, 998999, 'inner', 'scope'),
   (4, 1, 500000, 0, 'instant', 'host'), (5, 1, 1000000, 0, 'at the end', NULL), (6, 1, 1000000, 1, 'one ns', 'host'),
   (7, 1, 1000001, 2, 'touches', 'host'), (8, 1, 2000000, NULL, 'never ended', 'host'), (9, 1, 2000001, 5, 'inside it', 'host');
--- Text: quotes, backslashes, control characters, what is no UTF-8, what is beyond 16 bits, nothing.
+-- Text: quotes, backslashes, control characters, invalid UTF-8, code points beyond 16 bits, none.
 INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category) VALUES
   (20, 2, 100, 10, 'say "hi" \ and' || char(10, 9, 13, 27, 0x7f) || '.', 'host'), (21, 2, 200, 10, CAST(x'61ff62e28280c328eda080f09f' AS TEXT), 'host'),
   (22, 2, 300, 10, '🙂 → ' || char(0x85, 0x202e, 0xfeff), 'host'), (23, 2, 400, 10, '', 'host'), (24, 2, 9007199254740, 1, 'late', 'host');

@@ -1,6 +1,6 @@
 -- A debug log of 40 steps shows at which line the graph is cut for aten::masked_select, a tensor of
--- 32 booleans. A metrics report counts as many calls of the op. So the cut is told as the op's, and
--- not as a read.
+-- 32 booleans. A metrics report counts as many calls of the op. So the cut is reported as the op's,
+-- and not as a read.
 --
 -- Figure under test: the line cuts in 4 of 40 steps.
 -- Threshold: a call in a tenth of the steps is a warning, here 4.

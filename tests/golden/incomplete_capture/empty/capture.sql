@@ -1,4 +1,4 @@
--- A debug log that holds nothing of what is asked for: there is no question to answer.
+-- This debug log has two steps and nothing else, so there is nothing whose gaps could be reported.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);

@@ -1,7 +1,7 @@
 -- Somebody took a profile of a program for 10 ms. The finding is only information.
 --
 -- Figure under test: 2 of the steps are marked.
--- Threshold: a profile with events and without a single marked step cannot tell the time of a step.
+-- Threshold: a profile with events and without a single marked step does not show a step's time.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a profile', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);

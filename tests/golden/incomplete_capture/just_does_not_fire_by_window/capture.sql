@@ -2,7 +2,7 @@
 -- only information.
 --
 -- Figure under test: the profile's window begins at execution 0, so 3 of 3 have times.
--- Threshold: as soon as one execution lies outside the window, the counts are of the whole run and
+-- Threshold: as soon as one execution is outside the window, the counts are of the whole run and
 -- the times are of a part.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a window', 1, 'the only one in these files');

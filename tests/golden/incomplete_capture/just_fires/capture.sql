@@ -1,8 +1,8 @@
 -- Somebody took a profile for a moment, while a training ran.
 --
 -- Figure under test: the profile holds 1 of the steps.
--- Threshold: one step cannot be told from warm-up, so the report asks for more. Two steps are
--- enough.
+-- Threshold: one step cannot be distinguished from warm-up, so the report asks for more. Two steps
+-- are enough.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a short profile', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);

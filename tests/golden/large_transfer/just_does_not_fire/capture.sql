@@ -1,6 +1,6 @@
 -- A training runs ten steps of 100 ms on a TPU. At the end of each step it copies a result to the
 -- host. The device is idle meanwhile: no single activity of the host fills 5 % of the time, so no
--- device_gap is told.
+-- device_gap is reported.
 --
 -- Figure under test: each copy takes 4,900 us of a step's 100,000 us, while the device idles.
 -- Threshold: copies from one place are a warning from 5 % of the steady time on.

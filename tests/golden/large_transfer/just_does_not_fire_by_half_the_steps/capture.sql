@@ -1,6 +1,6 @@
 -- A training runs ten steps of 100 ms on a TPU. At the end of some steps it copies a result to the
 -- host, which takes 15 ms. The device is idle meanwhile: no single activity of the host fills 5 %
--- of the time, so no device_gap is told.
+-- of the time, so no device_gap is reported.
 --
 -- Figure under test: 4 of ten steps copy.
 -- Threshold: copies are a warning if there is one in two steps. Fewer are a checkpoint or a log.

@@ -2,7 +2,7 @@
 -- and 1 GB at a time.
 --
 -- Figure under test: 49 copies in 100 steps.
--- Threshold: copies are told of if there is one in two steps.
+-- Threshold: copies are reported if there is one in two steps.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '100 steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);

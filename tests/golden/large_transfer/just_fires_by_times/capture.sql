@@ -1,7 +1,7 @@
--- A metrics report of 100 steps times the copies to the device, and says nothing of their bytes.
+-- A metrics report of 100 steps times the copies to the device, but not their bytes.
 --
 -- Figure under test: the copies take 10.1 s, against 10 s of execution.
--- Threshold: copies are a warning from half of the time that the report tells of.
+-- Threshold: copies are a warning from half of the time that the report covers.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '100 steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);

@@ -1,8 +1,8 @@
--- A metrics report of 100 steps times the copies to the device, and says nothing of their bytes.
+-- A metrics report of 100 steps times the copies to the device, but not their bytes.
 -- The finding is only information.
 --
 -- Figure under test: the copies take 3.1 s, against 7 s of execution.
--- Threshold: copies are mentioned from 30 % of the time that the report tells of, here from 3 s on.
+-- Threshold: copies are mentioned from 30 % of the time that the report covers, here from 3 s on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '100 steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);

@@ -1,4 +1,4 @@
--- A metrics report of 100 steps tells that the host's tensors are sent to the device one by one,
+-- A metrics report of 100 steps shows that the host's tensors are sent to the device one by one,
 -- three in each step.
 --
 -- Figure under test: sending them takes 10.1 s, against 10 s of execution.

@@ -3,7 +3,7 @@
 -- meanwhile.
 --
 -- Figure under test: 2 reads.
--- Threshold: growth is told from warm-up from three reads on.
+-- Threshold: growth is distinguished from warm-up from three reads on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'no step mark', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);

@@ -3,7 +3,7 @@
 --
 -- Figure under test: 1 recompilations after the first two steps: the factor of step 5 is 0.10.
 -- Threshold: two recompilations of which the last is in the last quarter of the run are ongoing,
--- which is a warning. A single one tells too little.
+-- which is a warning. A single one is too little.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '8 steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);

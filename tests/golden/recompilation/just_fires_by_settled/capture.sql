@@ -3,7 +3,7 @@
 --
 -- Figure under test: 3 recompilations, which have stopped: step 12 has 32 tokens.
 -- Threshold: three recompilations that have stopped are a warning, if they went on for a quarter of
--- the run. Two are no pattern.
+-- the run. Two are not a pattern.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '20 steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);

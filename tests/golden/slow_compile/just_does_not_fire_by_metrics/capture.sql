@@ -1,4 +1,4 @@
--- A metrics report tells of one compilation.
+-- A metrics report counts one compilation.
 --
 -- Figure under test: it takes 299 s.
 -- Threshold: a compilation of more than 300 s is a warning.

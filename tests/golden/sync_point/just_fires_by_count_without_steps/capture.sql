@@ -1,4 +1,4 @@
--- A debug log shows reads of the loss, and executions that nothing tells apart by step.
+-- A debug log shows reads of the loss, and executions that nothing assigns to a step.
 --
 -- Figure under test: 3 reads.
 -- Threshold: where no step is known, three reads are a warning.

@@ -1,6 +1,6 @@
 -- A training runs ten steps of 100 ms on a TPU. In each step the host records all operations of its
 -- graph again. The device is busy for 1 ms in each step, and waits for the host otherwise, so a
--- device_gap is told as well.
+-- device_gap is reported as well.
 --
 -- Figure under test: tracing takes 4,900 us of a step's 100,000 us.
 -- Threshold: tracing that takes longer than the device is busy counts from 5 % of the step on.

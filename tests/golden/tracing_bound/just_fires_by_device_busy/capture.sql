@@ -1,6 +1,6 @@
 -- A training runs ten steps of 80 ms on a TPU. In the first half of each step the host records all
 -- operations of its graph again, and in the second the device works. The device waits in the first
--- half, so a device_gap is told as well, and both are the same time.
+-- half, so a device_gap is reported as well, and both are the same time.
 --
 -- Figure under test: tracing takes 41,000 us of each step, and the device is busy for 40,000 us.
 -- Threshold: a program is bound by tracing if that takes longer than the device is busy.

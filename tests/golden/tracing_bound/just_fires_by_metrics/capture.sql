@@ -1,4 +1,4 @@
--- A metrics report of 100 steps tells how long tracing and executions took.
+-- A metrics report of 100 steps shows how long tracing and executions took.
 --
 -- Figure under test: tracing took 10,100 ms, and the executions 10,000 ms.
 -- Threshold: a program is bound by tracing if that takes longer than the executions.

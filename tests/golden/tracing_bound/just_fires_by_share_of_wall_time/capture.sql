@@ -1,4 +1,4 @@
--- A metrics report of 100 steps tells how long tracing and executions took: 20 s and 10 s.
+-- A metrics report of 100 steps shows how long tracing and executions took: 20 s and 10 s.
 --
 -- Figure under test: tracing took 5.1 % of the wall time, by its rate.
 -- Threshold: tracing counts from 5 % of the wall time on.
