@@ -8,7 +8,7 @@
 
 namespace xlaprof {
 
-// A character of a UTF-8 text. Where the bytes are not valid UTF-8, code is -1 and bytes is 1.
+// A character of a UTF-8 text. If the bytes are not valid UTF-8, code is -1 and bytes is 1.
 struct Character {
   int32_t code = -1;
   int bytes = 1;

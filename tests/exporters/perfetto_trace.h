@@ -102,7 +102,7 @@ class PerfettoTrace {
   void Learn(const perfetto::TracePacket& packet) {
     auto learn = [&](int field, const auto& texts) {
       for (const auto& text : texts)
-        EXPECT_TRUE(texts_.try_emplace({field, text.iid()}, text.name()).second) << "told twice";
+        EXPECT_TRUE(texts_.try_emplace({field, text.iid()}, text.name()).second) << "defined twice";
     };
     learn(1, packet.interned_data().event_categories());
     learn(2, packet.interned_data().event_names());

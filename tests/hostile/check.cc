@@ -111,7 +111,7 @@ std::string CheckReports(const Store& store) {
   if (std::string bad = CheckShown("JSON report", json.substr(0, kLongestReportBytes));
       !bad.empty() && json.size() <= kLongestReportBytes)
     return bad;
-  return nlohmann::json::accept(json) ? "" : "the JSON report is no JSON";
+  return nlohmann::json::accept(json) ? "" : "the JSON report is not JSON";
 }
 
 std::string CheckError(const absl::Status& status, const fs::path& path) {
@@ -122,7 +122,7 @@ std::string CheckError(const absl::Status& status, const fs::path& path) {
     case absl::StatusCode::kUnimplemented:
       break;
     default:
-      return fmt::format("an input's fault is told as another: {}", status.ToString());
+      return fmt::format("an input's fault is reported as another kind: {}", status.ToString());
   }
   std::string_view message = Message(status);
   const std::string name = path.filename().string();

@@ -100,7 +100,7 @@ TEST(Container, DamageIsAlwaysSaid) {
                          // A damaged file may unpack to the same bytes, because equal stretches may
                          // be copied from different places.
                          if (Gunzipped(bytes, input->bytes.size()) == input->bytes) return "";
-                         return fmt::format("{} at byte {} of {}, and nothing tells it",
+                         return fmt::format("{} at byte {} of {}, which is not reported",
                                             cut ? "cut" : "altered", at, bytes.size());
                        }};
   });
@@ -124,7 +124,7 @@ TEST(Container, BombsEndEarly) {
                          Imported imported;
                          std::string bytes = bomb.make(bomb.stretch, 260);
                          std::string bad = CheckBytes(bytes, "", &imported);
-                         if (bad.empty() && !imported.said()) return "nothing tells that it grew";
+                         if (bad.empty() && !imported.said()) return "its growth is not reported";
                          return bad;
                        }};
   });

@@ -61,7 +61,7 @@ std::string CheckCut(const CutInput& place, const Importer& importer) {
   std::string_view bytes = std::string_view(place.input->bytes).substr(0, place.at);
   Facts cut = ReadFacts(importer, bytes);
   if (cut.imported.said()) return "";
-  if (!IsText(bytes)) return ProtoFields(bytes).empty() ? "nothing tells that the file is cut" : "";
+  if (!IsText(bytes)) return ProtoFields(bytes).empty() ? "the cut is not reported" : "";
   Facts whole = ReadFacts(importer, place.input->bytes);
   for (const std::vector<std::string>& row : cut.rows) {
     if (std::binary_search(whole.rows.begin(), whole.rows.end(), row)) continue;

@@ -98,7 +98,7 @@ TEST_F(FoundFilesTest, OnlyFilesThatWereTriedAreCountedAndFormatsAreListedOnce) 
   EXPECT_EQ(message.find("Try --as"), message.rfind("Try --as"));
 }
 
-// The report is at the end of the log, behind text of any kind.
+// The report is at the end of the log, after text of any kind.
 TEST_F(FoundFilesTest, TheEndOfALogTellsItsFormat) {
   std::string log;
   while (log.size() < size_t(100) << 10) log += "epoch 1, loss 0.5\n";

@@ -95,7 +95,7 @@ TEST_F(ImportTest, NothingReadableSaysWhatWhereAndWhatToTry) {
 TEST_F(ImportTest, AFileThatCannotBeReadDoesNotHideTheOthers) {
   fs::path good = Write("metrics.txt", Report(0, 1)), bad = Write("bad.png", "\x89PNG\r\n\x1a\n");
   EXPECT_THAT(std::string(Message(Take({good, root_ / "absent"}))), HasSubstr("absent: no such"))
-      << "a name that is wrong is no file that cannot be read";
+      << "a wrong name is not the same as an unreadable file";
   ASSERT_TRUE(Take({good, bad}).ok());
   EXPECT_EQ(Saves(), "0");
   EXPECT_EQ(All("SELECT code FROM import_issue"), "not_recognised");

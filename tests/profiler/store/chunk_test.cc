@@ -225,7 +225,7 @@ TEST(Chunk, SamplesComeBack) {
 }
 
 // The checksum detects accidental damage. These hostile bytes have a right checksum, so they reach
-// the code behind it.
+// the code after the check.
 TEST(Chunk, LyingBytesWithARightChecksumAreSafe) {
   std::mt19937_64 random(7);
   ChunkDecoder decoder;

@@ -123,7 +123,7 @@ TEST(ChromeShapes, ManyWays) {
   ExpectTheSame(events);
 }
 
-// Regression: when a value behind many spaces ended at the last byte of a file of whole pages, the
+// Regression: when a value after many spaces ended at the last byte of a file of whole pages, the
 // reader read eight bytes.
 TEST(ChromeShapes, NothingIsReadBehindTheText) {
   const auto page = size_t(sysconf(_SC_PAGESIZE));

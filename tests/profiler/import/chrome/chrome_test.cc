@@ -318,7 +318,7 @@ TEST(Chrome, InstantsOfAnOperationLieOnItsTrack) {
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
 }
 
-// Regression: each end event searched all open events, and closing one moved all events behind it.
+// Regression: each end event searched all open events, and closing one moved all events after it.
 TEST(Chrome, ManyOpenEventsAreMatchedInLinearTime) {
   constexpr int kCount = 100'000;
   std::string events;
