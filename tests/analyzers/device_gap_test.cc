@@ -249,7 +249,7 @@ TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeReads);
 }
 
-// Two ops do not explain 100 ms, even under XLA_IR_DEBUG.
+// The recording of two ops does not explain 100 ms.
 TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   host_ = run_.HostThread();
   int64_t device = run_.Device();

@@ -76,7 +76,7 @@ inline TestNodes TrainStep(int64_t batch) {
            .root = 0}};
 }
 
-// Says how a graph is executed.
+// Describes how a graph is executed.
 struct How {
   std::optional<CutKind> cause = CutKind::kUserSync;
   std::string function = {};

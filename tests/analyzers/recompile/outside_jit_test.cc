@@ -111,7 +111,7 @@ TEST_F(OutsideJit, AreKnownByTheirNames) {
   EXPECT_TRUE(OutsideFiguresOf(found[0]).lines.empty());
 }
 
-// A word that is not only an operation's name is treated as a function of the user.
+// A plain word such as add may also be a user's function, so alone it is treated as one.
 TEST_F(OutsideJit, AWordIsNoOperationByItself) {
   Compile("add", 12, 100);
   const Findings found = Run();

@@ -127,7 +127,7 @@ TEST(StableHloText, IsOneFunction) {
   EXPECT_THAT(text, HasSubstr("    return %5, %p0 : tensor<3xf32>, tensor<4x3xf32>\n  }\n}\n"));
 }
 
-// Builds an operation with two outputs, one of which is used further.
+// Builds a program with two of an operation's outputs, one of which is used further.
 Program Normed() {
   ProgramBuilder builder;
   const int32_t x = builder.Parameter({DType::kF32, {8, 2}});

@@ -40,7 +40,7 @@ class EventOrder : public ::testing::Test {
 };
 
 TEST_F(EventOrder, WhatComesInOrderIsWrittenButForTheLastEvents) {
-  // Of fourteen half chunks, one waits for earlier events, and four are being packed.
+  // Fourteen half chunks were filled: one waits for earlier events, and four are being packed.
   for (int64_t i = 0; i <= 7 * kChunk; ++i) Add(1, 10 * i, 5);
   EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 9);
   EXPECT_EQ(Number("SELECT max(max_end_ns) FROM event_chunk"), 10 * (9 * kChunk / 2 - 1) + 5);

@@ -135,7 +135,7 @@ TEST_F(StoreTest, AScanThatPausesHoldsNothing) {
   EXPECT_EQ(scanner->skipped_chunks(), 0);
 }
 
-// Processes with the same number in several containers write to one directory.
+// Processes with the same pid in several containers may write to one directory.
 TEST_F(StoreTest, OfSeveralThatMakeItOneDoes) {
   for (int round = 0; round < 20; ++round) {
     const fs::path path = folder_ / fmt::format("{}.xlaprof", round);

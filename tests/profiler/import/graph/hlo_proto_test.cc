@@ -70,8 +70,8 @@ Imported Import(const std::string& proto) {
 }
 
 TEST(HloProto, WritesAllComputationsEntryLastWithOperandsByIndex) {
-  // The entry comes first in the proto, ids are in no order, and the called computation is
-  // identified by its id.
+  // The entry comes first in the proto, and ids are in no order. The importer replaces the id of
+  // the called computation by its place (calls=0).
   std::string entry =
       Computation("main", 1, 40,
                   {Instruction(50, "parameter", Shape(kF32, {8, 4}, {1, 0}), {}, Wire().Int(9, 0)),

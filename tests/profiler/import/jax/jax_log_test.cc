@@ -374,7 +374,7 @@ TEST(JaxLog, WhatACutLogTells) {
   EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0", "g|-|-|-|0"));
   EXPECT_THAT(in.Rows("SELECT code, first_line FROM import_issue"),
               ElementsAre("cut_file|5", "unfinished_compile|-"));
-  // A list of inputs whose beginning was cut off is not used.
+  // A list of inputs that was cut off is not used.
   EXPECT_THAT(in.Rows("SELECT name FROM graph"), ElementsAre("f"));
   // A filter may leave only the lines that end a compilation.
   in = ImportText(jax_log, "Finished XLA compilation of jit(f) in 1.5 sec\n");

@@ -115,7 +115,7 @@ TEST(XlaBuffers, SumsThem) {
   EXPECT_EQ(bytes.output, 1040);
   EXPECT_EQ(bytes.alias, 1024);
   EXPECT_EQ(bytes.temp, 536);
-  // Numbers that are far too large are bounded.
+  // A number that is far too large counts as 0.
   EXPECT_EQ(
       ParseBufferAssignment("BufferAssignment:\nallocation 0: size 99999999999999999999:\n").temp,
       0);
