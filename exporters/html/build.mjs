@@ -1,5 +1,6 @@
-// Makes viewer.html, or the file that is named: the page with its script and style in it, their
-// hashes in its policy, and the licence of its library. The same sources give the same bytes.
+// Builds viewer.html, or the file that the argument names: the page with its script and style,
+// their hashes in its content security policy, and the licence of Preact. Equal sources give equal
+// bytes.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,7 @@ async function bundled(entry) {
     write: false,
     format: 'iife',
     target: ['chrome110', 'firefox115', 'safari16.4'],
-    charset: 'ascii', // and the hash does not depend on how the file is read
+    charset: 'ascii', // so the hash does not depend on the encoding with which the file is read
     legalComments: 'none',
     jsx: 'automatic',
     jsxImportSource: 'preact',

@@ -1,4 +1,4 @@
-// The page: findings at the left; steps, lanes and details beside them.
+// The page shows the findings at the left, and the steps, lanes and details beside them.
 import { useEffect } from 'preact/hooks';
 import { Capture } from './capture.tsx';
 import { useShown, useViewer } from './context.ts';
@@ -47,8 +47,8 @@ function Timeline() {
   if (viewer.run.lanes.length === 0 && viewer.run.steps.every((step) => step.ts_ns === null))
     return (
       <p class="calm empty">
-        Nothing that was read has a clock, so there is no timeline. The findings stand on what was
-        counted.
+        No imported file contains timestamps, so there is no timeline. The findings are based on
+        counts.
       </p>
     );
   const { pinned, scrolled } = viewer.panes();
@@ -62,7 +62,7 @@ function Timeline() {
   );
 }
 
-// What a screen reader hears, and what went wrong.
+// Shows the latest error, and gives screen readers the latest message.
 function Said() {
   const said = useShown((state) => state.said);
   const trouble = useShown((state) => state.trouble);

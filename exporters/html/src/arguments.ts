@@ -6,12 +6,12 @@ type Argument = [key: string, value: string, type: string];
 const types = ['int', 'uint', 'double', 'string', 'bytes'];
 
 export class Arguments {
-  private readonly ids: number[] = []; // of events with arguments
-  private readonly places: number[] = []; // where each one's begin
+  private readonly ids: number[] = []; // ids of the events with arguments
+  private readonly places: number[] = []; // where the arguments of each begin
   private readonly textPlaces = new Map<number, number>();
   private readonly bytes: Bytes;
 
-  // Notes where everything lies; values are read when they are asked for.
+  // Records the positions only; values are decoded when they are requested.
   constructor(data: Uint8Array) {
     this.bytes = new Bytes(data);
     if (data.length === 0) return;
@@ -54,7 +54,7 @@ export class Arguments {
     return this.text(this.bytes.varint());
   }
 
-  // Reads on where it was.
+  // Reads a text, and leaves the position unchanged.
   private text(id: number): string {
     const { bytes } = this;
     const place = this.textPlaces.get(id);
@@ -67,7 +67,7 @@ export class Arguments {
   }
 }
 
-// Where `wanted` is in sorted `ids`; null: nowhere.
+// Returns the index of `wanted` in sorted `ids`, or null.
 function indexIn(ids: number[], wanted: number): number | null {
   let low = 0;
   let high = ids.length;

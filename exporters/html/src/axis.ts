@@ -1,7 +1,7 @@
-// The window of time that is shown, and what its ruler says.
+// The visible window of time, and the ticks of its ruler.
 import { duration, exactTime } from './text.ts';
 
-// ns since the view's origin; from < to.
+// A window in ns since the view's origin; from < to.
 export interface Window {
   from: number;
   to: number;
@@ -9,7 +9,7 @@ export interface Window {
 
 export const kNarrowest = 20; // ns
 
-// Pixels of a window that is `width` pixels wide.
+// Converts between times and pixels of a window that is `width` pixels wide.
 export class Scale {
   readonly perNs: number;
 
@@ -25,7 +25,8 @@ export class Scale {
     return (time - this.from) * this.perNs;
   }
 
-  // Within bounds that a canvas can draw to.
+  // Returns the pixel of a time, limited to just outside the window, because a canvas cannot draw
+  // arbitrarily far away.
   pixel(time: number): number {
     return Math.max(-9, Math.min(this.width + 9, Math.round(this.x(time))));
   }
@@ -35,8 +36,8 @@ export class Scale {
   }
 }
 
-// `window` made as wide as may be, and moved so that at least half of it shows what lies between 0
-// and `end`.
+// Returns the window with its width limited to what is allowed, and moved so that its middle lies
+// between 0 and `end`.
 export function bounded({ from, to }: Window, end: number): Window {
   const widest = Math.max(end * 1.5, kNarrowest);
   const width = Math.min(Math.max(to - from, kNarrowest), widest);
@@ -44,32 +45,32 @@ export function bounded({ from, to }: Window, end: number): Window {
   return { from: middle - width / 2, to: middle + width / 2 };
 }
 
-// Zoomed by `factor` (2: twice as wide) with the time `at` where it is.
+// Returns the window zoomed by `factor` (2: twice as wide). The time `at` keeps its place.
 export function zoomed({ from, to }: Window, factor: number, at: number): Window {
   const width = to - from;
   const kept = Math.max(factor * width, kNarrowest) / width;
   return { from: at - (at - from) * kept, to: at + (to - at) * kept };
 }
 
-// With room on both sides.
+// Returns a window around an event, with the part `room` of its length free on each side.
 export function around(ts: number, dur: number, room = 0.1): Window {
   const width = Math.max(dur, kNarrowest);
   const spare = width * room + (width - dur) / 2;
   return { from: ts - spare, to: ts + dur + spare };
 }
 
-// The part of `window` that lies in `whole`.
+// Returns the part of `window` that lies in `whole`.
 export function within(window: Window, whole: Window): Window {
   return { from: Math.max(window.from, whole.from), to: Math.min(window.to, whole.to) };
 }
 
 export interface Ticks {
-  base: string; // what every label is counted from; "" if from 0
+  base: string; // the time from which all labels count; "" if it is 0
   times: number[];
   labels: string[];
 }
 
-// Ticks at least `apart` pixels apart, at 1, 2 or 5 times a power of ten.
+// Returns ticks at least `apart` pixels apart, at 1, 2 or 5 times a power of ten.
 export function ticksOf(scale: Scale, apart: number): Ticks {
   const least = Math.max(1, apart / scale.perNs);
   const power = 10 ** Math.floor(Math.log10(least));
@@ -77,7 +78,7 @@ export function ticksOf(scale: Scale, apart: number): Ticks {
   const first = Math.ceil(scale.from / step) * step;
   const times: number[] = [];
   for (let time = first; time <= scale.to; time += step) times.push(time);
-  // Deep inside a long run, the digits that all labels share are said once.
+  // Deep inside a long run, the digits that all labels share are shown only once.
   const coarse = 10 ** Math.ceil(Math.log10(scale.to - scale.from) + 0.5);
   const base = scale.from > coarse * 10 ? Math.floor(scale.from / coarse) * coarse : 0;
   const labels = times.map((time) => (base > 0 ? '+' : '') + exactTime(time - base));

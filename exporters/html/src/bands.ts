@@ -1,8 +1,8 @@
-// Where lanes lie, from top to bottom: bands of pixels.
+// Arranges lanes from top to bottom, as bands of pixels.
 import type { Lane, Process, Run } from './run.ts';
 
 interface At {
-  key: string; // stable: what a link calls it
+  key: string; // a stable name, which links use
   top: number; // CSS pixels
   height: number;
   folded: boolean;
@@ -17,7 +17,8 @@ export type Band = At &
     | { type: 'lane'; lane: Lane; rowHeight: number; hiddenRows: number }
   );
 
-// A lane that is deeper shows so many rows, so that others are seen, too; until it is asked for all.
+// A deeper lane shows only this many rows until the user asks for all, so that other lanes stay
+// visible.
 export const kMostRows = 16;
 
 export interface Bands {
@@ -25,7 +26,7 @@ export interface Bands {
   height: number;
 }
 
-// Heights in CSS pixels, from the height of a row with text.
+// Heights in CSS pixels, derived from the height of a row with text.
 export interface Sizes {
   row: number;
   counter: number;
@@ -41,11 +42,11 @@ export function sizesFor(rem: number): Sizes {
 export interface Arrangement {
   pinned: number[];
   folded: string[];
-  deep: number[]; // lanes that show all their rows, however many
+  deep: number[]; // lanes that show all their rows
   markRows: number;
 }
 
-// What stays on top: findings' marks, and the lanes that are pinned, in the order in which they were.
+// Returns the bands that stay on top: findings' marks, then pinned lanes in the order of pinning.
 export function pinnedBands(
   run: Run,
   { pinned, folded, deep, markRows }: Arrangement,
@@ -60,7 +61,7 @@ export function pinnedBands(
   return pile.done();
 }
 
-// The other lanes, by process.
+// Returns the bands of the other lanes, by process.
 export function scrolledBands(
   run: Run,
   { pinned, folded, deep }: Arrangement,
@@ -90,7 +91,8 @@ export function scrolledBands(
   return pile.done();
 }
 
-// In their order; those of one device together, others each by itself.
+// Groups lanes, in their order: the lanes of one device are one group, and every other lane is its
+// own.
 function byDevice(lanes: Lane[]): Lane[][] {
   const groups = new Map<Lane | string, Lane[]>();
   for (const lane of lanes) {
@@ -100,12 +102,13 @@ function byDevice(lanes: Lane[]): Lane[][] {
   return [...groups.values()];
 }
 
-// The key of the band of the lane's device: d and its first lane, whatever is pinned.
+// Returns the key of the band of the lane's device: d and the id of the device's first lane, even
+// if that lane is pinned.
 export function deviceKey(run: Run, { device, process }: Lane): string {
   return `d${run.lanes.find((lane) => lane.device === device && lane.process === process)!.id}`;
 }
 
-// The lane's name where nothing beside it tells the device.
+// Returns the lane's name with its device, for places where nothing else shows the device.
 export function fullName({ name, device }: Lane): string {
   return device === null || name.includes(device) ? name : `${device} · ${name}`;
 }
@@ -120,14 +123,14 @@ class Pile {
     private readonly deep: number[],
   ) {}
 
-  // False: it is folded, what is in it is not shown.
+  // Adds the band of a process. Returns false if it is folded, so that its lanes are not shown.
   process(process: Process): boolean {
     const at = this.add(`p${process.id}`, this.sizes.process);
     this.bands.push({ ...at, type: 'process', process });
     return !at.folded;
   }
 
-  // False: as above.
+  // Adds the band of a device. Returns false if it is folded.
   device(key: string, device: string): boolean {
     const at = this.add(key, this.sizes.row + this.sizes.gap);
     this.bands.push({ ...at, type: 'device', device });
@@ -144,7 +147,7 @@ class Pile {
     this.bands.push({ ...at, type: 'marks' });
   }
 
-  // A folded lane shows its rows without text, in the height of one.
+  // Adds a lane. A folded lane shows its rows without text, in the height of one row.
   lane(lane: Lane): void {
     const { row, counter, gap } = this.sizes;
     const key = String(lane.id);
@@ -175,7 +178,7 @@ class Pile {
   }
 }
 
-// The bands that show between `top` and `bottom`.
+// Returns the bands that are visible between `top` and `bottom`.
 export function between(bands: Band[], top: number, bottom: number): Band[] {
   return bands.filter((band) => band.top + band.height > top && band.top < bottom);
 }

@@ -1,4 +1,5 @@
-// Reads the binary answers of docs/formats/view.md: LEB128 integers, zigzag, doubles, UTF-8.
+// Reads the binary answers of docs/formats/view.md, which consist of LEB128 integers, zigzag
+// integers, doubles and UTF-8.
 
 const utf8 = new TextDecoder();
 
@@ -10,7 +11,7 @@ export class Bytes {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  // Exact up to 2^53.
+  // Reads an integer, which is exact up to 2^53.
   varint(): number {
     const { bytes } = this;
     let byte = bytes[this.at++];
@@ -18,7 +19,7 @@ export class Bytes {
     let value = byte & 0x7f;
     let scale = 0x80;
     do {
-      if (this.at >= bytes.length) throw new Error('the data end inside a number');
+      if (this.at >= bytes.length) throw new Error('the data ends inside a number');
       byte = bytes[this.at++];
       value += (byte & 0x7f) * scale;
       scale *= 0x80;
@@ -31,11 +32,11 @@ export class Bytes {
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
   }
 
-  // All 64 bits.
+  // Reads an integer with all its 64 bits.
   bigVarint(): bigint {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
-      if (this.at >= this.bytes.length) throw new Error('the data end inside a number');
+      if (this.at >= this.bytes.length) throw new Error('the data ends inside a number');
       const byte = this.bytes[this.at++];
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
@@ -61,14 +62,14 @@ export class Bytes {
 
   skip(length: number): void {
     this.at += length;
-    if (!(this.at <= this.bytes.length)) throw new Error('the data end early');
+    if (!(this.at <= this.bytes.length)) throw new Error('the data ends early');
   }
 
-  // A count of things that take at least one byte each: a larger one than can follow is refused,
-  // before anything of that size is allocated.
+  // Reads a count of items of at least one byte each. Refuses a count that exceeds the remaining
+  // data, so that nothing of that size is allocated.
   count(): number {
     const count = this.varint();
-    if (!(count <= this.bytes.length - this.at)) throw new Error('the data end early');
+    if (!(count <= this.bytes.length - this.at)) throw new Error('the data ends early');
     return count;
   }
 }

@@ -1,4 +1,4 @@
-// A canvas that `paint` draws in every frame in which something changed.
+// A canvas that calls `paint` in every frame in which something changed.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useShared } from './context.ts';

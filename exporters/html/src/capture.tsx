@@ -1,4 +1,4 @@
-// What was read, and what was odd in it.
+// Lists the imported files and the issues found in them.
 import { useShown, useViewer } from './context.ts';
 import type { Coverage, Issue } from './run.ts';
 import { count, fileName, plural, printable } from './text.ts';
@@ -7,16 +7,16 @@ export function Capture() {
   useShown((state) => state.concluded);
   const { report, damaged_chunks } = useViewer().run;
   return (
-    <section class="capture" aria-label="What was read">
+    <section class="capture" aria-label="Imported files">
       {damaged_chunks > 0 && (
         <p class="error">
           {plural(damaged_chunks, 'chunk')} of events in the store{' '}
-          {damaged_chunks > 1 ? 'are' : 'is'} damaged and not shown: import its files again
+          {damaged_chunks > 1 ? 'are' : 'is'} damaged and not shown. Import the files again.
         </p>
       )}
       {report.issues.length > 0 && (
         <details>
-          <summary>{plural(report.issues.length, 'oddity', 'oddities')} in the input</summary>
+          <summary>{plural(report.issues.length, 'issue')} in the input</summary>
           <ul>
             {report.issues.map((issue) => (
               <IssueItem issue={issue} />
@@ -63,7 +63,7 @@ function CoverageItem({ coverage }: { coverage: Coverage }) {
     <li>
       <b title={printable(coverage.path, 400)}>{printable(fileName(coverage.path), 200)}</b>{' '}
       {coverage.format}
-      <p>{facts.join(', ') || 'nothing'}</p>
+      <p>{facts.join(', ') || 'no data'}</p>
       {coverage.note && <p>{printable(coverage.note, 400)}</p>}
     </li>
   );

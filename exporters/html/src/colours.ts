@@ -1,10 +1,11 @@
-// The colours that canvases draw with. Those of names depend on nothing but the name, so that they
-// are the same in every run; the others are the style sheet's.
+// The colours that canvases draw with. The colour of a name depends on the name alone, so it is the
+// same in every run. The other colours come from the style sheet.
 import { fromOklch, hex, type Rgb } from './oklch.ts';
 
 export const kHues = 48;
 
-// 0 to kHues - 1. Numbers at the end don't count: fusion.12 and fusion.13 look alike.
+// Returns the hue of a name, 0 to kHues - 1. A number at the end does not matter, so fusion.12 and
+// fusion.13 look alike.
 export function hueOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0, end = lengthWithoutNumber(name); i < end; ++i)
@@ -19,7 +20,7 @@ function lengthWithoutNumber(name: string): number {
   return end || name.length;
 }
 
-// Fill colours for names and the text on them.
+// Fill colours for names, and the colour of text on them.
 export interface Fills {
   text: Rgb;
   fills: Rgb[];
@@ -41,26 +42,26 @@ export function fillsFor(dark: boolean): Fills {
 export interface Colours {
   dark: boolean;
   text: string;
-  faint: string; // lines and labels of little weight
+  faint: string; // less important lines and labels
   grid: string;
-  back: string; // of a lane
-  stripe: string; // of a process's band
+  back: string; // background of a lane
+  stripe: string; // background of a process's band
   accent: string;
-  unknown: string; // what no source looked at
+  unknown: string; // times that no source covers
   step: string;
-  area: string; // of a counter, and its upper edge
+  area: string; // area of a counter; areaLine is its upper edge
   areaLine: string;
   compile: string;
   compileText: string;
   gap: string;
-  dimmed: string; // slices that were not searched for
+  dimmed: string; // slices that do not match the search
   onFill: string;
   fills: string[];
   severity: { error: string; warning: string; info: string };
   part: (name: string) => string;
 }
 
-// Colours of a step's parts, by the words of run.step_parts.
+// Colours of a step's parts, by their names in run.step_parts.
 const parts: Record<string, string> = {
   tracing: '--part-tracing',
   compile: '--part-compile',
@@ -72,7 +73,7 @@ const parts: Record<string, string> = {
   unrecorded: '--part-idle',
 };
 
-// Of the theme that the page has now.
+// Reads the colours of the page's current theme.
 export function readColours(): Colours {
   const style = getComputedStyle(document.documentElement);
   const css = (name: string) => style.getPropertyValue(name).trim();

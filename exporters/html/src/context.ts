@@ -1,4 +1,4 @@
-// What every component can reach.
+// Gives every component access to the viewer and the frames.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Frames } from './frames.ts';

@@ -1,11 +1,11 @@
-// The line through all lanes at the pointer, and what it points at.
+// Draws the line through all lanes at the pointer, and a tooltip about the thing under the pointer.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useViewer } from './context.ts';
 import { useStore } from './store.ts';
 
-const kAway = 14; // CSS pixels between pointer and text
+const kAway = 14; // CSS pixels between the pointer and the text
 
-// Lies in the timeline's box.
+// The line is positioned relative to its parent, the box of the timeline.
 export function CursorLine() {
   const viewer = useViewer();
   const line = useRef<HTMLElement>(null);

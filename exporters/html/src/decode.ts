@@ -43,7 +43,7 @@ function decodeRow(bytes: Bytes, from: number, names: Names): SliceRow {
   for (let i = 0; i < n; ++i) {
     ts += i === 0 ? bytes.zigzag() : bytes.varint();
     row.ts[i] = ts;
-    row.dur[i] = bytes.varint() - 1; // kNeverEnded where 0
+    row.dur[i] = bytes.varint() - 1; // 0 encodes kNeverEnded
     row.name[i] = names.index(bytes.varint());
     row.category[i] = bytes.varint();
     row.count[i] = bytes.varint();
@@ -76,7 +76,7 @@ function decodeSamples(bytes: Bytes, from: number): CounterRow {
   return samples;
 }
 
-// Index of the first element of sorted `values` that is greater than `value`.
+// Returns the index of the first element of sorted `values` that is greater than `value`.
 export function upperBound(
   values: Float64Array,
   value: number,
@@ -91,11 +91,11 @@ export function upperBound(
   return low;
 }
 
-// Index of the first slice of the row that ends behind `ts` or begins there or later.
+// Returns the index of the first slice of the row that ends at or after `ts`.
 export function firstVisible(row: SliceRow, ts: number): number {
   let i = upperBound(row.ts, ts) - 1;
   if (i < 0) return 0;
-  // Instants may begin where another one does.
+  // Several instants may have the same start.
   while (i > 0 && row.ts[i] === ts && row.ts[i - 1] === ts) --i;
   const dur = row.dur[i];
   return dur === kNeverEnded || row.ts[i] + dur >= ts ? i : i + 1;

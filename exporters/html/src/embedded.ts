@@ -1,4 +1,4 @@
-// The source that is the page's own file: it holds everything, and answers for itself.
+// The source for a page that contains its run. It answers all requests from the file itself.
 import { Arguments } from './arguments.ts';
 import { decodeSlices } from './decode.ts';
 import { Flows } from './flows.ts';
@@ -19,7 +19,7 @@ import {
 } from './source.ts';
 import { TotalsByName } from './totals.ts';
 
-// What the file holds, each inflated when it is first needed.
+// The data blocks of the file. Each is inflated when it is first needed.
 export interface Blocks {
   findings(): Conclusions;
   slices(): Promise<Uint8Array>;
@@ -98,10 +98,10 @@ export class EmbeddedSource implements Source {
     for (const name of names) wanted[name] = 1;
     const sign = direction === 'next' ? 1 : -1;
     let count = 0;
-    let before = 0; // matches before (ts, id)
-    let upTo = 0; // those, and the one there
-    let ahead: Place | null = null; // the nearest in the direction
-    let around: Place | null = null; // the one that comes when there is none: the first or the last
+    let before = 0; // number of matches before (ts, id)
+    let upTo = 0; // number of matches before or at (ts, id)
+    let ahead: Place | null = null; // the nearest match in the direction
+    let around: Place | null = null; // the match to use if none is ahead: the first or the last
     for (const [lane, { whole }] of this.lanes)
       for (let row = 0; row < whole.rows.length; ++row) {
         const slices = whole.rows[row];
@@ -133,7 +133,7 @@ export class EmbeddedSource implements Source {
     return names;
   }
 
-  // By start, then by id: negative where the slice comes before the other.
+  // Compares by start, then by id. Returns a negative number if the slice comes before the other.
   private order(slices: SliceRow, index: number, other: Place): number {
     const row = this.row(other);
     return slices.ts[index] - row.ts[other.index] || slices.id[index] - row.id[other.index];

@@ -1,4 +1,4 @@
-// One event: when, how long, its arguments, its flows, and the totals of its name.
+// Describes one event: its start, duration, arguments and flows, and the totals of its name.
 import { useShown, useViewer } from './context.ts';
 import type { EventDetail, Totals } from './source.ts';
 import { count, duration, exactTime, percent, plural, printable } from './text.ts';
@@ -29,7 +29,7 @@ export function EventPanel() {
               <dd>{printable(event.category, 100)}</dd>
             </>
           )}
-          <dt>event</dt>
+          <dt>event ID</dt>
           <dd>{event.id}</dd>
         </dl>
       </div>
@@ -43,7 +43,7 @@ export function EventPanel() {
 function TotalsOf({ totals, dur }: { totals: Totals; dur: number | null }) {
   return (
     <div>
-      <h4>All of this name on its lane</h4>
+      <h4>All events of this name on this lane</h4>
       <dl>
         <dt>count</dt>
         <dd>{count(totals.count)}</dd>
@@ -60,7 +60,7 @@ function TotalsOf({ totals, dur }: { totals: Totals; dur: number | null }) {
           {dur !== null &&
             totals.count > 1 &&
             totals.mean_ns > 0 &&
-            `; this one ${percent(dur / totals.mean_ns)} of it`}
+            `; this event: ${percent(dur / totals.mean_ns)} of the mean`}
         </dd>
         <dt>p99</dt>
         <dd>{duration(totals.p99_ns)}</dd>

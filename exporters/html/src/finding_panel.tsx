@@ -1,4 +1,4 @@
-// All that is known of one finding: cost, reason, the line at fault, advice, evidence.
+// Describes one finding: its cost, reason, source line, advice and evidence.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useViewer } from './context.ts';
@@ -86,7 +86,7 @@ function Why({ finding: { reason }, hasGraphs }: { finding: Finding; hasGraphs: 
   );
 }
 
-// What differs, of which node.
+// Shows the two values that differ, and the node that has them.
 function Change({ of: { node, before, after } }: { of: NonNullable<Finding['reason']> }) {
   if (before === null && after === null) return null;
   return (
@@ -106,7 +106,9 @@ function QuoteView({ quote }: { quote: Quote }) {
         <code>{printable(quote.text)}</code>
       </pre>
       {quote.newer_than_capture && (
-        <figcaption>The file is newer than the capture: the line may be another.</figcaption>
+        <figcaption>
+          The file changed after the capture, so this line may not be the one that ran.
+        </figcaption>
       )}
     </figure>
   );
@@ -120,9 +122,9 @@ function Advice({ text }: { text: string | null }) {
     try {
       await navigator.clipboard.writeText(text);
       setCopied(true);
-      viewer.say('advice copied');
+      viewer.say('Advice copied.');
     } catch {
-      viewer.say('the browser does not let pages copy: select the text');
+      viewer.say('The browser does not allow this page to copy text. Select the text instead.');
     }
   };
   return (
@@ -135,7 +137,7 @@ function Advice({ text }: { text: string | null }) {
   );
 }
 
-// Where it shows: each place is a way there.
+// Lists the finding's evidence. Each place on the timeline is a button that goes there.
 function Evidence({ index }: { index: number }) {
   const viewer = useViewer();
   const marks = placesOf(viewer.marks, index);
@@ -148,7 +150,7 @@ function Evidence({ index }: { index: number }) {
     <details class="evidence" open={marks.length <= 12}>
       <summary>
         {marks.length === 0
-          ? 'Evidence, without a time'
+          ? 'Evidence without timestamps'
           : plural(marks.length, 'place on the timeline', 'places on the timeline, longest first')}
       </summary>
       <ul>
@@ -160,7 +162,7 @@ function Evidence({ index }: { index: number }) {
             {prose(mark.text, 400)}
           </li>
         ))}
-        {leftOut > 0 && <li class="faint">{plural(leftOut, 'far shorter one')} left out</li>}
+        {leftOut > 0 && <li class="faint">{plural(leftOut, 'much shorter place')} not listed</li>}
         {untimed.map((evidence) => (
           <li>{prose(evidence.text!, 400)}</li>
         ))}

@@ -1,4 +1,4 @@
-// The list of findings, most expensive first; what needs no fixing stands below, as in the report.
+// Lists the findings, most expensive first. Findings that need no fix come last, as in the report.
 import { useShown, useViewer } from './context.ts';
 import { type Finding, isEmpty, ranked } from './run.ts';
 import { count, duration, fileName, plural, printable, prose } from './text.ts';
@@ -15,7 +15,7 @@ export function Findings() {
     return (
       <section aria-label="Findings" aria-busy>
         <h2>Findings</h2>
-        <p class="calm">Looking at the whole run …</p>
+        <p class="calm">Analyzing the run …</p>
       </section>
     );
   return (
@@ -28,8 +28,8 @@ export function Findings() {
       {toFix.length === 0 && (
         <p class="calm">
           {isEmpty(run)
-            ? 'Nothing was recorded: what was read holds no step, compilation or event.'
-            : 'Nothing found that needs fixing: no warning from any check.'}
+            ? 'Nothing was recorded: the input contains no step, compilation or event.'
+            : 'Nothing found that needs fixing: no check gave a warning.'}
         </p>
       )}
       <ol class="findings">{items(toFix)}</ol>
@@ -67,7 +67,7 @@ function Item({ finding, index }: { finding: Finding; index: number }) {
   );
 }
 
-// Where room is short the name is cut, never the line.
+// If the text does not fit, the name is truncated, never the line number.
 function Place({ finding: { subject } }: { finding: Finding }) {
   const { file, line, op, scope } = subject;
   const name = file === null ? (op ?? scope ?? '') : fileName(file);

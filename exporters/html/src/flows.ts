@@ -3,7 +3,7 @@ import { Bytes } from './bytes.ts';
 
 export interface Arrow {
   direction: 'in' | 'out';
-  other: number; // id of the event at its other end
+  other: number; // id of the event at the other end
 }
 
 export class Flows {
@@ -23,7 +23,7 @@ export class Flows {
     }
   }
 
-  // Those that enter the event with this id, then those that leave it.
+  // Returns the arrows that enter the event with this id, then those that leave it.
   of(id: number): Arrow[] {
     const arrows: Arrow[] = [];
     this.to.forEach((to, i) => to === id && arrows.push({ direction: 'in', other: this.from[i] }));

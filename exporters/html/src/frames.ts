@@ -1,4 +1,4 @@
-// One picture a frame, however much changed: all canvases are drawn together.
+// Draws all canvases together, at most once per frame.
 import { type Colours, readColours } from './colours.ts';
 
 export class Frames {
@@ -15,13 +15,13 @@ export class Frames {
     });
   }
 
-  // The page's theme is another.
+  // Call this when the page's theme has changed.
   newColours(): void {
     this.colours = readColours();
     this.request();
   }
 
-  // Returns what ends it.
+  // Adds a function that draws. Returns a function that removes it.
   add(paint: () => void): () => void {
     this.painters.add(paint);
     this.request();

@@ -1,4 +1,4 @@
-// What a pointer does on a canvas of the timeline: wheel, drag, click.
+// Handles the pointer on a canvas of the timeline: wheel, drag and click.
 import { type RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Scale } from './axis.ts';
@@ -6,15 +6,15 @@ import { useViewer } from './context.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface Hands {
-  wheel: 'scrolls' | 'zooms'; // with ctrl always: zooms
-  lanesBetween?: (y0: number, y1: number) => number[]; // CSS pixels; none: a range is of all lanes
+  wheel: 'scrolls' | 'zooms'; // with ctrl the wheel always zooms
+  lanesBetween?: (y0: number, y1: number) => number[]; // CSS pixels; unset: ranges cover all lanes
   click?: (x: number, y: number) => void; // CSS pixels
   doubleClick?: (x: number, y: number) => void;
-  linesAt?: (x: number, y: number) => string[]; // what is told of the place under the pointer
+  linesAt?: (x: number, y: number) => string[]; // the tooltip at a place
 }
 
-const kClickReach = 4; // CSS pixels: a hand that moves less has clicked
-const kLine = 16; // CSS pixels of a wheel's line
+const kClickReach = 4; // CSS pixels; a shorter movement is a click
+const kLine = 16; // CSS pixels per line of a wheel event
 
 export function useHands(of: RefObject<HTMLCanvasElement | null>, hands: Hands): void {
   const viewer = useViewer();
@@ -23,7 +23,7 @@ export function useHands(of: RefObject<HTMLCanvasElement | null>, hands: Hands):
   useEffect(() => attach(of.current!, viewer, () => latest.current), [viewer]);
 }
 
-// Returns what detaches it.
+// Attaches the listeners. Returns a function that removes them.
 function attach(canvas: HTMLCanvasElement, viewer: Viewer, hands: () => Hands): () => void {
   const ended = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(

@@ -1,4 +1,4 @@
-// The part of the state that a link carries, in the address behind #.
+// Encodes the part of the state that a link carries, in the address after #.
 import type { EventPlace } from './source.ts';
 import type { State } from './state.ts';
 
@@ -18,7 +18,7 @@ export type Linked = Pick<
   | 'panel'
 >;
 
-// Of the event that a search found.
+// The place of the event that a search found.
 export type Place = Pick<EventPlace, 'ts_ns' | 'id'>;
 
 export function hashOf(state: Linked & { found: { event: Place | null } | null }): string {
@@ -41,7 +41,8 @@ export function hashOf(state: Linked & { found: { event: Place | null } | null }
   return '#' + parts.map(([key, value]) => `${key}=${value}`).join('&');
 }
 
-// What `hash` says; the rest is left out. Anything may stand in a link.
+// Returns the state that `hash` contains. Invalid parts are ignored, because a link may contain
+// anything.
 export function fromHash(hash: string): Partial<Linked> & { found?: Place } {
   const linked: Partial<Linked> & { found?: Place } = {};
   const said = new Map(

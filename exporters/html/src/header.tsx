@@ -1,4 +1,4 @@
-// The top line: which run, search, theme, help.
+// The bar at the top: the run's name and size, the search, and buttons for theme and help.
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
 import type { Run } from './run.ts';
@@ -11,10 +11,10 @@ const nextTheme: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 
 export function Header() {
   const viewer = useViewer();
   const theme = useShown((state) => state.theme);
-  useShown((state) => state.concluded); // the report comes later than the page
+  useShown((state) => state.concluded); // the report arrives later than the page
   const { run } = viewer;
   const { summary } = run.report;
-  const steps = summary.steps ?? run.steps.length; // all, the untimed too
+  const steps = summary.steps ?? run.steps.length; // all steps, including those without a time
   const events = run.lanes.reduce(
     (sum, lane) => sum + (lane.kind === 'counter' ? 0 : lane.events),
     0,
@@ -23,7 +23,7 @@ export function Header() {
     run.span.end_ns > 0 && duration(run.span.end_ns),
     steps > 0 && plural(steps, 'step'),
     events > 0 && plural(events, 'event'),
-    // Without a clock there is nothing else to see.
+    // Without timestamps there are no events, so other counts are shown.
     events === 0 && summary.compile_count && plural(summary.compile_count, 'compilation'),
     events === 0 && summary.execution_count && plural(summary.execution_count, 'execution'),
   ].filter(Boolean);
@@ -65,15 +65,15 @@ function OtherRuns({ labels }: { labels: string[] }) {
   const listed = labels.slice(0, kMostListed).map((label) => printable(label, 200));
   if (labels.length > kMostListed) listed.push(`… ${count(labels.length - kMostListed)} more`);
   return (
-    <span class="facts" title={['Others (--run LABEL):', ...listed].join('\n')}>
+    <span class="facts" title={['Other runs (select one with --run LABEL):', ...listed].join('\n')}>
       one of {count(labels.length + 1)} runs (--run LABEL)
     </span>
   );
 }
 
-// When the view begins, by the calendar; "" where no source knows.
+// Returns the date and time at which the view begins; "" if no source knows it.
 function recordedAt({ base_epoch_ns, origin_ns }: Run['span']): string {
   if (base_epoch_ns === null) return '';
   const date = new Date(Number((BigInt(base_epoch_ns) + BigInt(origin_ns)) / 1_000_000n));
-  return Number.isNaN(date.getTime()) ? '' : `from ${date.toISOString()}`;
+  return Number.isNaN(date.getTime()) ? '' : `The view begins at ${date.toISOString()}`;
 }

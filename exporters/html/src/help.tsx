@@ -1,23 +1,23 @@
-// What hands can do, in a dialog.
+// A dialog that lists the mouse and keyboard controls, and the symbols of the timeline.
 import { useEffect, useRef } from 'preact/hooks';
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
 
 const hands: [string, string][] = [
-  ['W, S or ↑, ↓', 'zoom in and out, at the pointer; with Shift faster'],
-  ['A, D or ←, →', 'move left and right; with Shift faster'],
-  ['Ctrl + wheel, pinch', 'zoom at the pointer; over the ruler the wheel alone does'],
-  ['Wheel', 'scroll the lanes; sideways, or with Shift, moves in time'],
-  ['Drag', 'measure, in the lanes that it touches: length, and a table by name'],
-  ['Drag on the ruler', 'the same, in all lanes'],
-  ['Shift + drag', 'move'],
-  ['Click', 'select; a step on its lane or in the strip is measured'],
-  ['Double click, F', 'fit what is selected; again: everything'],
-  [', and .', 'the slice before and behind the selected one'],
-  ['M', 'mark what is selected, or the place under the pointer; again: unmark'],
-  ['/', 'find events by name; Enter or N next, Shift + Enter or Shift + N previous'],
+  ['W, S or ↑, ↓', 'zoom in and out at the pointer; Shift makes it faster'],
+  ['A, D or ←, →', 'move left and right; Shift makes it faster'],
+  ['Ctrl + wheel, pinch', 'zoom at the pointer; over the ruler, the wheel alone zooms'],
+  ['Wheel', 'scroll the lanes; a horizontal wheel, or Shift + wheel, moves in time'],
+  ['Drag', 'measure a range in the lanes under the drag: its length, and its events by name'],
+  ['Drag on the ruler', 'measure a range in all lanes'],
+  ['Shift + drag', 'move in time, and scroll the lanes'],
+  ['Click', 'select; a click on a step, in its lane or in the strip, measures the step'],
+  ['Double click, F', 'fit the selection to the window; again: show the whole run'],
+  [', and .', 'select the slice before or after the selected one'],
+  ['M', 'mark the selection, or else the time under the pointer; again: remove the mark'],
+  ['/', 'find events by name; Enter or N: next, Shift + Enter or Shift + N: previous'],
   ['Page up, Page down', 'scroll the lanes'],
-  ['Escape', 'close what was opened last'],
+  ['Escape', 'close the help or the open panel; if none is open, clear the search'],
 ];
 
 export function Help() {
@@ -34,7 +34,7 @@ export function Help() {
       <button class="quiet close" aria-label="Close" onClick={close}>
         <Icon name="close" />
       </button>
-      <h2>Hands</h2>
+      <h2>Mouse and keyboard</h2>
       <dl>
         {hands.map(([hand, what]) => (
           <>
@@ -43,7 +43,7 @@ export function Help() {
           </>
         ))}
       </dl>
-      <h2>Signs</h2>
+      <h2>Symbols</h2>
       <dl>
         <dt>
           <i class="sample compile" />
@@ -52,15 +52,15 @@ export function Help() {
         <dt>
           <i class="sample gap" />
         </dt>
-        <dd>a device that idles or waits, by a finding</dd>
+        <dd>a finding says that a device idles or waits here</dd>
         <dt>
           <i class="sample unknown" />
         </dt>
-        <dd>no source looked at this time</dd>
+        <dd>no source covers this time</dd>
       </dl>
       <p class="calm">
-        A name has the same colour in every run. The address holds what you see: send it to show a
-        colleague the same. xlaprof {viewer.run.xlaprof}
+        A name has the same colour in every run. The address of this page includes the current view:
+        send it to a colleague to show the same view. xlaprof {viewer.run.xlaprof}
       </p>
     </dialog>
   );

@@ -1,4 +1,4 @@
-// Small signs, drawn in the text's colour.
+// Small icons, drawn in the colour of the text.
 const paths = {
   down: 'M3 6l5 5 5-5',
   right: 'M6 3l5 5-5 5',

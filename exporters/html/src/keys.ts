@@ -1,9 +1,9 @@
-// The keys of the whole page.
+// Handles the keys of the whole page.
 import type { Viewer } from './viewer.ts';
 
 export const kSearchId = 'search';
 
-// Handles a key that was pressed; true: it was one of ours.
+// Handles a key press. Returns whether the viewer uses this key.
 export function press(viewer: Viewer, event: KeyboardEvent): boolean {
   if (event.key === 'Escape') {
     if (document.activeElement?.id === kSearchId) (document.activeElement as HTMLElement).blur();
@@ -13,7 +13,7 @@ export function press(viewer: Viewer, event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const target = event.target as HTMLElement;
   if (target.closest('input, select, textarea')) return false;
-  // These move by arrows themselves.
+  // Elements with data-arrows handle the arrow keys themselves.
   if (event.key.startsWith('Arrow') && target.closest('[data-arrows]')) return false;
   const action = actionOf(viewer, event.key, event.shiftKey);
   if (action === null) return false;
@@ -21,7 +21,7 @@ export function press(viewer: Viewer, event: KeyboardEvent): boolean {
   return true;
 }
 
-const kFaster = 4; // with shift
+const kFaster = 4; // factor with shift
 
 function actionOf(viewer: Viewer, key: string, shift: boolean): (() => void) | null {
   const step = 0.1 * (shift ? kFaster : 1);

@@ -1,4 +1,4 @@
-// The head of a band: its name, and what can be done with it.
+// The head of a band: its name, and buttons to fold it, pin it or show all its rows.
 import { type Band, fullName, kMostRows } from './bands.ts';
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
@@ -50,13 +50,13 @@ export function LaneHead({ band }: { band: Band }) {
   );
 }
 
-// On top, the band of its device is not above it.
+// A pinned lane has its full name, because it is not below the band of its device.
 function LaneName({ lane }: { lane: Lane }) {
   const isPinned = useShown((state) => state.pinned.includes(lane.id));
   return <span class="name">{printable(isPinned ? fullName(lane) : lane.name, 200)}</span>;
 }
 
-// The rows of a deep lane that are not shown are a button away.
+// A button that shows the hidden rows of a deep lane, or hides them again.
 function Deep({ band: { lane, hiddenRows, folded } }: { band: Band & { type: 'lane' } }) {
   const viewer = useViewer();
   if (folded || lane.rows <= kMostRows) return null;
@@ -73,7 +73,7 @@ function Fold({ band, name }: { band: Band; name: string }) {
     <button
       class="quiet"
       aria-expanded={!band.folded}
-      aria-label={`${printable(name, 80)}: rows`}
+      aria-label={`Rows of ${printable(name, 80)}`}
       onClick={() => viewer.toggleFolded(band.key)}
     >
       <Icon name={band.folded ? 'right' : 'down'} />
@@ -88,8 +88,8 @@ function Pin({ lane, name }: { lane: number; name: string }) {
     <button
       class="quiet pin"
       aria-pressed={isPinned}
-      aria-label={`Pin ${printable(name, 80)} on top`}
-      title="Pin on top"
+      aria-label={`Pin ${printable(name, 80)} to the top`}
+      title="Pin to the top"
       onClick={() => viewer.togglePinned(lane)}
     >
       <Icon name="pin" />

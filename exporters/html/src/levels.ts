@@ -1,5 +1,5 @@
-// A lane at coarser resolutions, by the rule of docs/formats/view.md: slices shorter than R that lie
-// in one cell of R ns become one, with the name of the longest.
+// Computes a lane at coarser resolutions, by the rule of docs/formats/view.md: slices shorter than
+// R that lie in one cell of R ns become one slice, with the name of the longest.
 import { emptyRow, emptySamples } from './decode.ts';
 import { type CounterRow, kNeverEnded, type LanePart, type SliceRow } from './source.ts';
 
@@ -11,7 +11,7 @@ export class LaneLevels {
 
   constructor(readonly whole: LanePart) {}
 
-  // The whole lane at `resolution` or finer. Made when it is first asked for.
+  // Returns the whole lane at `resolution` or finer. It is computed when it is first requested.
   at(resolution: number): LanePart {
     const { whole } = this;
     if (resolution < kFinest || sizeOf(whole) <= kSmall) return whole;
@@ -80,7 +80,8 @@ function mergedSamples(samples: CounterRow, cell: number): CounterRow {
   return out;
 }
 
-// Where groups begin: neighbours with one cell are a group, those with none stand alone.
+// Returns the index at which each group begins. Neighbours in the same cell form a group; an
+// element without a cell is a group by itself.
 function startsOfGroups(n: number, cellOf: (i: number) => number | null): number[] {
   const starts: number[] = [];
   let before: number | null = null;

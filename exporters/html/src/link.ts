@@ -1,4 +1,4 @@
-// Keeps the address what a link to this view would be.
+// Keeps the page's address equal to a link to the current view.
 import { hashOf } from './hash.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -13,6 +13,6 @@ export function keepLink(viewer: Viewer): void {
       if (hash !== location.hash) history.replaceState(null, '', hash);
     }, kPause);
   });
-  // Someone put another link into the address.
+  // The user entered another link.
   window.addEventListener('hashchange', () => viewer.follow(location.hash));
 }

@@ -9,7 +9,9 @@ import { onSystemTheme, rememberedTheme, wear } from './theme.ts';
 import { printable } from './text.ts';
 import { Viewer } from './viewer.ts';
 
-const kLongestWait = 1000; // ms: for the first slices, before the findings are asked for; all lanes may be folded
+// ms. The findings are requested when the first slices have arrived, or after this time, because no
+// slices are requested if all lanes are folded.
+const kLongestWait = 1000;
 
 async function start(): Promise<void> {
   const opening = openSource();
@@ -33,7 +35,7 @@ async function start(): Promise<void> {
     page,
   );
   keepLink(viewer);
-  // Where nothing comes to be drawn, nothing is to be waited for.
+  // Without lanes there are no slices to wait for.
   setTimeout(() => void viewer.conclude(), viewer.run.lanes.length === 0 ? 0 : kLongestWait);
 }
 

@@ -1,13 +1,14 @@
-// Findings' marks, side by side where they overlap, dearest on top.
+// Arranges findings' marks. Marks that overlap are placed in different rows, the most expensive on
+// top.
 import { type Mark, ranked, type Run } from './run.ts';
 
-// `text` says what is seen there.
+// A mark with its row. `text` describes what happens there.
 export interface PlacedMark extends Mark {
   end: number;
   row: number;
 }
 
-const kMostRows = 4; // what needs more lies in the last
+const kMostRows = 4; // further marks share the last row
 
 export function placedMarks(run: Run): PlacedMark[] {
   const rows: PlacedMark[][] = [];
@@ -28,7 +29,8 @@ export function placedMarks(run: Run): PlacedMark[] {
   });
 }
 
-// A mark that says no more than its finding's kind is told by the evidence at its time.
+// Returns the mark's text. If it is only its finding's kind, returns the text of the evidence at
+// that time, or else the finding's title.
 function textOf({ report, span }: Run, mark: Mark): string {
   const finding = report.findings[mark.finding];
   if (mark.text !== finding.kind) return mark.text;
@@ -43,17 +45,17 @@ export function marksOf(marks: PlacedMark[], finding: number | null): PlacedMark
   return finding === null ? [] : marks.filter((mark) => mark.finding === finding);
 }
 
-const kFarShorter = 1000; // times
+const kFarShorter = 1000; // factor
 
-// A finding's marks, longest first, without those that are far shorter than the longest.
+// Returns a finding's marks, longest first, without those that are far shorter than the longest.
 export function placesOf(marks: PlacedMark[], finding: number | null): PlacedMark[] {
   const length = (mark: PlacedMark) => mark.end - mark.ts_ns;
   const sorted = marksOf(marks, finding).sort((a, b) => length(b) - length(a) || a.ts_ns - b.ts_ns);
   return sorted.filter((mark) => length(mark) * kFarShorter >= length(sorted[0]));
 }
 
-// The lane of a mark's evidence: its own, or that of the device of whose time the finding tells;
-// null: it is about none.
+// Returns the lane of a mark's evidence: the mark's own lane, or else the first lane of the device
+// that the finding's title names. Returns null if there is none.
 export function laneOf({ lanes, report }: Run, mark: PlacedMark): number | null {
   const { kind, title } = report.findings[mark.finding];
   if (mark.lane !== null || !kind.startsWith('device_')) return mark.lane;

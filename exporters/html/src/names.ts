@@ -1,5 +1,5 @@
-// The names of events, numbered from 0 in the order in which they are met, so that what is known of
-// a name (its text, its colour, whether it was searched for) is an array's element.
+// Numbers the names of events from 0, in the order in which they are met. So arrays can hold the
+// data of names: their texts, their colours, and whether they match the search.
 
 export class Names {
   private readonly indexOf = new Map<number, number>();
@@ -9,7 +9,7 @@ export class Names {
     return this.texts.length;
   }
 
-  // The index of the name with the store's `id`.
+  // Returns the index of the name with the store's `id`.
   index(id: number): number {
     let index = this.indexOf.get(id);
     if (index === undefined) {
@@ -20,7 +20,7 @@ export class Names {
     return index;
   }
 
-  // Sets what the name with the store's `id` is.
+  // Sets the text of the name with the store's `id`.
   set(id: number, text: string): void {
     this.texts[this.index(id)] = text;
   }

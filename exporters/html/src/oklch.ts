@@ -1,4 +1,5 @@
-// Colours of even lightness: OKLCH (https://www.w3.org/TR/css-color-4/#ok-lab) as sRGB.
+// Converts colours of even lightness from OKLCH (https://www.w3.org/TR/css-color-4/#ok-lab) to
+// sRGB.
 
 export type Rgb = [red: number, green: number, blue: number]; // 0 to 1
 
@@ -33,7 +34,7 @@ export function hex(colour: Rgb): string {
   );
 }
 
-// WCAG's contrast of two colours, 1 to 21.
+// Returns WCAG's contrast of two colours, 1 to 21.
 export function contrast(one: Rgb, other: Rgb): number {
   const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

@@ -1,4 +1,4 @@
-// Finds what the page is to show: in its own file, or at the server that it came from.
+// Opens the run that the page shows: from the page itself, or from the server that it came from.
 import { EmbeddedSource } from './embedded.ts';
 import { ServedSource } from './served.ts';
 import { outlineOf } from './run.ts';
@@ -18,7 +18,8 @@ function parsed(id: string) {
   return JSON.parse(taken(id));
 }
 
-// What is in the script element with this id, which is removed: it is in memory once.
+// Returns the content of the script element with this id. Removes the element, so that memory holds
+// the content only once.
 function taken(id: string): string {
   const element = document.getElementById(id);
   element?.remove();

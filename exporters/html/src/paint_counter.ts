@@ -1,5 +1,5 @@
-// Draws a counter: the area under its value, which holds until the next sample; a merged sample
-// reaches from the least to the greatest.
+// Draws a counter as the area under its value, which is valid until the next sample. A merged
+// sample extends from its least to its greatest value.
 import type { Scale } from './axis.ts';
 import { upperBound } from './decode.ts';
 import type { CounterRow } from './source.ts';
@@ -45,7 +45,7 @@ export function paintCounter(
     } else {
       column = { x: left, low, high };
     }
-    // One pixel column is drawn once, with the last sample in it.
+    // Each pixel column is drawn once, with the last sample in it.
     if (right > left) {
       area(left, 1, column.low, column.high, samples.last[i]);
       const last = y(samples.last[i]);
@@ -55,7 +55,7 @@ export function paintCounter(
   }
 }
 
-// The greatest value, on top of its lane.
+// Writes the greatest value at the top of the lane.
 export function paintExtent(
   { ctx, words, unit, width, colours }: Surface,
   top: number,

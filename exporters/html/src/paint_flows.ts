@@ -36,7 +36,8 @@ interface Box {
   height: number;
 }
 
-// Where an event is drawn; beyond the edge of the pane that its lane is not in; null: nowhere.
+// Returns where an event is drawn. If a folded band hides its lane, that is the band; if the lane
+// is in the other pane, it is beyond the edge of this pane.
 function boxOf(
   surface: Surface,
   scale: Scale,
@@ -68,7 +69,8 @@ function boxOf(
   return { left, right, top: isAbove ? -20 * unit : surface.height + 20 * unit, height: 0 };
 }
 
-// From one slice to the start of the other; straight down where the other starts while the first lasts.
+// Draws an arrow from one slice to the start of the other. If the other starts before the first one
+// ends, the arrow leaves the first slice at that time.
 function arrow({ ctx, colours, unit, width }: Surface, from: Box, to: Box): void {
   const leaves = Math.min(Math.max(to.left, from.left), from.right);
   const [x0, y0] = [Math.min(Math.max(leaves, -9), width + 9), from.top + from.height / 2];

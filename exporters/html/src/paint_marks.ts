@@ -33,7 +33,7 @@ export function paintMarks(
   }
 }
 
-// The mark at a pixel of the lane, the dearest of several; null: none.
+// Returns the mark at a pixel of the lane, the most expensive of several; null if there is none.
 export function markAt(
   marks: PlacedMark[],
   scale: Scale,

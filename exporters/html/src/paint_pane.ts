@@ -1,4 +1,4 @@
-// Draws the bands of a pane: lanes with what is in them, and over them what is selected.
+// Draws the bands of a pane: the lanes with their contents, and on top of them the selection.
 import { Scale, ticksOf } from './axis.ts';
 import { type Band, between } from './bands.ts';
 import { hueOf } from './colours.ts';
@@ -16,7 +16,7 @@ import type { Viewer } from './viewer.ts';
 export const kTickApart = 110; // CSS pixels
 
 export class PanePainter {
-  private readonly hues: number[] = []; // by index of a name
+  private readonly hues: number[] = []; // by the index of a name
   private readonly compile: number;
 
   constructor(
@@ -135,7 +135,7 @@ export class PanePainter {
     return (this.hues[name] ??= hueOf(this.viewer.source.names.text(name)));
   }
 
-  // Where a finding says that this device idles or waits.
+  // Draws the times in which a finding says that this device idles or waits.
   private gaps(surface: Surface, scale: Scale, device: string, top: number, height: number): void {
     const { ctx, colours, unit } = surface;
     for (const mark of this.viewer.gapsOf(device)) {
@@ -182,7 +182,7 @@ function paintRange(
   ctx.globalAlpha = 1;
 }
 
-// Shades what no source looked at.
+// Shades the times that no source covers.
 export function paintUncovered(
   surface: Surface,
   scale: Scale,

@@ -1,15 +1,15 @@
-// Draws one row of slices, no pixel of it twice.
+// Draws one row of slices, without drawing a pixel twice.
 import type { Scale } from './axis.ts';
 import { firstVisible } from './decode.ts';
 import { kNeverEnded, type SliceRow } from './source.ts';
 import type { Surface } from './surface.ts';
 
-// How the slices of a row look.
+// The look of the slices in a row.
 export interface SliceLook {
   fill(row: SliceRow, i: number): string;
   label(row: SliceRow, i: number): string;
   labelFill(row: SliceRow, i: number): string;
-  end: number; // where slices end that never ended, ns
+  end: number; // ns; the end to use for slices that never ended
 }
 
 export function paintRow(
@@ -24,19 +24,19 @@ export function paintRow(
   const withText = height >= 11 * unit;
   const middle = top + height / 2;
   const n = row.ts.length;
-  let drawn = -9; // pixels before this one are done
+  let drawn = -9; // pixels before this one are drawn
   let i = firstVisible(row, scale.from);
   while (i < n && row.ts[i] <= scale.to) {
     const end = row.dur[i] === kNeverEnded ? look.end : row.ts[i] + row.dur[i];
     const left = Math.max(scale.pixel(row.ts[i]), drawn);
     const right = Math.max(scale.pixel(end), scale.pixel(row.ts[i]) + 1);
     if (right <= drawn) {
-      // Those up to the next free pixel are not seen.
+      // Slices up to the next free pixel are invisible.
       i = Math.max(i + 1, firstVisible(row, scale.time(drawn - 0.5)));
       continue;
     }
     const width = right - left;
-    // Neighbours are told apart by a pixel where there is room.
+    // If there is room, a free pixel separates neighbours.
     ctx.fillStyle = look.fill(row, i);
     ctx.fillRect(left, top, width > 4 ? width - 1 : width, height);
     drawn = right;
@@ -49,7 +49,8 @@ export function paintRow(
   }
 }
 
-// The slice of `row` at a pixel, or one that is at most `reach` pixels away; null: there is none.
+// Returns the slice of `row` at a pixel, or the nearest one at most `reach` pixels away; null if
+// there is none.
 export function sliceAt(
   scale: Scale,
   row: SliceRow,

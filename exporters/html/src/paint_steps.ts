@@ -1,4 +1,4 @@
-// Draws the steps of a process on its lane: their bounds and numbers.
+// Draws the bounds and numbers of a process's steps on its lane of steps.
 import type { Scale } from './axis.ts';
 import type { Run } from './run.ts';
 import type { Surface } from './surface.ts';

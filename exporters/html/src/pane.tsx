@@ -1,4 +1,4 @@
-// Lanes, one below the other: their heads, and a canvas with what is in them.
+// A pane of lanes, one below the other: their heads, and a canvas that shows their contents.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Scale } from './axis.ts';
 import { type Band, type Bands, between } from './bands.ts';
@@ -9,7 +9,7 @@ import { LaneHead } from './lane_head.tsx';
 import { PanePainter } from './paint_pane.ts';
 import { pick, pickedLines, type Picked } from './pick.ts';
 
-const kOverscan = 300; // CSS pixels above and below, in which heads are there already
+const kOverscan = 300; // CSS pixels above and below the visible part that have heads, too
 
 export function Pane({
   name,

@@ -1,4 +1,4 @@
-// The panel below the lanes: the chosen finding, the selected event, the measured range.
+// The panel below the lanes shows the chosen finding, the selected event or the measured range.
 import type { ComponentChildren } from 'preact';
 import { useShown, useViewer } from './context.ts';
 import { EventPanel } from './event_panel.tsx';

@@ -1,4 +1,4 @@
-// What lies at a place of a pane.
+// Finds the item at a place of a pane.
 import type { Scale } from './axis.ts';
 import { type Band, fullName } from './bands.ts';
 import { upperBound } from './decode.ts';
@@ -11,7 +11,7 @@ import { count, duration, printable, prose, quantity, share } from './text.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface Picked {
-  lines: string[]; // what is told of it
+  lines: string[]; // of the tooltip
   choose: () => void;
 }
 
@@ -51,7 +51,8 @@ export function pick(
   if (!row) return null;
   const i = sliceAt(scale, row, x, kReach, viewer.run.span.end_ns);
   if (i === null) return null;
-  const merged = row.count[i] > 1 ? `${count(row.count[i])} events, the longest of this name` : '';
+  const merged =
+    row.count[i] > 1 ? `${count(row.count[i])} merged events; the longest has this name` : '';
   const length = row.dur[i] === kNeverEnded ? 'never ended' : duration(row.dur[i]);
   return {
     lines: [viewer.source.names.text(row.name[i]), length, merged],
@@ -84,7 +85,7 @@ export function stepLines(viewer: Viewer, index: number): string[] {
   ];
 }
 
-// Selects the step's time, and goes there where it is not in the window.
+// Measures the time of a step. Moves the window there if the step is outside it or tiny in it.
 export function measureStep(viewer: Viewer, index: number): void {
   const { ts_ns, dur_ns } = viewer.run.steps[index];
   if (ts_ns === null) return;

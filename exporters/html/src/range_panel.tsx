@@ -1,4 +1,4 @@
-// The events of a range by name, sorted by any column.
+// A table of the events in a range, summed by name, which any column can sort.
 import { useState } from 'preact/hooks';
 import { useShown, useViewer } from './context.ts';
 import type { Totals } from './source.ts';
@@ -11,10 +11,10 @@ const columns: [Column, string, string][] = [
   ['name', 'name', ''],
   ['count', 'count', 'events that overlap the range'],
   ['total_ns', 'total', 'their time inside the range'],
-  ['self_ns', 'self', 'without the events nested in them'],
-  ['mean_ns', 'mean', 'total by count'],
-  ['p99_ns', 'p99', '99 % take at most as long'],
-  ['max_ns', 'max', 'the longest'],
+  ['self_ns', 'self', 'total without the events nested inside'],
+  ['mean_ns', 'mean', 'total divided by count'],
+  ['p99_ns', 'p99', '99 % of the events take at most this long'],
+  ['max_ns', 'max', 'the longest event'],
 ];
 
 export function RangePanel({ range }: { range: Range }) {
@@ -35,7 +35,7 @@ export function RangePanel({ range }: { range: Range }) {
         {range.lanes === null ? 'all lanes' : plural(range.lanes.length, 'lane')}
         {totals !== null &&
           totals.left_out > 0 &&
-          `; ${plural(totals.left_out, 'name')} with less time left out`}
+          `; ${plural(totals.left_out, 'name')} with less total time not listed`}
       </p>
       <table class="totals">
         <thead>
@@ -70,7 +70,11 @@ function Row({ row, part }: { row: Totals; part: number }) {
   return (
     <tr>
       <td class="name">
-        <button class="link" title="Find it" onClick={() => void viewer.search(row.name, 'next')}>
+        <button
+          class="link"
+          title="Find events by this name"
+          onClick={() => void viewer.search(row.name, 'next')}
+        >
           <bdi>{printable(row.name, 300)}</bdi>
         </button>
       </td>

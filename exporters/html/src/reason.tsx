@@ -1,11 +1,12 @@
-// Two graphs side by side; where they differ is marked, and where it began.
+// Shows two graphs side by side, and marks the rows that differ and the row where the difference
+// begins.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Finding, kBeganHere, kSame, type Reason, type ReasonRow } from './run.ts';
 import { plural, printable } from './text.ts';
 
-const kAbove = 60; // CSS pixels of what comes before, when it opens
+const kAbove = 60; // CSS pixels above the row at which the view opens
 
-// `told`: what the finding says of the difference, at which it opens.
+// `told` is the finding's reason. The view opens at the row that shows it.
 export function ReasonView({ reason, told }: { reason: Reason; told: Finding['reason'] }) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -18,7 +19,7 @@ export function ReasonView({ reason, told }: { reason: Reason; told: Finding['re
       ref={box}
       tabIndex={0}
       data-arrows
-      aria-label="The two graphs"
+      aria-label="Comparison of the two graphs"
       role="region"
     >
       <table>
@@ -38,15 +39,13 @@ export function ReasonView({ reason, told }: { reason: Reason; told: Finding['re
           )}
         </tbody>
       </table>
-      {reason.omitted > 0 && (
-        <p class="calm">{plural(reason.omitted, 'node')} that are the same are left out.</p>
-      )}
+      {reason.omitted > 0 && <p class="calm">Not shown: {plural(reason.omitted, 'more row')}.</p>}
     </div>
   );
 }
 
-// Index of the row that the finding tells, else of the one where it began, else of the first that
-// differs; -1: none does.
+// Returns the index of the row that shows the finding's reason, or else of the row where the
+// difference begins, or else of the first row that differs. Returns -1 if no row differs.
 export function toldRow(rows: ReasonRow[], told: Finding['reason']): number {
   const weight = ([before, after, state]: ReasonRow) => {
     if (state === kSame) return 0;
@@ -74,7 +73,7 @@ function Omission({ nodes }: { nodes: number }) {
   return (
     <tr class="omission">
       <td />
-      <td colSpan={3}>{plural(nodes, 'node')}, the same</td>
+      <td colSpan={3}>{plural(nodes, 'identical node')}</td>
     </tr>
   );
 }
@@ -84,9 +83,9 @@ function Node({ row: [before, after, state, location] }: { row: ReasonRow }) {
   const began = state === kBeganHere;
   return (
     <tr class={isSame ? 'same' : began ? 'began' : 'differs'}>
-      <td class="sign" title={began ? 'here it began' : isSame ? '' : 'differs'}>
+      <td class="sign" title={began ? 'the difference begins here' : isSame ? '' : 'differs'}>
         {began ? '◆' : isSame ? '' : '≠'}
-        <span class="hidden">{began ? 'here it began' : isSame ? '' : 'differs'}</span>
+        <span class="hidden">{began ? 'the difference begins here' : isSame ? '' : 'differs'}</span>
       </td>
       <td>{before !== null && <code>{printable(before)}</code>}</td>
       <td>{after !== null && <code>{printable(after)}</code>}</td>
@@ -99,7 +98,7 @@ function Node({ row: [before, after, state, location] }: { row: ReasonRow }) {
   );
 }
 
-// function@/some/folder/file.py:7 is function@file.py:7.
+// Shortens function@/some/folder/file.py:7 to function@file.py:7.
 function withoutFolder(location: string): string {
   return location.replace(/[^\s@]*\//, '');
 }

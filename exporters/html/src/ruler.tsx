@@ -1,4 +1,4 @@
-// The ruler: the whole run with the window in it, ticks, the measured range, flags.
+// The ruler shows the whole run with the visible window in it, ticks, the measured range and flags.
 import { useRef } from 'preact/hooks';
 import { Scale, ticksOf, type Ticks, windowText } from './axis.ts';
 import { Canvas } from './canvas.tsx';
@@ -38,7 +38,7 @@ export function Ruler() {
   });
   return (
     <div class="ruler">
-      <div class="corner" title="Width of the window; what the ruler counts from">
+      <div class="corner" title="Length of the visible time; the time from which the ruler counts">
         <b>{width}</b> <span>{base}</span>
       </div>
       <Canvas of={canvas} paint={(surface) => paint(surface, viewer)} />
@@ -66,7 +66,7 @@ function paint(surface: Surface, viewer: Viewer): void {
   for (const flag of state.flags) paintFlag(surface, scale, flag, height);
 }
 
-// All of the run in one line: findings' marks, what was not covered, and where the window is.
+// Draws the whole run in one line: findings' marks, uncovered times, and the visible window.
 function paintOverview(surface: Surface, viewer: Viewer, height: number): void {
   const { ctx, colours, width, unit } = surface;
   const line = Math.max(1, Math.round(unit));
@@ -74,7 +74,7 @@ function paintOverview(surface: Surface, viewer: Viewer, height: number): void {
   ctx.fillStyle = colours.stripe;
   ctx.fillRect(0, 0, width, height);
   paintUncovered(surface, whole, viewer.run.covered, viewer.run.span.end_ns, 0, height);
-  // The dearest finding is drawn last.
+  // The most expensive finding is drawn last, on top of the others.
   for (const mark of [...viewer.marks].reverse()) {
     const left = whole.pixel(mark.ts_ns);
     ctx.fillStyle = colours.severity[viewer.run.report.findings[mark.finding].severity];

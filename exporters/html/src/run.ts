@@ -1,5 +1,5 @@
-// run.json and findings.json as docs/formats/view.md tells them. Times are ns since the view's
-// origin, except in `report`, whose times are the store's. What is unknown is null.
+// run.json and findings.json, as docs/formats/view.md describes them. Times are ns since the view's
+// origin, except in `report`, which has the store's times. Unknown values are null.
 
 export type Severity = 'info' | 'warning' | 'error';
 
@@ -66,7 +66,7 @@ export interface Issue {
 }
 
 export interface Summary {
-  steps: number | null; // all that any source saw
+  steps: number | null; // all steps that any source saw
   compile_count: number | null;
   execution_count: number | null;
   coverage: Coverage[];
@@ -78,8 +78,8 @@ export interface Report {
   issues: Issue[];
 }
 
-// Indexes of findings in the order in which they are shown: what needs fixing, most expensive first, then
-// what was also seen.
+// Returns indexes of findings in the order of display: first those that need fixing, most expensive
+// first, then those that were also seen.
 export function ranked(findings: Finding[]): { toFix: number[]; seen: number[] } {
   const all = findings.map((_, index) => index);
   const isInfo = (index: number) => findings[index].severity === 'info';
@@ -115,21 +115,22 @@ export interface Step {
 export interface DeviceIdle {
   process: number;
   name: string;
-  idle_ns: (number | null)[]; // one a step
+  idle_ns: (number | null)[]; // one per step
 }
 
 export interface Mark {
   finding: number;
   ts_ns: number;
   dur_ns: number | null;
-  lane: number | null; // id
+  lane: number | null; // id of a lane
   text: string;
 }
 
 export const kSame = 0;
 export const kBeganHere = 2;
 
-// before, after, state (1: differs), location; a row of nodes left out is [null, null, 0, how many].
+// A row holds before, after, state (1: differs) and location. A row for omitted nodes is
+// [null, null, 0, number of nodes].
 export type ReasonRow = [string | null, string | null, number, string | number | null];
 
 export interface Reason {
@@ -146,20 +147,20 @@ export interface Quote {
   newer_than_capture: boolean;
 }
 
-// run.json: what there is to see.
+// run.json lists what can be shown.
 export interface Outline {
   xlaprof: string;
   label: string;
-  other_runs: string[]; // in the same files, not shown
+  other_runs: string[]; // other runs in the same files, which are not shown
   span: { origin_ns: string; base_epoch_ns: string | null; end_ns: number };
-  damaged_chunks: number; // of events, which are not shown
+  damaged_chunks: number; // chunks of events, which are not shown
   categories: string[];
   processes: Process[];
   lanes: Lane[];
   steps: Step[];
 }
 
-// The same as it comes: of the steps a column each.
+// run.json as it arrives: the steps are one column per property.
 export type OutlineJson = Omit<Outline, 'steps'> & {
   steps: { [Column in keyof Step]: Step[Column][] };
 };
@@ -176,12 +177,12 @@ export function outlineOf(json: OutlineJson): Outline {
   return { ...json, steps };
 }
 
-// findings.json: what it means. The server needs to look at everything for it.
+// findings.json holds the analysis. The server reads the whole run to make it.
 export interface Conclusions {
   report: Report;
   covered: [number, number][];
   step_parts: string[];
-  step_parts_ns: number[][]; // one a step, one of each part
+  step_parts_ns: number[][]; // per step, one number per part
   devices: DeviceIdle[];
   marks: Mark[];
   reasons: (Reason | null)[];
@@ -190,7 +191,7 @@ export interface Conclusions {
 
 export type Run = Outline & Conclusions;
 
-// Nothing that could have been looked at.
+// Returns whether the input has nothing that could be analyzed.
 export function isEmpty({ lanes, steps, report: { summary, findings } }: Run): boolean {
   return (
     findings.length === 0 &&
@@ -203,7 +204,7 @@ export function isEmpty({ lanes, steps, report: { summary, findings } }: Run): b
   );
 }
 
-// Before findings.json is there.
+// The conclusions before findings.json arrives.
 export const kNoConclusions: Conclusions = {
   report: {
     summary: { steps: null, compile_count: null, execution_count: null, coverage: [] },

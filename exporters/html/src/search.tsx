@@ -5,7 +5,7 @@ import { Icon } from './icons.tsx';
 import { kSearchId } from './keys.ts';
 import { count } from './text.ts';
 
-const kPause = 150; // ms after the last letter
+const kPause = 150; // ms between the last key and the search
 
 export function Search() {
   const viewer = useViewer();

@@ -1,4 +1,4 @@
-// The source that is the server the page came from (`xlaprof view`).
+// The source for a page that `xlaprof view` serves. It asks that server.
 import { decodeSlices } from './decode.ts';
 import { Names } from './names.ts';
 import { kNoConclusions, type Outline, outlineOf, type Run } from './run.ts';
@@ -51,7 +51,7 @@ export class ServedSource implements Source {
 
   async range(lanes: number[], from: number, to: number): Promise<RangeTotals> {
     const question: Question = { from_ns: Math.floor(from), to_ns: Math.ceil(to) };
-    // An address has no room for thousands of lanes.
+    // A URL cannot hold thousands of lanes, so a request for all lanes names none.
     const named = new Set(lanes);
     if (!this.run.lanes.every(({ id, kind }) => kind === 'counter' || named.has(id)))
       question.lanes = lanes.join(',');
@@ -74,7 +74,7 @@ async function ask(address: string, question: Question, signal?: AbortSignal): P
     answer = await fetch(url, { signal });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Error('xlaprof view does not answer; is it still running?');
+    throw new Error('xlaprof view does not respond. Is it still running?');
   }
   if (!answer.ok) throw new Error((await answer.text()).trim() || `${address}: ${answer.status}`);
   return answer;

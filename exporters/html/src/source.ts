@@ -1,21 +1,23 @@
-// Whom the viewer asks: the server that it came from, or the file that it is in. Both answer in the
-// forms of docs/formats/view.md, here already decoded. Times are ns since the view's origin.
+// The source of the viewer's data: the server that the page came from, or the page's own file. Both
+// answer as docs/formats/view.md describes. Here the answers are decoded. Times are ns since the
+// view's origin.
 import type { Names } from './names.ts';
 import type { Run } from './run.ts';
 
 // Slices of one row, sorted by ts; they don't overlap. `name` is an index into Names.
 export interface SliceRow {
   ts: Float64Array;
-  dur: Float64Array; // kNeverEnded: no end is known
+  dur: Float64Array; // kNeverEnded if no end is known
   name: Uint32Array;
   category: Uint8Array; // index into run.categories
-  count: Uint32Array; // events that were merged into it
-  id: Float64Array; // of the longest of them
+  count: Uint32Array; // number of events that were merged into the slice
+  id: Float64Array; // of the longest of these events
 }
 
 export const kNeverEnded = -1;
 
-// Samples of a counter, sorted by ts. A merged one has the least and greatest of what it stands for.
+// Samples of a counter, sorted by ts. A merged sample has the least and greatest value of its
+// samples.
 export interface CounterRow {
   ts: Float64Array;
   least: Float64Array;
@@ -23,12 +25,12 @@ export interface CounterRow {
   last: Float64Array;
 }
 
-// What is known of a lane between `from` and `to`: slices, or the samples of a counter.
+// The known part of a lane, between `from` and `to`: slices, or the samples of a counter.
 export interface LanePart {
   lane: number;
   from: number;
   to: number;
-  resolution: number; // shorter slices are merged; 0: none
+  resolution: number; // shorter slices are merged; 0: no slices are merged
   rows: SliceRow[];
   samples: CounterRow | null;
 }
@@ -38,7 +40,7 @@ export interface EventPlace {
   lane: number;
   row: number;
   ts_ns: number;
-  dur_ns: number | null; // null: never ended
+  dur_ns: number | null; // null: the event never ended
   name: string;
 }
 
@@ -67,7 +69,7 @@ export interface RangeTotals {
 
 export interface Found {
   count: number;
-  index: number | null; // of `event`, from 0, in the order of (ts_ns, id)
+  index: number | null; // index of `event` among the matches, from 0, in the order of (ts_ns, id)
   names: number[]; // indexes into Names
   event: EventPlace | null;
 }
@@ -86,9 +88,9 @@ export interface SearchAsked {
   id: number;
 }
 
-// Every question rejects with an Error that says what went wrong, or with an AbortError.
+// Every request may reject with an Error that explains what went wrong, or with an AbortError.
 export interface Source {
-  readonly run: Run; // another one, with the findings, after conclude()
+  readonly run: Run; // conclude() replaces it by one with the findings
   readonly names: Names;
   conclude(): Promise<void>;
   slices(asked: SlicesAsked, signal: AbortSignal): Promise<LanePart[]>;

@@ -1,7 +1,7 @@
-// The upper edge of the panel: drag it, or move it by the arrow keys.
+// The upper edge of the panel. The pointer drags it, and the arrow keys move it.
 import { useRef, useState } from 'preact/hooks';
 
-const kLeast = 0.15; // parts of the page's height
+const kLeast = 0.15; // fractions of the page's height
 const kMost = 0.85;
 
 export function Splitter() {
@@ -17,7 +17,7 @@ export function Splitter() {
       class="splitter"
       role="separator"
       aria-orientation="horizontal"
-      aria-label="Height of the details"
+      aria-label="Height of the details panel"
       aria-valuemin={100 * kLeast}
       aria-valuemax={100 * kMost}
       aria-valuenow={Math.round(100 * part)}

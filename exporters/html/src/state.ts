@@ -1,4 +1,4 @@
-// What the viewer shows: all that its parts share.
+// The state that all parts of the viewer share.
 import type { EventDetail, Found, RangeTotals } from './source.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -14,27 +14,27 @@ export interface Range extends Span {
 }
 
 export interface State {
-  concluded: boolean; // the findings are there
+  concluded: boolean; // the findings have arrived
   from: number; // the window of time, ns
   to: number;
-  scroll: number; // of the lanes, in rows' heights
+  scroll: number; // position of the lanes, in heights of a row
   finding: number | null; // index in run.report.findings
   event: number | null; // id
-  detail: EventDetail | null; // of that event, once it is known
+  detail: EventDetail | null; // details of that event, when they have arrived
   range: Range | null;
-  totals: RangeTotals | null; // of that range, once they are known
-  flags: Span[]; // what `m` marked
+  totals: RangeTotals | null; // totals of that range, when they have arrived
+  flags: Span[]; // the marks that the key M made
   query: string;
   found: Found | null;
   matches: Uint8Array | null; // by index of a name: 1 where it contains the query
-  pinned: number[]; // lanes
+  pinned: number[]; // ids of lanes
   folded: string[]; // keys of bands
-  deep: number[]; // lanes that show all their rows, however many
+  deep: number[]; // lanes that show all their rows
   panel: Panel | null;
   theme: Theme;
   help: boolean;
   said: string; // for screen readers
-  trouble: string; // a question that was not answered; "": none
+  trouble: string; // the message of the latest error; "" if there is none
 }
 
 export const kInitial: State = {

@@ -1,19 +1,20 @@
-// Steps as bars: several a bar where there are more steps than room.
+// Makes bars of steps. A bar holds several steps if there are more steps than fit.
 import type { Run } from './run.ts';
 import { plural } from './text.ts';
 
 export interface Bin {
   steps: number;
   longest: number; // index in run.steps
-  mean: number; // ns a step
-  parts: number[]; // ns a step, one a part of run.step_parts; none: not known yet
-  idle: Idle | null; // of their devices; null: not known
-  warmUp: boolean; // all of them
-  from: number | null; // ns: where they lie
+  mean: number; // ns per step
+  parts: number[]; // ns per step, by part of run.step_parts; empty if not known yet
+  idle: Idle | null; // idle time of their devices; null if not known
+  warmUp: boolean; // whether all steps are warm-up
+  from: number | null; // ns; the time that the steps cover
   to: number | null;
 }
 
-// Bins of the steps with these indexes, at most `most` of them, equally many steps in each.
+// Returns at most `most` bins of the steps with these indexes. All bins but the last have equally
+// many steps.
 export function binsOf(run: Run, indexes: number[], most: number): Bin[] {
   const each = Math.max(1, Math.ceil(indexes.length / Math.max(1, most)));
   const bins: Bin[] = [];
@@ -46,16 +47,17 @@ function binOf(run: Run, indexes: number[]): Bin {
   };
 }
 
-// What the full height stands for: the longest that is not warm-up, which would dwarf the others.
+// Returns the duration that the full height represents: that of the longest bin without warm-up,
+// because warm-up would dwarf the others.
 export function scaleOf(bins: Bin[]): number {
   const steady = bins.filter((bin) => !bin.warmUp);
   return Math.max(1, ...(steady.length === 0 ? bins : steady).map((bin) => bin.mean));
 }
 
-// How long devices did nothing, of the steps of which that is known. It overlaps the steps' parts.
+// The idle time of devices in the steps for which it is known. It overlaps the steps' parts.
 export interface Idle {
-  of: string; // the device, or how many
-  ns: number; // a device and step
+  of: string; // the device, or the number of devices
+  ns: number; // mean per device and step
   part: number; // of the steps' time
 }
 
@@ -76,12 +78,12 @@ export function idleOf({ steps, devices }: Run, indexes: number[]): Idle | null 
   return { of, ns: ns / known, part: ns / all };
 }
 
-// The same, and the shares of the parts, of the steps that are not warm-up.
+// Returns the idle time in the steps that are not warm-up.
 export function meanIdle(run: Run, process: number): Idle | null {
   return idleOf(run, steadySteps(run, process));
 }
 
-// Those that are not warm-up, or all where there are no others.
+// Returns the steps with a length that are not warm-up, or all such steps if all are warm-up.
 function steadySteps(run: Run, process: number): number[] {
   const timed = run.steps.flatMap((step, i) =>
     step.process === process && step.dur_ns !== null ? [i] : [],
@@ -90,7 +92,7 @@ function steadySteps(run: Run, process: number): number[] {
   return steady.length === 0 ? timed : steady;
 }
 
-// Parts that are nothing are left out.
+// Returns the mean shares of the parts in these steps, without parts that take no time.
 export function meanParts(run: Run, process: number): { name: string; part: number }[] {
   const steps = steadySteps(run, process);
   const sums = run.step_parts.map((_, part) =>

@@ -1,4 +1,4 @@
-// A value that tells its listeners when parts of it change.
+// A state that notifies its listeners when parts of it change.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export class Store<T extends object> {
@@ -11,14 +11,15 @@ export class Store<T extends object> {
     for (const listener of [...this.listeners]) listener(changed);
   }
 
-  // Returns what ends it.
+  // Adds a listener. Returns a function that removes it.
   subscribe(listener: (changed: Partial<T>) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 }
 
-// What `select` makes of the state; the component is drawn again only when that is another.
+// Returns the part of the state that `select` returns. The component is drawn again only when that
+// part changes.
 export function useStore<T extends object, R>(store: Store<T>, select: (state: T) => R): R {
   const selected = select(store.state);
   const [, redraw] = useState({});

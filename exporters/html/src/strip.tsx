@@ -1,4 +1,5 @@
-// The summary strip: where each step's time went, one bar a step.
+// The summary strip shows where the time of each step went, with one bar per step, or per several
+// steps if there are too many.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { Canvas } from './canvas.tsx';
 import { useShared, useShown, useViewer } from './context.ts';
@@ -52,7 +53,7 @@ function Legend({ process }: { process: number }) {
   return (
     <ul class="legend">
       {parts.map(({ name, part }) => (
-        <li title={`${name}: ${percent(part)} of the steps that are not warm-up`}>
+        <li title={`${name}: ${percent(part)} of the time of steps after warm-up`}>
           <i style={{ background: frames.colours.part(name) }} />
           <b>{printable(name, 40)}</b>
           <span>{share(part)}</span>
@@ -60,7 +61,7 @@ function Legend({ process }: { process: number }) {
       ))}
       {idle && (
         <li
-          title={`${idle.of} idle, whatever the host did: ${percent(idle.part)} of the steps that are not warm-up`}
+          title={`${idle.of} idle, whatever the host did: ${percent(idle.part)} of the time of steps after warm-up`}
         >
           <i style={{ background: frames.colours.gap }} />
           <b>{printable(idle.of, 40)} idle</b>
@@ -74,7 +75,7 @@ function Legend({ process }: { process: number }) {
 function Bars({ process }: { process: number }) {
   const viewer = useViewer();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [at, setAt] = useState<number | null>(null); // index in run.steps, moved by arrows
+  const [at, setAt] = useState<number | null>(null); // index in run.steps; the arrow keys move it
   const steps = useMemo(
     () =>
       viewer.run.steps.flatMap((step, i) =>
@@ -139,12 +140,13 @@ function Bars({ process }: { process: number }) {
   );
 }
 
-// CSS or device pixels, as `width`.
+// Returns the width of a bar in the unit of `width`: CSS pixels, or device pixels.
 function barWidth(width: number, bars: number, unit = 1): number {
   return Math.min(width / bars, kWidestBar * unit);
 }
 
-// Below a step's bar: how much of it its devices worked, from below, and stood idle.
+// Draws, below a step's bar, the shares of its time in which its devices worked (at the bottom) and
+// were idle (at the top).
 function paintIdle(
   { ctx, colours, unit }: Surface,
   { part }: Idle,
@@ -172,7 +174,7 @@ function paint(surface: Surface, viewer: Viewer, bins: Bin[]): void {
   bins.forEach((bin, i) => {
     const left = Math.round(i * each);
     const wide = Math.max(1, Math.round((i + 1) * each) - left - (each > 4 * line ? line : 0));
-    // A bar that is cut off keeps its proportions.
+    // A bar that is too long is shortened as a whole, so that its proportions stay right.
     const isCut = bin.mean > most;
     const perNs = (bottom - top) / (isCut ? bin.mean : most);
     let y = bottom;

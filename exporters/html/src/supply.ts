@@ -1,11 +1,12 @@
-// Keeps what is known of lanes, and asks for what the window needs: three times as wide, at half a
-// pixel. What was drawn is kept until something better comes; one question is asked at a time.
+// Caches parts of lanes, and requests the parts that the window needs: three times the window's
+// width, at a resolution of half a pixel. A part is kept until a better one arrives. Only one
+// request runs at a time.
 import { sizeOf } from './levels.ts';
 import type { LanePart, SlicesAsked, Source } from './source.ts';
 
-const kPause = 60; // ms between questions
+const kPause = 60; // ms between requests
 const kPauseAfterFailure = 2000;
-const kManySlices = 8192; // a part with fewer is never too fine
+const kManySlices = 8192; // a part with fewer slices is never too fine
 const kMostKept = 1_500_000; // slices of lanes that are not shown
 
 interface Wanted {
@@ -17,22 +18,23 @@ interface Wanted {
 
 export class Supply {
   readonly parts = new Map<number, LanePart>();
-  // Least and greatest value of each counter that were ever seen, so that its scale does not jump.
+  // The least and greatest value of each counter seen so far, so that its scale does not jump.
   readonly extents = new Map<number, [least: number, greatest: number]>();
-  // The finest that the source has of a lane, where that is not what was asked for.
+  // The finest resolution that the source has of a lane, if it is coarser than what was requested.
   private readonly finest = new Map<number, number>();
   private asking: { asked: SlicesAsked; abort: AbortController } | null = null;
   private next: Wanted | null = null;
   private waiting = false;
 
-  // `arrived` is called when there is more to draw, `failed` when the source does not answer.
+  // Calls `arrived` when there is more to draw, and `failed` when a request fails.
   constructor(
     private readonly source: Source,
     private readonly arrived: () => void,
     private readonly failed: (error: Error) => void,
   ) {}
 
-  // What is shown now. Cheap: called before each picture.
+  // Sets the part that is shown now. This is cheap, because it is called before each frame is
+  // drawn.
   want(wanted: Wanted): void {
     this.next = wanted;
     if (this.lacking(wanted).length === 0) return;
@@ -88,7 +90,7 @@ export class Supply {
       this.arrived();
     } catch (error) {
       if (!abort.signal.aborted) {
-        // The next picture asks again, later.
+        // A frame that is drawn later sends the request again.
         this.waiting = true;
         setTimeout(() => (this.waiting = false), kPauseAfterFailure);
         this.failed(error as Error);
@@ -126,12 +128,13 @@ export class Supply {
   }
 }
 
-// Stands for a lane of which the source says nothing, so that it is not asked again.
+// Returns an empty part for a lane that the answer omits, so that it is not requested again.
 function nothingIn(lane: number): LanePart {
   return { lane, from: -Infinity, to: Infinity, resolution: 0, rows: [], samples: null };
 }
 
-// A power of two, so that cells are the same ones while the window moves; below a µs nothing is merged.
+// Returns a power of two, so that cells stay the same while the window moves; or 0 below 1024 ns,
+// so that nothing is merged.
 function coarsest(ns: number): number {
   return ns < 1024 ? 0 : 2 ** Math.floor(Math.log2(ns));
 }

@@ -1,17 +1,18 @@
-// A canvas as large as its element, in the device's pixels.
+// A canvas that has as many pixels as its element has on the device.
 import type { Colours } from './colours.ts';
 import { Words } from './words.ts';
 
 export interface Surface {
   ctx: CanvasRenderingContext2D;
-  width: number; // device pixels, as all that is drawn
+  width: number; // device pixels, like all coordinates for drawing
   height: number;
-  unit: number; // device pixels of a CSS pixel
+  unit: number; // device pixels per CSS pixel
   words: Words;
   colours: Colours;
 }
 
-// The surface of `canvas`, cleared. `before`: what this gave last time.
+// Returns the surface of `canvas`, cleared. `before` is the surface that the previous call
+// returned.
 export function surfaceOf(
   canvas: HTMLCanvasElement,
   colours: Colours,
@@ -33,7 +34,7 @@ export function surfaceOf(
     const style = getComputedStyle(canvas);
     const words = new Words(ctx, `${parseFloat(style.fontSize) * unit}px ${style.fontFamily}`);
     ctx.textBaseline = 'middle';
-    ctx.direction = 'ltr'; // of the canvas: a name that reads from the right does not move
+    ctx.direction = 'ltr'; // so a name in a right-to-left script starts at its place, too
     surface = { ctx, width, height, unit, words, colours };
   }
   surface.colours = colours;
@@ -60,7 +61,7 @@ function hatch({ ctx, unit }: Surface, colour: string): CanvasPattern {
 
 const patterns = new Map<string, CanvasPattern>();
 
-// Diagonal lines of one colour, to fill with; made once a colour and pixel size.
+// Returns a fill pattern of diagonal lines. It is made once per colour and pixel size.
 export function hatched(surface: Surface, colour: string): CanvasPattern {
   const key = `${colour} ${surface.unit}`;
   let pattern = patterns.get(key);

@@ -1,4 +1,4 @@
-// Numbers and names as they are shown.
+// Formats numbers and names for people.
 
 const units: [number, string][] = [
   [1e9, 's'],
@@ -7,7 +7,7 @@ const units: [number, string][] = [
   [1, 'ns'],
 ];
 
-// Three digits and a unit, as the report prints them: 652 ms, 1.64 s.
+// Returns three digits and a unit, as the report prints them: 652 ms, 1.64 s.
 export function duration(ns: number | null): string {
   if (ns === null) return '–';
   if (ns === 0) return '0';
@@ -17,7 +17,7 @@ export function duration(ns: number | null): string {
   return `${trimmed(value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) + 1e-12)))))} ${unit}`;
 }
 
-// With all its digits, in groups of three: 1.234 567 890 s.
+// Returns a time with all its digits, in groups of three: 1.234 567 89 s.
 export function exactTime(ns: number): string {
   if (ns === 0) return '0';
   const [scale, unit] = units.find(([scale]) => Math.abs(ns) >= scale) ?? units[3];
@@ -30,19 +30,19 @@ export function exactTime(ns: number): string {
   return `${sign}${count(whole)}${grouped && '.' + grouped} ${unit}`;
 }
 
-// What the report says, with the units of the page: 839 us is 839 µs.
+// Returns a sentence of the report with the units of this page: 839 us becomes 839 µs.
 export function prose(text: string, most?: number): string {
   return printable(text, most).replace(/(\d) us\b/g, '$1 µs');
 }
 
-// 449,936
+// Returns a number with separators: 449,936.
 export function count(n: number): string {
   return Math.round(n)
     .toString()
     .replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-// A counter's value: four digits.
+// Returns a counter's value with four digits. Integers below 100,000 keep all their digits.
 export function quantity(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e16) return value.toPrecision(4);
@@ -53,7 +53,7 @@ export function quantity(value: number): string {
   return trimmed(Number.isInteger(value) ? value.toString() : value.toPrecision(4));
 }
 
-// 63 %
+// Returns a whole percentage: 63 %.
 export function share(part: number): string {
   return part > 0 && part < 0.005 ? '< 1 %' : `${Math.round(part * 100)} %`;
 }
@@ -70,13 +70,15 @@ function trimmed(digits: string): string {
   return digits.includes('.') && !digits.includes('e') ? digits.replace(/\.?0+$/, '') : digits;
 }
 
-// What no capture may do to the page: end lines, turn the direction of others' text, be invisible.
+// The characters that text of a capture must not put into the page: they would end lines, change
+// the direction of other text, or be invisible.
 const unprintable =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-export const kMaxShown = 4096; // characters of one text
+export const kMaxShown = 4096; // the most characters of one text
 
-// `text` on one line, with a sign for every character that has none, cut where it is very long.
+// Returns `text` on one line, with a visible sign for each unprintable character. A very long text
+// is cut.
 export function printable(text: string, most = kMaxShown): string {
   const cut =
     text.length > most ? `${text.slice(0, most)}… (${count(text.length)} characters)` : text;
@@ -86,7 +88,7 @@ export function printable(text: string, most = kMaxShown): string {
   });
 }
 
-// The last part of a path.
+// Returns the last part of a path.
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

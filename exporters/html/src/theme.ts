@@ -1,5 +1,5 @@
-// Light or dark: the system's, or the one that was chosen, which is remembered where the browser
-// lets a page remember.
+// The theme is light or dark: the system's, or the one that the user chose. The choice is
+// remembered if the browser allows it.
 import type { Theme } from './state.ts';
 
 const kKey = 'xlaprof.theme';
@@ -18,11 +18,11 @@ export function rememberTheme(theme: Theme): void {
   try {
     localStorage.setItem(kKey, theme);
   } catch {
-    // The page forgets it, then.
+    // The choice is lost when the page is closed.
   }
 }
 
-// Gives the page the theme's colours.
+// Applies the theme's colours to the page.
 export function wear(theme: Theme): void {
   const dark = theme === 'dark' || (theme === 'system' && prefersDark.matches);
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';

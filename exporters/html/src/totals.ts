@@ -1,4 +1,4 @@
-// Sums by name over rows of slices, by the rules of docs/formats/view.md, section range.
+// Sums slices by name, by the rules of docs/formats/view.md, section range.
 import { firstVisible } from './decode.ts';
 import type { Names } from './names.ts';
 import { kNeverEnded, type RangeTotals, type SliceRow, type Totals } from './source.ts';
@@ -7,17 +7,18 @@ const kMostRows = 1000;
 
 interface Sum {
   name: number;
-  category: number; // of the first
+  category: number; // of the first slice
   count: number;
   total: number;
-  nested: number; // of `total`, what lies in slices of the row below
+  nested: number; // the part of `total` inside slices of the row below
   durations: number[];
 }
 
 export class TotalsByName {
-  private readonly sums: Sum[] = []; // by name, with gaps
+  private readonly sums: Sum[] = []; // by index of a name, with gaps
 
-  // Looks at [from, to); `end` is where slices end that never ended; `only`: one name's index.
+  // Sums the parts of slices in [from, to). Slices that never ended end at `end`. If `only` is set,
+  // only the name with this index is summed.
   constructor(
     private readonly from: number,
     private readonly to: number,
@@ -77,7 +78,7 @@ export class TotalsByName {
     sum.durations.push(inside);
   }
 
-  // Longest total first.
+  // Returns the totals, the longest first.
   totals(names: Names, categories: string[]): RangeTotals {
     const rows = Object.values(this.sums)
       .map((sum) => totalsOf(sum, names, categories))

@@ -1,4 +1,4 @@
-// What hands can do with what is shown. Panels and canvases read `store`; nothing else changes it.
+// The viewer's actions. Panels and canvases read `store`.
 import { around, bounded, type Scale, type Window, within, zoomed } from './axis.ts';
 import {
   type Band,
@@ -20,39 +20,39 @@ import { Supply } from './supply.ts';
 import { count, duration, plural, printable, prose } from './text.ts';
 import { rememberTheme, rememberedTheme } from './theme.ts';
 
-// Where the pointer is, and what it points at.
+// The position of the pointer, and the tooltip of the thing under it.
 export interface Hover {
   time: number | null;
   x: number; // CSS pixels of the page
   y: number;
-  lines: string[]; // none: nothing
+  lines: string[]; // of the tooltip; empty if there is none
 }
 
 export class Viewer {
   readonly store: Store<State>;
   readonly hover = new Store<Hover>({ time: null, x: 0, y: 0, lines: [] });
   readonly supply: Supply;
-  marks: PlacedMark[] = []; // of the findings, once they are known
+  marks: PlacedMark[] = []; // of the findings, when they have arrived
   readonly sizes: Sizes;
-  private height = 400; // CSS pixels of the scrolled lanes
-  private sought: { lane: number; row: number } | null = null; // until a hand scrolls
-  private readonly lanesOf = new Map<string, number[]>(); // that a pane shows
+  private height = 400; // CSS pixels; visible height of the scrolled lanes
+  private sought: { lane: number; row: number } | null = null; // row to keep in view
+  private readonly lanesOf = new Map<string, number[]>(); // shown lanes, by pane
   private isConcluding = false;
-  private linkedFinding: number | null = null; // by the link that was followed last
-  private turn = 0; // of the latest question about an event
+  private linkedFinding: number | null = null; // the finding in the link that was followed last
+  private turn = 0; // number of the latest request for an event
   private searchTurn = 0;
   private arranged: { state: State; panes: { pinned: Bands; scrolled: Bands } } | null = null;
 
   constructor(readonly source: Source) {
     this.sizes = sizesFor(parseFloat(getComputedStyle(document.documentElement).fontSize));
     this.store = new Store<State>({ ...kInitial, ...this.everything(), theme: rememberedTheme() });
-    let cutOff = ''; // what was said when slices did not come
+    let cutOff = ''; // the error message of the last failed request for slices
     this.supply = new Supply(
       source,
       () => {
         const { trouble } = this.store.state;
         this.store.set({ trouble: trouble === cutOff ? '' : trouble });
-        // Behind the picture: what it takes to look at the whole run is not taken from that.
+        // The frame is drawn first, because the analysis of the whole run takes time.
         requestAnimationFrame(() => setTimeout(() => void this.conclude()));
       },
       (error) => {
@@ -70,8 +70,8 @@ export class Viewer {
     return { from: this.store.state.from, to: this.store.state.to };
   }
 
-  // Asks what is wrong with the run, once, and shows it. Behind the first slices: the server answers
-  // one question at a time.
+  // Requests the findings once, and shows them. This is called after the first slices have arrived,
+  // because the server handles one request at a time.
   async conclude(): Promise<void> {
     if (this.isConcluding) return;
     this.isConcluding = true;
@@ -89,7 +89,7 @@ export class Viewer {
     return finding !== null && this.run.report.findings[finding] ? finding : null;
   }
 
-  // Shows what a link says.
+  // Shows the view that a link describes.
   follow(hash: string): void {
     const { found, ...linked } = fromHash(hash);
     this.linkedFinding = linked.finding ?? null;
@@ -123,7 +123,7 @@ export class Viewer {
     this.show(zoomed(this.window, factor, at));
   }
 
-  // By a part of the window's width.
+  // Moves the window by a part of its width.
   pan(part: number): void {
     const { from, to } = this.window;
     const by = (to - from) * part;
@@ -134,7 +134,7 @@ export class Viewer {
     return bounded(around(0, this.run.span.end_ns, 0.01), this.run.span.end_ns);
   }
 
-  // What is selected; where that is shown already, everything.
+  // Shows the selection. If the window shows exactly that already, shows the whole run.
   fit(): void {
     const wanted = this.selectedSpan();
     if (wanted === null) return this.show(this.everything());
@@ -163,7 +163,7 @@ export class Viewer {
     };
   }
 
-  // Moves the window to where this can be seen, if it can't.
+  // Moves the window to the event unless it is visible already.
   private bringIntoView(ts: number, dur: number): void {
     const { from, to } = this.window;
     const width = to - from;
@@ -200,14 +200,14 @@ export class Viewer {
     return this.height;
   }
 
-  // Called by the pane of the scrolled lanes: where that becomes lower, for a panel, say, what was
-  // gone to stays in view.
+  // The pane of the scrolled lanes calls this when its height changes. If it becomes lower, for
+  // example because a panel opens, the row that the viewer last went to stays in view.
   setPaneHeight(height: number): void {
     this.height = height;
     if (this.sought !== null) this.scrollToSought();
   }
 
-  // By a hand.
+  // Scrolls on the user's request.
   scrollTo(top: number): void {
     this.sought = null;
     this.scrollWithin(top);
@@ -244,7 +244,7 @@ export class Viewer {
     });
   }
 
-  // Unfolds what hides the row, and scrolls there.
+  // Unfolds the bands that hide the row, and scrolls there.
   private bringRowIntoView(lane: number, row: number): void {
     const there = this.run.lanes.find(({ id }) => id === lane);
     if (there === undefined) return;
@@ -274,7 +274,7 @@ export class Viewer {
     return null;
   }
 
-  // Called by each pane before it is drawn: what it needs is asked for.
+  // Each pane calls this before it is drawn, to request the slices that it needs.
   wanted(pane: string, lanes: number[], scale: Scale): void {
     this.lanesOf.set(pane, lanes);
     const all = [...this.lanesOf.values()].flat();
@@ -300,7 +300,7 @@ export class Viewer {
     this.say(`${finding.severity}: ${prose(finding.title, 300)}`);
   }
 
-  // Marks of the findings that say that `device` idles or waits.
+  // Returns the marks of the findings that say that `device` idles or waits.
   gapsOf(device: string): PlacedMark[] {
     const { findings } = this.run.report;
     const devices = this.run.lanes.flatMap((lane) => lane.device ?? []);
@@ -313,7 +313,7 @@ export class Viewer {
     });
   }
 
-  // Where a finding's evidence lies.
+  // Goes to one place of a finding's evidence.
   goToPlace(mark: PlacedMark): void {
     this.showSpan({ from: mark.ts_ns, to: mark.end });
     this.bringLaneIntoView(mark);
@@ -330,7 +330,7 @@ export class Viewer {
 
   // --- events
 
-  // `before` is said before the event's name.
+  // Selects an event. `before` precedes the event's name in the message for screen readers.
   async choose(id: number, panel: Panel = 'event', before = ''): Promise<void> {
     const turn = ++this.turn;
     this.store.set({ event: id, panel });
@@ -354,7 +354,8 @@ export class Viewer {
     void this.choose(event.id, 'event', before);
   }
 
-  // The one before (-1) or behind (1) the selected one in its row, of those that are drawn.
+  // Selects the slice before (-1) or after (1) the selected one in its row, among the slices that
+  // have been loaded.
   chooseNeighbour(by: -1 | 1): void {
     const { detail } = this.store.state;
     const row = detail && this.supply.parts.get(detail.lane)?.rows[detail.row];
@@ -373,7 +374,7 @@ export class Viewer {
 
   // --- ranges and flags
 
-  // While a hand still drags, the range is shown and nothing is asked.
+  // Shows the range while the user still drags it, without requesting its totals.
   stretch(range: Range): void {
     this.store.set({ range, totals: null, panel: 'range' });
   }
@@ -395,7 +396,8 @@ export class Viewer {
     );
   }
 
-  // Marks the selected event or range, else the time under the pointer; a mark that is there goes.
+  // Marks the selected event or range, or else the time under the pointer. Removes the mark if it
+  // exists already.
   toggleFlag(): void {
     const { flags, panel, detail, range } = this.store.state;
     const at = this.hover.state.time ?? (this.window.from + this.window.to) / 2;
@@ -420,7 +422,8 @@ export class Viewer {
 
   // --- search
 
-  // `linked`: a link says so, and what had been found; its window stays.
+  // Searches for events by name. `linked` means that a link contains the search and the event
+  // found. The window then stays where it is.
   async search(
     text: string,
     direction: 'next' | 'previous',
@@ -431,7 +434,7 @@ export class Viewer {
     this.store.set({ query: text });
     if (text === '') return this.store.set({ found: null, matches: null });
     const last = isNew ? null : (this.store.state.found?.event ?? null);
-    // Behind this; so the one before what is to be found again.
+    // The place from which to search. To find the linked event again, it is just before that event.
     const behind = linked?.found
       ? { ts_ns: linked.found.ts_ns, id: linked.found.id - 1 }
       : (last ?? { ts_ns: Math.max(-1, Math.floor(this.window.from)), id: 0 });
@@ -442,7 +445,7 @@ export class Viewer {
       const matches = new Uint8Array(this.source.names.count);
       for (const name of found.names) matches[name] = 1;
       this.store.set({ found, matches, trouble: '' });
-      if (found.event === null) return this.say('nothing found');
+      if (found.event === null) return this.say('No event found.');
       if (!linked) this.goTo(found.event, `${count(found.index! + 1)} of ${count(found.count)}: `);
     } catch (error) {
       if (turn === this.searchTurn) this.fail(error as Error);
@@ -456,7 +459,7 @@ export class Viewer {
     this.store.set({ theme });
   }
 
-  // Closes what is open, the latest first.
+  // Closes the help or the open panel, or clears the search.
   escape(): void {
     const { help, panel, query, finding, event, range } = this.store.state;
     if (help) return this.store.set({ help: false });

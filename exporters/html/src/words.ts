@@ -1,7 +1,7 @@
-// Text on a canvas: how wide it is, and what of it fits.
+// Measures text on a canvas, and draws the part of it that fits.
 import { printable } from './text.ts';
 
-const kMostKept = 20_000; // widths
+const kMostKept = 20_000; // widths in the cache
 
 export class Words {
   private readonly widths = new Map<string, number>();
@@ -23,7 +23,7 @@ export class Words {
     return width;
   }
 
-  // Draws what fits of `text` into `room` pixels, or nothing where that would say nothing.
+  // Draws the part of `text` that fits into `room` pixels, or nothing if that is too short to read.
   draw(text: string, x: number, y: number, room: number): void {
     const shown = printable(text, 256);
     const width = this.width(shown);

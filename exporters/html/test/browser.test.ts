@@ -1,4 +1,4 @@
-// The page in a real browser, opened from disk as a user would open it.
+// Tests the page in a real browser, opened from disk as a user would open it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -18,7 +18,7 @@ after(() => browser.close());
 const hash = (page: Page) => page.evaluate(() => location.hash);
 const text = (page: Page, selector: string) => page.locator(selector).innerText();
 
-// Where a slice is on the screen.
+// Returns where a slice is on the screen.
 async function placeOf(
   page: Page,
   lane: number,
@@ -104,7 +104,7 @@ test('each finding takes the timeline to its marks, and tells its reason', async
   assert.deepEqual(wrongs, []);
 });
 
-// The time moved, and the lane of the evidence stayed far below.
+// An earlier version moved the time, but left the lane of the evidence far below the visible part.
 test('a finding, and each of its places, takes the timeline to its lane', async () => {
   const { page, wrongs } = await open(browser, url, { viewport: { width: 1280, height: 560 } });
   const isSeen = async (lane: string) => {
@@ -113,9 +113,9 @@ test('a finding, and each of its places, takes the timeline to its lane', async 
     const head = await page.locator(`.head:has-text("${lane}")`).boundingBox();
     return head !== null && pane.y <= head.y && head.y < pane.y + pane.height;
   };
-  await page.click('.finding >> nth=1'); // of a device's gaps
+  await page.click('.finding >> nth=1'); // gaps of a device
   assert.ok(await isSeen('XLA Modules'));
-  await page.click('.finding >> nth=0'); // of compilations on the main thread
+  await page.click('.finding >> nth=0'); // compilations on the main thread
   assert.ok(await isSeen('MainThread'));
   await page.click('.finding >> nth=1');
   await page.mouse.move(800, 300);
@@ -147,7 +147,7 @@ test('search counts, goes on and back, and keeps the keys to itself', async () =
   assert.deepEqual(wrongs, []);
 });
 
-// The panel that the first hit opens lay over the hit.
+// In an earlier version the panel that the first hit opens covered the hit.
 test('what a search finds is seen above the panel that opens for it', async () => {
   const { page, wrongs } = await open(browser, url, { viewport: { width: 1280, height: 560 } });
   await page.fill('#search', 'checkpoint');

@@ -1,4 +1,4 @@
-// A page in Debian's chromium, and what it did that no viewer may do.
+// Opens a page in Debian's chromium, and records what no viewer may do.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function launch(): Promise<Browser> {
 
 const folder = mkdtempSync(join(tmpdir(), 'xlaprof-viewer-'));
 
-// The address of a file with the data in it, made as the exporter makes it.
+// Writes a file with the data in it, as the exporter does, and returns its URL.
 export function writeFile(name: string, data: Data): string {
   const page = readFileSync(process.env.VIEWER ?? 'viewer.html', 'utf8');
   const path = join(folder, `${name}.html`);
@@ -25,7 +25,7 @@ export function writeFile(name: string, data: Data): string {
 
 export interface Watched {
   page: Page;
-  wrongs: string[]; // errors, dialogs, requests that left the page
+  wrongs: string[]; // errors, dialogs, and requests to other addresses
 }
 
 export async function open(
@@ -62,9 +62,10 @@ export async function open(
 }
 
 const kNever = 120_000; // ms
-const kLonger = 250; // ms: than the page ever waits before it does something
+const kLonger = 250; // ms; longer than the page ever waits before it does something
 
-// Waits until the page has nothing more to do: it looks the same twice, however slow the machine.
+// Waits until the page has nothing more to do, which is when it is the same twice in a row. This
+// works on slow machines, too.
 export async function settled(page: Page): Promise<void> {
   const look = () =>
     page.evaluate(

@@ -1,5 +1,5 @@
-// Every capture of tests/golden, through the program that XLAPROF names: as a page from disk and from
-// the server, and both sources give the same answers.
+// Opens every capture of tests/golden with the program that XLAPROF names: as a page from disk and
+// from the server. Both sources must give the same answers.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ let browser: Browser;
 before(async () => void (skip || (browser = await launch())));
 after(() => browser?.close());
 
-// The page of a capture, and its data as the page will hold it.
+// Exports a capture as a page. Returns its URL and its data, decoded as the page decodes them.
 async function exported(name: string): Promise<{ url: string; run: Run; source: EmbeddedSource }> {
   const path = join(folder, `${name}.html`);
   xlaprof('report', join(captures, name), '--format', 'html', '-o', path);
@@ -38,11 +38,12 @@ async function exported(name: string): Promise<{ url: string; run: Run; source: 
   return { url: pathToFileURL(path).href, run: source.run, source };
 }
 
-// A file has the beginnings of long names only.
+// A file contains only the beginnings of long names.
 const brief = (event: EventPlace | null) =>
   event && [event.id, event.lane, event.row, event.ts_ns, event.dur_ns, event.name.slice(0, 200)];
 
-// What two sources may not differ in; the order of what ties is theirs.
+// Returns the parts of an event in which two sources must agree. Each may order equal items as it
+// likes.
 function plain(detail: EventDetail): unknown {
   return [
     brief(detail),

@@ -93,7 +93,7 @@ test('a count that cannot be is refused before memory is taken', () => {
     .varint(1)
     .varint(2 ** 40)
     .bytes();
-  assert.throws(() => decodeSlices(lying, new Names()), /end early/);
+  assert.throws(() => decodeSlices(lying, new Names()), /ends early/);
 });
 
 test('arguments of every type are found by their event', () => {

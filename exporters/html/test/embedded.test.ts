@@ -1,4 +1,5 @@
-// What a file answers for itself, against a plain reckoning over the events that were written.
+// Compares the answers of an embedded source with a simple computation over the events that were
+// written.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LaneLevels } from '../src/levels.ts';
@@ -12,7 +13,7 @@ const source = await sourceOf(training.data);
 const clip = (slice: Slice, from: number, to: number) =>
   Math.min(slice.ts + slice.dur, to) - Math.max(slice.ts, from);
 
-// By the words of docs/formats/view.md: every event against every other.
+// Computes totals as docs/formats/view.md defines them, by comparing every event with every other.
 function plainTotals(
   lanes: number[],
   from: number,

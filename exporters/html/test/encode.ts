@@ -1,4 +1,4 @@
-// Writes what docs/formats/view.md says that an exporter writes.
+// Encodes data as docs/formats/view.md says that an exporter writes them.
 import { deflateRawSync } from 'node:zlib';
 import { EmbeddedSource } from '../src/embedded.ts';
 import {
@@ -54,7 +54,7 @@ export class Writer {
 
 export interface Slice {
   ts: number;
-  dur: number; // -1: never ended
+  dur: number; // -1: the slice never ended
   name: number; // id of a text
   category: number;
   id: number;
@@ -152,7 +152,7 @@ export function encodeFlows(flows: [from: number, to: number][]): Uint8Array {
   return out.bytes();
 }
 
-// run.json and findings.json of a run.
+// Returns the run.json and the findings.json of a run.
 export function halves(run: Run): [OutlineJson, Conclusions] {
   const isConclusion = (key: string) => key in kNoConclusions;
   const part = (wanted: boolean) =>
@@ -172,7 +172,7 @@ export interface Data {
   flows: Uint8Array;
 }
 
-// The data as the page finds it in its file.
+// Opens the data as the page opens its file.
 export function sourceOf(data: Data): Promise<EmbeddedSource> {
   const [outline, conclusions] = halves(data.run);
   return EmbeddedSource.open(outlineOf(outline), {
@@ -183,7 +183,7 @@ export function sourceOf(data: Data): Promise<EmbeddedSource> {
   });
 }
 
-// The page with the data in it, as `xlaprof export --format html` writes it.
+// Returns the page with the data in it, as `xlaprof export --format html` writes it.
 export function fileOf(page: string, data: Data): string {
   const packed = (bytes: Uint8Array) =>
     bytes.length === 0 ? '' : deflateRawSync(bytes).toString('base64');

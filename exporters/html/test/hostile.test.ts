@@ -1,4 +1,4 @@
-// Names from a capture that were made to harm: nothing executes, nothing breaks.
+// Shows names that were made to do harm. No name may be executed or break the page.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
@@ -86,7 +86,7 @@ test('hostile names everywhere', async () => {
   await settled(page);
   assert.deepEqual(wrongs, []);
   assert.equal(await page.locator('img, #page script, iframe').count(), 0);
-  // Nothing is wider than the window, and what has to be seen is still there.
+  // Nothing is wider than the window, and the important parts are still visible.
   const layout = await page.evaluate(() => ({
     width: document.documentElement.scrollWidth,
     height: document.documentElement.scrollHeight,

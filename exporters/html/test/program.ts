@@ -1,4 +1,4 @@
-// xlaprof itself: XLAPROF names the program.
+// Runs xlaprof. The environment variable XLAPROF names the program.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export function xlaprof(...args: string[]): void {
   execFileSync(program!, args);
 }
 
-// The address at which the program serves a capture, and how to end that.
+// Serves a capture. Returns the URL, and a function that ends the server.
 export function served(path: string): Promise<{ url: string; end: () => void }> {
   const server = spawn(program!, ['view', path, '--no-open'], {
     stdio: ['ignore', 'pipe', 'inherit'],

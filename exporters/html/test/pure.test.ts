@@ -1,4 +1,4 @@
-// Axis, links, colours, texts, bands.
+// Tests axis, links, colours, texts and bands.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { around, bounded, Scale, ticksOf, zoomed } from '../src/axis.ts';
@@ -186,7 +186,8 @@ test('a folded process or device hides its lanes; a pinned lane is not there twi
   );
 });
 
-// Four chips in one process had their lanes called XLA Ops four times, and nothing said whose.
+// In an earlier version, four chips in one process had four lanes called XLA Ops, and nothing
+// showed which lane was whose.
 test('each device has a band of its own, unless its lanes name it', () => {
   const [host, , ops] = run.lanes;
   const lane = (id: number, device: string, name = ops.name) => ({ ...ops, id, device, name });
@@ -217,7 +218,8 @@ test('a deep lane shows its first rows until it is asked for all', () => {
   assert.equal(band([], [String(lane.id)]).height, sizes.row + sizes.gap);
 });
 
-// A reader was taken into a fused computation, in which each parameter follows from the input that changed.
+// An earlier version opened inside a fused computation, in which each parameter follows from the
+// input that changed.
 test('two graphs open at the row that the finding tells', () => {
   const rows: ReasonRow[] = [
     ['%p = parameter f32[128,64]', '%p = parameter f32[96,64]', 1, null],
@@ -243,7 +245,8 @@ test('two graphs open at the row that the finding tells', () => {
   assert.equal(toldRow(rows.slice(2, 3), told), -1);
 });
 
-// Among four copies of 0.3 s were two of 4 ns, and those came first.
+// In an earlier version, the first two of four places were copies of 4 ns, although the others took
+// 0.3 s.
 test('places come longest first, without those that are far shorter', () => {
   const places = (lengths: number[]) => {
     const marks = lengths.map((dur_ns, i) => ({

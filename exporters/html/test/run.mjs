@@ -1,4 +1,4 @@
-// Runs the tests: each *.test.ts is bundled, then all are run by Node's own runner.
+// Runs the tests. Each *.test.ts is bundled, then Node's own test runner runs all bundles.
 //   node test/run.mjs [part of a file's name]
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';

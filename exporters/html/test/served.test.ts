@@ -1,4 +1,4 @@
-// The page as `xlaprof view` serves it.
+// Tests the page as `xlaprof view` serves it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';

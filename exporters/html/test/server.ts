@@ -1,4 +1,4 @@
-// Answers what docs/formats/view.md says that `xlaprof view` answers, of a made-up run.
+// Serves a made-up run as docs/formats/view.md says that `xlaprof view` does.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export async function serve({ run, lanes, texts, data }: Training): Promise<Serv
     if (path === '') return readFileSync(process.env.VIEWER ?? 'viewer.html');
     if (path === 'run.json') return JSON.stringify(outline);
     if (path === 'findings.json') return JSON.stringify(conclusions);
-    // Finer and more than was asked: everything.
+    // The answer may be finer and longer than requested, so it has all slices of these lanes.
     if (path === 'slices')
       return encodeSlices(
         lanes.filter(({ id }) => wanted.includes(id)),

@@ -1,10 +1,10 @@
-// The style sheet's colours, in both themes.
+// Tests the style sheet's colours in both themes.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { contrast, type Rgb } from '../src/oklch.ts';
 
-// The colours of a rule, by name.
+// Returns the colours of a rule, by name.
 function coloursOf(selector: string): Map<string, Rgb> {
   const css = readFileSync('style/colours.css', 'utf8');
   const start = css.indexOf(`${selector} {`);

@@ -1,4 +1,4 @@
-// What is asked of a source while the window moves.
+// Tests which slices are requested while the window moves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyRow } from '../src/decode.ts';
@@ -10,7 +10,7 @@ import { makeTraining } from './training.ts';
 const end = 1_000_000_000;
 const slicesOfALane = 10_000;
 
-// A source of lanes with many slices, whose answers wait until they are let go.
+// Makes a source of lanes with many slices, whose answers wait until the test releases them.
 function makeSource(answer: (asked: SlicesAsked) => LanePart[] = partsFor) {
   const { run } = makeTraining();
   const asked: { asked: SlicesAsked; signal: AbortSignal; letGo: () => void }[] = [];
@@ -45,7 +45,7 @@ const wantedOf = (from: number, to: number, lanes = [1, 2]) => ({
   perPixel: (to - from) / 1000,
 });
 
-const kNever = 60_000; // ms: what takes so long does not come, however slow the machine
+const kNever = 60_000; // ms; even a slow machine does not take this long
 
 async function until(condition: () => boolean): Promise<void> {
   for (const begin = Date.now(); !condition(); await new Promise((done) => setTimeout(done, 5)))

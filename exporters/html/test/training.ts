@@ -1,5 +1,5 @@
-// A made-up run: a training on one device that recompiles, with nested Python calls, a loader that
-// waits, counters and flows. The same size gives the same bytes.
+// Makes a made-up run: a training on one device that recompiles, with nested Python calls, a loader
+// that waits, counters and flows. Equal sizes give equal bytes.
 import type { Finding, Run } from '../src/run.ts';
 import {
   type Argument,
@@ -35,9 +35,9 @@ const kCategories = [
   'op',
 ];
 const kParts = ['tracing', 'compile', 'execute', 'transfer', 'input', 'your code', 'unrecorded'];
-const kCompiling = [0, 1, 4, 9, 13]; // steps
+const kCompiling = [0, 1, 4, 9, 13]; // steps that compile
 
-// A generator of numbers from 0 to 1 (mulberry32).
+// Returns a generator of random numbers from 0 to 1 (mulberry32).
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -75,7 +75,8 @@ class Book {
   }
 }
 
-// `events` slices at least, spread over 20 steps; names of events may be given: they are used as they are.
+// Makes a run of about `events` slices, spread over `steps` steps. If `names` are given, events
+// have these names.
 export function makeTraining({ events = 3000, names = [] as string[], steps = 20 } = {}): Training {
   const book = new Book();
   const next = random(7);
@@ -217,7 +218,7 @@ export function makeTraining({ events = 3000, names = [] as string[], steps = 20
   return { run, lanes, texts: book.texts, data };
 }
 
-// Nested calls, `count` of them in all, between `start` and `start + dur`, below row 1.
+// Adds about `count` nested calls below row 1, between `start` and `start + dur`.
 function fill(
   book: Book,
   next: () => number,

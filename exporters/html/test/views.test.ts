@@ -1,5 +1,5 @@
-// Fixed views, compared with the pictures in test/views. XLAPROF_UPDATE_GOLDEN=1 takes them anew:
-// look at them before they are committed.
+// Compares fixed views with the pictures in test/views. XLAPROF_UPDATE_GOLDEN=1 takes the pictures
+// anew. Look at them before you commit them.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -8,8 +8,9 @@ import { launch, open, settled, writeFile } from './browser.ts';
 import { makeTraining } from './training.ts';
 
 const folder = 'test/views';
-// Another chromium draws letters a little differently: what is compared are the means of squares of
-// so many pixels, whose colours (0 to 255) may differ by so much, in one square and over all.
+// Other versions of chromium draw letters a little differently, so the mean colours of squares of
+// kSquare pixels a side are compared. They (0 to 255) may differ by kMostOfOne in one square, and
+// by kMostOfAll on average.
 const kSquare = 8;
 const kMostOfOne = 48;
 const kMostOfAll = 2;
@@ -58,7 +59,7 @@ for (const [name, hash, options] of views)
     );
   });
 
-// The page at rest, with the font that every Debian has.
+// Returns a picture of the page at rest, with a font that every Debian has.
 async function picture(hash: string, options: BrowserContextOptions): Promise<Buffer> {
   const { page, wrongs } = await open(browser, url + hash, { ...options, bypassCSP: true });
   await page.addStyleTag({ content: "* { font-family: 'DejaVu Sans' !important }" });
@@ -71,7 +72,7 @@ async function picture(hash: string, options: BrowserContextOptions): Promise<Bu
   return taken;
 }
 
-// The mean red, green and blue of each square of a picture.
+// Returns the mean red, green and blue of each square of a picture.
 async function squares(png: Buffer): Promise<number[]> {
   const page = await browser.newPage();
   const means = await page.evaluate(
