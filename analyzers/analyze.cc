@@ -7,13 +7,13 @@
 namespace xlaprof {
 namespace {
 
-// FNV-1a, 64 bits: the same on every machine and in every version.
+// The hash FNV-1a with 64 bits, which is the same on every machine and in every version.
 class Fnv {
  public:
-  // `text` and an end mark, so that ("ab", "c") and ("a", "bc") differ.
+  // Adds `text` and an end mark, so that ("ab", "c") and ("a", "bc") differ.
   void Add(std::string_view text) {
     for (char c : text) Byte(uint8_t(c));
-    Byte(0xff);  // in no UTF-8 text
+    Byte(0xff);  // UTF-8 text never has this byte
   }
   std::string Hex() const { return fmt::format("{:016x}", hash_); }
 
@@ -22,8 +22,8 @@ class Fnv {
   uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// As the report tells them: what needs fixing before what is only mentioned, and of each the
-// most expensive first; what has no price comes after all that has one.
+// Compares in the order of the report. Findings that need fixing come before those that are only
+// mentioned. In each part the most expensive come first, and those without a cost last.
 bool Before(const Finding& a, const Finding& b) {
   auto figures = [](const Finding& f) {
     return std::tuple(f.severity == Severity::kInfo, -f.cost_ns.value_or(-1), -int(f.severity),
@@ -37,8 +37,8 @@ bool Before(const Finding& a, const Finding& b) {
   return subject(a) < subject(b);
 }
 
-// Two findings of one kind in one function: the first by line keeps the plain fingerprint, others
-// get their number.
+// Sets fingerprints. If several findings of one kind are in one function, the first by line keeps
+// the plain fingerprint, and the others are numbered.
 void SetFingerprints(Findings& findings) {
   std::vector<Finding*> by_line;
   for (Finding& finding : findings) {
@@ -71,8 +71,8 @@ std::string Fingerprint(const Finding& finding) {
   fnv.Add(subject.function.value_or(""));
   fnv.Add(subject.scope.value_or(""));
   fnv.Add(subject.op.value_or(""));
-  // Findings about no place in particular, such as a setting that slowed the run, differ in what
-  // they name.
+  // Findings without a place, for example about a setting that slowed the run, differ in the node
+  // that they name.
   bool placeless = !subject.file && !subject.function && !subject.scope && !subject.op;
   if (placeless && finding.reason && finding.reason->node) fnv.Add(*finding.reason->node);
   return fnv.Hex();

@@ -14,7 +14,7 @@
 
 namespace xlaprof {
 
-// The facts without which an analyzer has nothing to look at.
+// The facts without which an analyzer has nothing to analyse.
 enum class Needs {
   kNothing,
   kDevices,                 // times of a device's work
@@ -28,32 +28,34 @@ struct Analyzer {
   const char* name;      // the kind of its findings
   const char* summary;   // one line
   const char* meaning;   // what such a finding means for the program, in two or three sentences
-  const char* looks_at;  // what it needs, as a person would say it: "compiles, graphs and metrics"
+  const char* looks_at;  // what it needs, in plain words: "compiles, graphs and metrics"
   absl::StatusOr<Findings> (*find)(const Run& run);
-  // The words of a finding of this analyzer.
+  // Returns the words of a finding of this analyzer.
   Words (*say)(const Finding& finding, Framework framework);
   Needs needs = Needs::kNothing;
-  std::vector<PrintedThreshold> thresholds = {};  // that decide, for docs/diagnoses/
-  bool is_from_timeline = false;  // costs are measured on the timeline alone, so inside its window
-  bool is_paid_once = false;      // a share of each step would say nothing of its cost
-  bool is_about_capture = false;  // findings are about what was captured, not about the program
+  std::vector<PrintedThreshold> thresholds = {};  // for docs/diagnoses/
+  bool is_from_timeline = false;  // costs come from the timeline alone, so from its window
+  bool is_paid_once = false;      // its cost is paid once, so a share of each step means nothing
+  bool is_about_capture = false;  // findings are about the capture, not about the program
 };
 
 std::span<const Analyzer* const> AllAnalyzers();
 
-// The framework of the run's program. It is C++ if the user's lines are, or if the run has no lines
-// and only our own recorder was read.
+// Returns the framework of the run's program. It is C++ if the user's lines are, or if the run has
+// no lines and only our own recorder's data were read.
 absl::StatusOr<Framework> FrameworkOf(const Run& run);
 
-// Runs one analyzer and gives its findings their words; in the order in which it found them.
+// Runs one analyzer and sets the words of its findings. Returns them in the order in which it found
+// them.
 absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer);
 
-// Runs all analyzers and puts their findings in the report's order: info last; of each, priced ones
-// first, dearest on top; then by severity, per_step, kind, subject. Sets fingerprints.
+// Runs all analyzers, sets fingerprints, and sorts the findings as the report does. Findings of
+// severity info come last. Within each part the most expensive come first, and those without a cost
+// last. Ties are ordered by severity, per_step, kind and subject.
 absl::StatusOr<Findings> Analyze(const Run& run);
 
-// The fingerprint of a finding: of kind, reason type and subject without line numbers or times, so
-// that it survives edits elsewhere in the file and another run.
+// Returns the fingerprint of a finding. It depends on kind, reason type and subject, but not on
+// line numbers or times, so it survives other runs and edits elsewhere in the file.
 std::string Fingerprint(const Finding& finding);
 
 }  // namespace xlaprof

@@ -1,9 +1,9 @@
-// Finds idle time of a device between executions, and says what the host did meanwhile. Gaps are
-// summed and weighed against the time in which they lie: a device that idles 30 us before each of a
-// million kernels is as slow as one that idles once for 30 s. One finding an activity of the host
-// (and user scope). Where kernels are joined with the calls that launch them, it also says whether
-// the host was late (host_wait), launching itself took that long (launch), or the work waited in
-// the queue (kernel_wait).
+// Finds idle time of a device between executions, and what the host did meanwhile. Gaps are summed
+// and compared with the time in which they lie, because a device that idles 30 us before each of a
+// million kernels is as slow as one that idles once for 30 s. There is one finding per activity of
+// the host and user scope. If kernels are joined with the calls that launch them, it also says
+// whether the host was late (host_wait), the launch itself took that long (launch), or the work
+// waited in the queue (kernel_wait).
 #include "analyzers/device_gap.h"
 
 #include <algorithm>
@@ -19,14 +19,15 @@
 namespace xlaprof {
 namespace {
 
-// The steady time, which idle time is weighed against.
+// The steady time, which idle time is compared with.
 struct SteadyTime {
   int64_t ns = 0;
-  int64_t usual_ns = 0;  // of this, outside of steps that compile
+  int64_t usual_ns = 0;  // the part outside steps that compile
   bool by_steps = false;
 
-  // Returns what idle time of this cause is weighed against. If it has nothing to do with compiling,
-  // that is the steps that do not compile: if some compile for seconds, the others still count.
+  // Returns the time with which idle time of this cause is compared. If the cause has nothing to do
+  // with compiling, these are the steps that do not compile, so that a compilation of seconds does
+  // not hide the idle time in the other steps.
   IdleShareOf Of(const IdleCause& cause) const {
     if (usual_ns < ns && cause.activity.doing != Doing::kCompile)
       return IdleShareOf::kStepsWithoutCompiles;
@@ -51,12 +52,12 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
       std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
         return step.process_id == device.time.process_id && step.steady() && !step.compiles;
       });
-  // If nearly all steps compile, the time between them is not a picture of a usual step.
+  // If nearly all steps compile, the time between them does not represent a usual step.
   if (usual_steps >= policy::kNotOnce) steady.usual_ns -= Overlap(compiling, device.steady);
   return steady;
 }
 
-// Puts causes together that are too small for a finding and differ only in the user's scope: a
+// Merges causes that are too small for a finding and differ only in the user's scope, because a
 // hundred scopes with half a percent each are half of the time.
 std::vector<std::pair<IdleCause, IdleOfCause>> Gather(
     std::vector<std::pair<IdleCause, IdleOfCause>> causes, const SteadyTime& steady) {
@@ -154,8 +155,8 @@ struct Circumstances {
   std::optional<IdleOfDevices> all_devices;
 };
 
-// Returns in how many gaps the cause matters: a little in each of many gaps is no less a pattern
-// than most of a few.
+// Returns the number of gaps in which the cause matters. A small part of each of many gaps is as
+// much a pattern as the largest part of a few gaps.
 int64_t GapsOf(const IdleOfCause& idle) {
   return 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in;
 }
@@ -231,7 +232,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   return figures;
 }
 
-// Returns the scope and where it is in the source; nothing if there are several.
+// Returns the scope and its place in the source, or an empty subject if there are several scopes.
 absl::StatusOr<Subject> SubjectOf(const Run& run, const IdleCause& cause, const IdleOfCause& idle,
                                   const std::string& scope) {
   Subject subject;
@@ -258,7 +259,7 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   return finding;
 }
 
-// Finds a device that idles before the steady part for long: the one that idles longest.
+// Finds the device that idles longest before the steady part, if that is long.
 std::optional<Finding> StartUp(const std::vector<DeviceIdle>& devices) {
   const DeviceIdle& late = *std::ranges::max_element(devices, {}, &DeviceIdle::warm_up_idle_ns);
   if (late.warm_up_idle_ns <= 0 ||
@@ -281,7 +282,8 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
   const std::vector<DeviceIdle>& devices = idle_time->devices;
   if (devices.empty()) return findings;
   if (std::optional<Finding> start_up = StartUp(devices)) findings.push_back(*std::move(start_up));
-  // The device that idles most stands for all: those of one program wait for the same host.
+  // The device that idles most represents all, because all devices of a program wait for the same
+  // host.
   const DeviceIdle& device = *std::ranges::max_element(devices, {}, &DeviceIdle::idle_ns);
   if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 

@@ -20,7 +20,7 @@ struct DeviceStartUpFigures {
   int64_t idle_ns = 0, warm_up_ns = 0;
 };
 
-// The time that a share of idle time is a part of.
+// The time to which a share of idle time refers.
 enum class IdleShareOf : uint8_t {
   kSteadySteps,           // all steady steps
   kStepsWithoutCompiles,  // the steady steps that do not compile
@@ -29,7 +29,7 @@ enum class IdleShareOf : uint8_t {
 
 // The conclusion that is drawn from one cause of idle time.
 enum class DeviceGapVerdict : uint8_t {
-  kPattern,          // It comes back: a change of the program helps.
+  kPattern,          // It repeats, so a change of the program helps.
   kRare,             // It is the cause of a few gaps only.
   kPricedElsewhere,  // Another finding is about the same cause and has its price.
   // The settings of the capture explain it:
@@ -53,8 +53,8 @@ struct DeviceGapFigures {
 
   GapWait wait = GapWait::kUnknown;
   Doing doing = Doing::kNothing;
-  bool host_recorded = false;     // false: kNothing says nothing about the host
-  std::string scope;              // the user's scope, or the one of most time; "" if there is none
+  bool host_recorded = false;     // false: kNothing does not mean that the host did nothing
+  std::string scope;              // the user's scope with the most of this time; "" if none
   int64_t scopes = 1;             // scopes that share this cause
   bool in_step = false;           // `scope` is the name of a step, and no scope was open in it
   bool launches_in_scope = true;  // false: the host was late in a scope that launches nothing
@@ -65,8 +65,8 @@ struct DeviceGapFigures {
   bool chances_are_steps = false;
 
   DeviceGapVerdict verdict = DeviceGapVerdict::kPattern;
-  SlowSettings settings;          // of the capture
-  std::vector<int64_t> parts_ns;  // of each gap in Finding::evidence, the part with this cause
+  SlowSettings settings;          // the capture's settings
+  std::vector<int64_t> parts_ns;  // the part with this cause, per gap in Finding::evidence
 };
 
 // Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.

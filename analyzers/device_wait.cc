@@ -1,6 +1,6 @@
 // Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if
-// operands are offloaded), for other devices, for infeed. Grouped by the op's base name
-// (copy-done.2 and copy-done.5 are one finding).
+// operands are offloaded), for other devices, or for infeed. Ops are grouped by base name, so
+// copy-done.2 and copy-done.5 are one finding.
 #include "analyzers/device_wait.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kMaxWaitRows = 12;
 
-// Returns what an op waits for; nothing for ops that work. A copy may turn out to be one of the
-// host's memory when its operands are known.
+// Returns what an op waits for, or nothing for ops that work. The operands of a copy may show later
+// that it copies the host's memory.
 std::optional<WaitedFor> WaitsFor(std::string_view base) {
   auto is = [&](std::string_view op) {
     return base == op || (base.starts_with(op) && base[op.size()] == '-');
@@ -79,8 +79,8 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;  // by base name
 
-// Returns the ops in which each device waits. Collective operations under names that are not known
-// here are waits as well.
+// Returns the ops in which each device waits. Collective operations with unknown names are waits,
+// too.
 std::map<DeviceKey, Groups> WaitsByDevice(const DeviceOps& all) {
   std::map<DeviceKey, Groups> waits;
   for (const auto& [device, ops] : all.by_device) {
@@ -139,8 +139,8 @@ std::map<std::string, Worst> WorstByBase(const std::map<DeviceKey, Groups>& wait
   return by_base;
 }
 
-// Compares the device that waits least with the one that waits most. All that take part in a
-// collective op end together, so the device that waits least came last.
+// Compares the device that waits least with the one that waits most. All devices in a collective op
+// end together, so the device that waits least came last.
 std::optional<LeastWait> LeastOf(const Worst& worst, WaitedFor waited_for) {
   if (worst.devices < 2) return {};
   return LeastWait{.device = worst.least_device,
@@ -166,7 +166,7 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   for (const auto& [name, op] : ops) {
     XP_TRY(const DeviceOpDetails details, DetailsOf(run, name, op));
     host_memory |=
-        details.host_memory && op.ns * policy::kHostMemoryOpPart >= group.ns;  // it matters
+        details.host_memory && op.ns * policy::kHostMemoryOpPart >= group.ns;  // large enough to matter
     if (details.location && !finding.subject.line) FillLocation(*details.location, finding.subject);
     WaitingOp& waiting = figures.ops.emplace_back(WaitingOp{.name = all.names.at(name).op,
                                                             .ns = op.ns,

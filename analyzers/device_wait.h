@@ -24,25 +24,25 @@ enum class WaitedFor : uint8_t {
 // An op that waits, by its full name.
 struct WaitingOp {
   std::string name;
-  int64_t ns = 0, count = 0;     // of all its executions
-  std::optional<int64_t> bytes;  // accessed by one execution; unset if it is not known
+  int64_t ns = 0, count = 0;     // time and number of all its executions
+  std::optional<int64_t> bytes;  // accessed by one execution; unset if not known
   bool host_memory = false;
 };
 
-// The device that waits least, where several run these ops.
+// The device that waits least, if several run these ops.
 struct LeastWait {
   std::string device;
-  double share = 0;  // of its busy time
+  double share = 0;  // the part of its busy time
   int64_t devices = 0;
   bool is_late = false;  // the others wait for it, because all of them end together
 };
 
 struct DeviceWaitFigures {
-  std::string device;  // the one that waits most
-  double share = 0;    // of its busy time
+  std::string device;  // the device that waits most
+  double share = 0;    // the part of its busy time
   WaitedFor waited_for = WaitedFor::kAsync;
   std::optional<LeastWait> least;  // unset if only one device runs these ops
-  std::vector<WaitingOp> ops;      // one for each entry of Finding::evidence
+  std::vector<WaitingOp> ops;      // one per entry of Finding::evidence
 };
 
 // Returns the words of a finding that has DeviceWaitFigures.

@@ -1,5 +1,5 @@
-// Ops that the backend has no lowering for: their inputs are fetched, the op runs on the CPU, its
-// result is sent back.
+// Finds ops that the backend has no lowering for. Their inputs are fetched, the op runs on the CPU,
+// and its result is sent back.
 #include "analyzers/fallback.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kMaxExecutionRows = 24;
 constexpr size_t kMaxSites = 4;  // call sites that the words name
 
-// Time and number of the transfers at lines that call one op without lowering, and nothing else
-// that fetches.
+// Time and number of the transfers at lines that call one op without lowering and fetch nothing
+// else.
 struct TransfersOfOp {
   int64_t dur_ns = 0, count = 0;
 };
@@ -43,8 +43,8 @@ absl::StatusOr<std::map<std::string, TransfersOfOp>> TransfersByOp(const Run& ru
   return by_op;
 }
 
-// Returns whether the finding is a pattern. torch_xla names an uncounted op at every step, so that
-// one is a pattern until a count shows otherwise.
+// Returns whether the finding is a pattern. torch_xla names an uncounted op at every step, so such
+// an op is a pattern unless a count shows otherwise.
 bool IsPattern(const Finding& finding) {
   return !finding.count || IsOften(*finding.count, finding.per_step);
 }
@@ -64,7 +64,7 @@ FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const E
   return figures;
 }
 
-// Sets what the op costs, if the waits of its cut or its transfers are measured.
+// Sets the cost of the op, if the waits of its cut or its transfers were measured.
 void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, FallbackOpFigures& figures,
              Finding& finding) {
   if (cut != nullptr && cut->wait_ns) {
@@ -104,7 +104,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   return finding;
 }
 
-// Each call of the line waits for the device, whatever it is.
+// Makes the finding about a line whose ops are not named. Each of its calls waits for the device.
 Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts, OptInt steps) {
   Finding finding{.subject = calls.subject, .count = calls.count};
   finding.per_step = PerStep(calls.count, steps);

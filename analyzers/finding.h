@@ -29,46 +29,46 @@ struct RecordedPlace {
   std::string text() const { return (is_near ? "near " : "") + place.text(); }
 };
 
-// Why it happened.
+// The reason of a finding.
 struct Reason {
   ReasonType type = ReasonType::kUnknown;
   std::optional<State> state;
-  std::optional<int64_t> step;       // of a burst, or since when settled
+  std::optional<int64_t> step;       // first step of a burst, or last step that compiled
   std::optional<std::string> node;   // the op that differs
   std::optional<std::string> before, after;  // its two values
-  std::optional<RecordedPlace> location;     // where `node` was recorded
+  std::optional<RecordedPlace> location;     // the place where `node` was recorded
 };
 
 // Rows of the store and ranges of time that show the finding. An exporter can point at them.
 struct Evidence {
   std::string table;                     // compile, execution, event, metric, ...
   std::vector<int64_t> rows;             // ids, at most a few dozen
-  std::optional<int64_t> ts_ns, dur_ns;  // where to look on the timeline
-  std::string text;                      // one line; "" when rows speak for themselves
+  std::optional<int64_t> ts_ns, dur_ns;  // the range on the timeline
+  std::string text;                      // one line; "" if the rows need no text
 };
-// Returns the SQL that shows this evidence in the store: the rows that it names, else what its table
-// holds in its range of time, else all of the table.
+// Returns the SQL that shows this evidence in the store: the rows that it names, or else its
+// table's rows in its range of time, or else the whole table.
 std::string QueryOf(const Evidence& evidence);
 
-// The runtime of the program that is judged: words and advice differ by it.
+// The runtime of the analysed program. Words and advice depend on it.
 enum class Framework : uint8_t { kUnknown, kPyTorchXla, kJax, kPyTorch, kCpp };
 
 // The text of a finding. A file of analyzers/words/ makes it from the finding.
 struct Words {
   std::string title;                  // one line, with the figures that matter
   std::string why;                    // one or two sentences; "" if the title says it
-  std::string cost_note;              // how the cost was measured, or why it is not
+  std::string cost_note;              // how the cost was measured, or why it was not
   std::string saving_note;            // how the saving was estimated
-  std::string advice;                 // what to write instead
-  std::vector<std::string> evidence;  // one line for each of Finding::evidence; may be shorter
-  bool tells_share = false;           // title or cost note say which share of the time it is
-  bool names_place = false;           // the title says where in the source it is
+  std::string advice;                 // the code to write instead
+  std::vector<std::string> evidence;  // one line per entry of Finding::evidence; may be shorter
+  bool tells_share = false;           // title or cost note give the share of the time
+  bool names_place = false;           // the title names the place in the source
 };
 
 struct Analyzer;
 
 struct Finding {
-  const Analyzer* analyzer = nullptr;  // whose finding it is; set by its caller
+  const Analyzer* analyzer = nullptr;  // the analyzer that found it; its caller sets this
   Severity severity = Severity::kInfo;
   Subject subject;
   std::optional<int64_t> count;
@@ -77,8 +77,8 @@ struct Finding {
   std::optional<int64_t> saving_ns;  // estimated
   std::optional<Reason> reason;
   std::vector<Evidence> evidence;
-  std::any figures;         // the kind's own struct, which its words print
-  Words words;              // set by Analyze, not by analyzers
+  std::any figures;         // the struct of this kind, which its words print
+  Words words;              // Analyze sets these, not an analyzer
   std::string fingerprint;  // set by Analyze, not by analyzers
 
   std::string_view kind() const;  // the analyzer's name; "" without one

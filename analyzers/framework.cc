@@ -10,7 +10,7 @@
 namespace xlaprof {
 namespace {
 
-// Returns whether most of the user's lines are C++; nothing if no line is known.
+// Returns whether most of the user's lines are C++, or nothing if no line is known.
 std::optional<bool> LinesAreCpp(const Sites& sites) {
   bool knows_lines = false;
   int64_t more_cpp_than_python = 0;

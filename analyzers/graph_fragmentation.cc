@@ -1,5 +1,5 @@
-// A step that runs as several small executions: each pays dispatch and a wait, and the compiler
-// sees no whole step.
+// Finds steps that run as several small executions. Each execution pays for dispatch and a wait,
+// and the compiler never sees a whole step.
 #include "analyzers/graph_fragmentation.h"
 
 #include <algorithm>
@@ -22,12 +22,12 @@ int64_t Median(std::vector<int64_t> values) {
 // The executions of one step, in order.
 struct PiecesOfStep {
   std::vector<int64_t> executions;
-  int64_t forced = 0;  // of these, by a read of a value
+  int64_t forced = 0;  // those that a read of a value forced
 };
 using StepsOfProcess = std::map<int64_t, PiecesOfStep>;  // by step
 
-// Returns the executions of each step by process, without calls of jitted functions: those are
-// programs by intention, and each device runs its own copy.
+// Returns the executions of each step by process, without calls of jitted functions. These are
+// separate programs by intention, and each device runs its own copy.
 absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::vector<const ExecutionRow*> in_order;
@@ -44,8 +44,8 @@ absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run
   return processes;
 }
 
-// Returns file and function in which most different lines read a value; the file that comes first
-// of several.
+// Returns the file and function in which most different lines read a value; if there are several,
+// the one with the first file name.
 absl::StatusOr<Subject> WhereValuesAreRead(const Run& run, int64_t process_id) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
@@ -103,7 +103,7 @@ absl::StatusOr<Findings> FromExecutions(const Run& run) {
   return findings;
 }
 
-// Finds small executions by the counters alone: executions for each step mark.
+// Finds small executions by the counters alone, which give the executions per step mark.
 absl::StatusOr<Findings> FromMetrics(const Run& run) {
   XP_TRY(const MetricsReports* reports, run.Get<MetricsReports>());
   const MetricsReportRow* last = nullptr;
@@ -112,7 +112,7 @@ absl::StatusOr<Findings> FromMetrics(const Run& run) {
   }
   if (last == nullptr) return Findings();
   XP_TRY(const MetricRows* metrics, run.Get<MetricRows>());
-  const MetricRow* executed = nullptr;  // the one that counted most
+  const MetricRow* executed = nullptr;  // the metric that counted most executions
   for (const MetricRow& metric : metrics->rows) {
     if (metric.report_id != last->id ||
         (metric.name != "ExecuteTime" && metric.name != "ExecuteReplicatedTime"))

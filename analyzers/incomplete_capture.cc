@@ -1,6 +1,6 @@
-// Finds what the sources do not show, and how to get it: a profile without steps, a window that is
-// a part of the run, a capture that hit its limit, and settings that slowed the run while it was
-// recorded.
+// Finds facts that the sources do not show, and ways to get them: a profile without steps, a window
+// that covers a part of the run, a capture that reached its limit, and settings that slowed the
+// recorded run.
 #include "analyzers/incomplete_capture.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   if (is_full)
     findings.push_back(
         Missing(ReasonType::kCapped, Severity::kWarning, {.event_limit = contents->events}));
-  if (run.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, as asked
+  if (run.slice().is_part_of_time()) return absl::OkStatus();  // the user asked for few steps, or none
   XP_TRY(const Steps* steps, run.Get<Steps>());
   const int64_t steps_with_start = std::ranges::count_if(
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
@@ -62,7 +62,7 @@ absl::Status JudgeWindow(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
-// The facts about a run with lazy graphs that the questions below ask for.
+// The facts about a run with lazy graphs that the questions below need.
 struct Shown {
   const Contents& contents;
   const std::vector<CompileRow>& compiles;
@@ -129,8 +129,8 @@ absl::Status FindUnanswered(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
-// Names the settings that slowed the recorded run. The idle time and the tracing that they cause are
-// not the program's fault.
+// Finds the settings that slowed the recorded run. The idle time and the tracing that they cause
+// are not the program's fault.
 absl::Status FindSlowSettings(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   for (const SettingRow& setting : contents->settings) {

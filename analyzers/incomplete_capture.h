@@ -9,7 +9,7 @@
 
 namespace xlaprof {
 
-// Each member has a value only for the reason that it is named after.
+// Each member is set only for the reasons in the comment above it.
 struct IncompleteCaptureFigures {
   // capped
   int64_t event_limit = 0;
@@ -22,7 +22,7 @@ struct IncompleteCaptureFigures {
   std::string setting_value, setting_evidence;
 };
 
-// Says what the sources do not show, what that hides, and how to capture it.
+// Says which facts the sources do not show, what that hides, and how to capture them.
 Words SayIncompleteCapture(const Finding& finding, Framework framework);
 
 }  // namespace xlaprof

@@ -1,5 +1,5 @@
-// Finds steps that wait for training data: time that the leading thread spends in the input
-// pipeline (or between two steps while a loader works), as a part of the steady time.
+// Finds steps that wait for training data. This is the time that the leading thread spends in the
+// input pipeline, or between two steps while a loader works, as a part of the steady time.
 #include "analyzers/input_bound.h"
 
 #include <algorithm>
@@ -18,8 +18,7 @@ namespace {
 
 constexpr size_t kMaxLongestWaits = 5;
 
-// Returns the line at which most of the process's steps end in a loader; an empty subject without
-// such a line.
+// Returns the line at which most of the process's steps end in a loader, or an empty subject.
 absl::StatusOr<Subject> LineOfLoader(const Run& run, int64_t process) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
@@ -32,7 +31,8 @@ absl::StatusOr<Subject> LineOfLoader(const Run& run, int64_t process) {
   return sites->MostFrequent(steps_at);
 }
 
-// Returns how the program's DataLoader loads: PyTorch's profiler names its iterator.
+// Returns how the program's DataLoader loads, judged by the name of its iterator in PyTorch's
+// profile.
 DataLoading LoadingOf(const Contents& contents) {
   if (!contents.data_loader) return DataLoading::kUnknown;
   return contents.data_loader->find("SingleProcess") != std::string::npos
@@ -58,8 +58,8 @@ std::map<int64_t, std::vector<Interval>> PeriodsByProcess(const Steps& steps) {
 // How the steps of one process wait for data.
 struct Waits {
   int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
-  std::vector<std::pair<int64_t, Interval>> longest;  // the wait, the step; most expensive first
-  Activity activity;                                  // most of the waiting
+  std::vector<std::pair<int64_t, Interval>> longest;  // wait and step, longest wait first
+  Activity activity;                                  // the longest part of the waits
 };
 
 Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, int64_t process,
@@ -90,7 +90,7 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
   return waits;
 }
 
-// Returns the waits of the process that waits longest; nothing if no host was recorded.
+// Returns the waits of the process that waits longest, or nothing if no host was recorded.
 absl::StatusOr<std::optional<Waits>> WorstWaits(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   const int64_t median_step_ns = Median(steps->steady_ns).value_or(0);

@@ -18,11 +18,11 @@ enum class DataLoading : uint8_t {
 };
 
 struct InputBoundFigures {
-  double share = 0;      // of the steady time
+  double share = 0;      // the part of the steady time
   int64_t steps = 0;     // steady steps
-  bool repeats = false;  // enough of them wait to call it a pattern
+  bool repeats = false;  // enough steps wait to call it a pattern
   DataLoading loading = DataLoading::kUnknown;
-  std::vector<int64_t> waits_ns;  // in each step of Finding::evidence
+  std::vector<int64_t> waits_ns;  // the wait in each step of Finding::evidence
 };
 
 // Returns the words of a finding that has InputBoundFigures.

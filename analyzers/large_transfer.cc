@@ -1,6 +1,6 @@
-// Finds copies between host and device that are a real part of the time: by the time in which the
-// device had nothing else to do while they ran, else, without a clock, by what their bytes take at
-// least.
+// Finds copies between host and device that take a considerable part of the time. This is the time
+// in which the device had nothing else to do while they ran, or else, without a clock, the least
+// time that their bytes take.
 #include "analyzers/large_transfer.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr size_t kMaxTransferRows = 8;
 
 struct Copies {
   int64_t count = 0, exposed_ns = 0, bytes = 0, with_bytes = 0;
-  Subject place;  // of the last copy
+  Subject place;  // place of the last copy
   OptText scope;
   struct Copy {
     int64_t row = 0, ts_ns = 0, dur_ns = 0, exposed_ns = 0;
@@ -43,9 +43,10 @@ ReasonType ReasonOf(Direction direction) {
   return ReasonType::kDeviceToDevice;
 }
 
-// The time in which transfers are weighed, and when the devices of each process were occupied.
+// The steady time, which transfers are compared with, and the times in which the devices of each
+// process were occupied.
 struct DeviceWork {
-  Interval steady;  // of the device whose steady time is longest
+  Interval steady;  // the longest steady time of a device
   int64_t steady_steps = 0;
   std::map<int64_t, std::vector<Interval>> occupied;  // by process
 };
@@ -65,7 +66,7 @@ DeviceWork WorkOf(const std::vector<DeviceIdle>& devices) {
   return work;
 }
 
-// Transfers of one direction, line and scope.
+// The direction, line and scope by which transfers are grouped.
 using CopyKey = std::tuple<Direction, std::string, std::string>;
 
 std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers, const Sites& sites,
@@ -81,7 +82,7 @@ std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers,
         place.line ? SourcePlace{place.file.value_or(""), place.line}.text() : "";
     Copies& group = groups[{row.direction, line, row.scope.value_or("")}];
     ++group.count;
-    // A read waits for its value. While the device works, that is a sync_point, not the copy.
+    // A read waits for its value. The wait while the device works is a sync_point, not the copy.
     const int64_t exposed = in.length_ns() - Overlap(work.occupied[row.process_id.value_or(0)], in);
     group.exposed_ns += exposed;
     if (row.bytes) group.bytes += *row.bytes, ++group.with_bytes;
@@ -129,8 +130,8 @@ absl::StatusOr<Findings> FromRows(const Run& run, const Transfers& transfers) {
 
 constexpr const char* kTimedUploads = "TransferToDeviceTime";
 
-// The metric that times the copies themselves; null: there is none. Reads wait for the execution,
-// so what times them is not the copies'.
+// Returns the metric that times the copies themselves, or null if there is none. There is none for
+// reads, because they also wait for the execution.
 const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
   const MetricState* timed =
       direction == Direction::kToDevice ? state.Find(kTimedUploads) : nullptr;
@@ -139,8 +140,9 @@ const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
 
 Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution; }
 
-// Bytes alone: a finding if at the link's best speed they take a real part of what execution takes.
-// Reports without step marks (2019) are judged by the execution: a step has at least one.
+// Judges transfers by their bytes alone. They are a finding if, at the link's best speed, they take
+// a considerable part of the execution time. Reports without step marks (2019) are judged per
+// execution, because a step has at least one.
 Findings TransfersFromMetrics(const Metrics& metrics) {
   Findings findings;
   const MetricsState* state = metrics.steady();
@@ -153,8 +155,8 @@ Findings TransfersFromMetrics(const Metrics& metrics) {
                                  std::pair("OutboundData", Direction::kToDevice)}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
-    // In one cumulative report the first upload (all weights) is part of the sum; what is usual is
-    // not moved by it.
+    // In a single cumulative report, the sum includes the first upload (all weights). The usual
+    // size is not affected by it.
     const OptReal usual = metrics.recent ? OptReal(data->mean()) : data->usual();
     const double bytes = usual.value_or(data->mean()) * double(data->samples);
     const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
@@ -187,8 +189,9 @@ Findings TransfersFromMetrics(const Metrics& metrics) {
   return findings;
 }
 
-// Numbers and small tensors that Python makes and graphs use are uploaded one by one: each costs a
-// call, however few its bytes are. Only where the report does not time the copies themselves.
+// Finds numbers and small tensors that Python makes and graphs use. They are uploaded one by one,
+// and each costs a call, even if it has few bytes. Used only if the report does not time the
+// copies.
 Findings FromValues(const Metrics& metrics) {
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
@@ -218,7 +221,7 @@ Findings FromValues(const Metrics& metrics) {
   return {finding};
 }
 
-// Reports that time the uploads and say nothing of their bytes.
+// Judges transfers by reports that time the uploads but do not count their bytes.
 Findings FromTimes(const Metrics& metrics) {
   const MetricsState* state = metrics.steady();
   const MetricState* uploads = state ? TimedCopies(*state, Direction::kToDevice) : nullptr;
@@ -229,7 +232,7 @@ Findings FromTimes(const Metrics& metrics) {
     const MetricState* metric = state->Find(other);
     if (metric) others += metric->sum, executes = true;
   }
-  if (!executes) return {};  // they were cut off: a share of what is left says nothing
+  if (!executes) return {};  // they were cut off, so a share of the rest means nothing
   for (const char* other : {"CompileTime", "EagerOpCompileTime"}) {
     if (const MetricState* metric = state->Find(other)) others += metric->sum;
   }

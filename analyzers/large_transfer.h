@@ -11,15 +11,15 @@
 
 namespace xlaprof {
 
-// The unit that repeats in a run. Reports without step marks are divided by executions.
+// The unit that repeats in a run. Counts of reports without step marks are given per execution.
 enum class Turn : uint8_t { kStep, kExecution };
 
 // Copies on the timeline.
 struct ExposedCopies {
   Direction direction = Direction::kUnknown;
-  double share = 0;  // of the steady time, in which the device was idle during the copies
+  double share = 0;  // the part of the steady time that copies took while the device was idle
   OptReal mean_bytes;
-  std::vector<OptInt> bytes_of_evidence;  // one for each evidence
+  std::vector<OptInt> bytes_of_evidence;  // one per entry of evidence
 };
 
 // Copies whose bytes a metric counts.
@@ -27,14 +27,14 @@ struct CopiedBytes {
   Direction direction = Direction::kUnknown;
   Turn turn = Turn::kStep;
   double bytes_per_turn = 0, copies_per_turn = 0;
-  bool usual_is_known = false;  // if not, the weights' first upload may be all of it
+  bool usual_is_known = false;  // false: it may be only the weights' first upload
   double link_bytes_per_second = 0;
-  int64_t least_ns_per_turn = 0;  // what the bytes take at that speed
+  int64_t least_ns_per_turn = 0;  // the time of the bytes at that speed
   int64_t execute_ns_per_turn = 0;
-  OptInt timed_ns_per_turn;       // what the copies took, if another metric times them
+  OptInt timed_ns_per_turn;       // the measured time, if another metric has it
   bool has_first_upload = false;  // the metrics start before the weights were uploaded
   std::string metric;
-  double sum_bytes = 0;  // of the metric
+  double sum_bytes = 0;  // the metric's sum
 };
 
 // Tensors of the host that are uploaded one by one.
@@ -43,18 +43,18 @@ struct SmallUploads {
   double uploads_per_turn = 0;
   int64_t mean_ns = 0, execute_ns = 0;
   bool has_first_upload = false;
-  bool may_be_weights = false;  // the run is so short that the weights may be all of it
+  bool may_be_weights = false;  // the run is short, so these may only be the weights
 };
 
-// Uploads whose times a metric sums up, and nothing counts their bytes.
+// Uploads whose times a metric sums up, while nothing counts their bytes.
 struct TimedUploads {
-  double share = 0;  // of the times of uploads, executions and compilations
+  double share = 0;  // the part of the time of uploads, executions and compilations
   int64_t mean_ns = 0;
 };
 
 using LargeTransferFigures = std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads>;
 
-// Says what is copied, what that takes, and how to copy less.
+// Says what is copied, how long that takes, and how to copy less.
 Words SayLargeTransfer(const Finding& finding, Framework framework);
 
 }  // namespace xlaprof

@@ -1,4 +1,5 @@
-// A loop without a step mark: the graph grows with every step, until a read evaluates all of it.
+// Finds loops without a step mark. The graph grows with every step, until a read evaluates all of
+// it.
 #include "analyzers/missing_step_mark.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace xlaprof {
 namespace {
 
-// Returns the time of the executions that went into nodes of earlier steps, which ran again: a share
+// Returns the time that the executions spent on running nodes of earlier steps again. It is a share
 // of each execution, by the number of nodes. Returns nothing if an execution's time or a graph's
 // size is unknown.
 OptInt TimeOfRepeatedNodes(const std::vector<UnmarkedRead>& reads) {
@@ -28,7 +29,7 @@ OptInt TimeOfRepeatedNodes(const std::vector<UnmarkedRead>& reads) {
   return Whole(again_ns);
 }
 
-// The line at which most of the reads are; the first one of several.
+// The line with most of the reads, the first of several.
 struct UsualSite {
   OptInt id;
   int64_t reads = 0;
@@ -44,7 +45,8 @@ UsualSite FindUsualSite(const std::vector<UnmarkedRead>& reads) {
   return usual;
 }
 
-// Returns whether the reads are of more than one step: several reads of one step grow alike.
+// Returns whether the reads belong to more than one step. Several reads in one step grow the same
+// way.
 absl::StatusOr<bool> Repeats(const Run& run, int64_t process, const UsualSite& usual,
                              size_t reads) {
   if (usual.reads > 1 || int64_t(reads) >= policy::kReadsOfSeveralSteps) return true;
@@ -81,8 +83,8 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
   return finding;
 }
 
-// Returns the finding of the last metrics report of a lazy program, if it counts no step mark. A
-// report that was cut before its last counters says nothing of step marks.
+// Returns a finding if the last metrics report of a lazy program counts no step mark. A report that
+// was cut before its last counters does not show whether there are step marks.
 std::optional<Finding> FromMetrics(const LastTracing& last) {
   if (!last.shows_counters || last.step_marks.value_or(0) > 0 ||
       last.traced_operations.value_or(0) < policy::kTracedOperationsOfLoop)

@@ -9,15 +9,15 @@
 
 namespace xlaprof {
 
-// Executions of a program that marked no step. Finding::count is their number.
+// Executions of a program that marked no step. Finding::count is the number of executions.
 struct UnmarkedExecutionsFigures {
   enum class Growth : uint8_t { kUnknown, kNone, kGrows };
-  Growth growth = Growth::kUnknown;                // of the graphs, from first to last
-  std::optional<int64_t> first_nodes, last_nodes;  // of the first graph and of the last
-  bool repeats = false;  // the reads are of more than one step, so a mark is missing
+  Growth growth = Growth::kUnknown;                // of the graphs, from the first to the last
+  std::optional<int64_t> first_nodes, last_nodes;  // nodes of the first and the last graph
+  bool repeats = false;  // the reads belong to several steps, so a mark is missing
 };
 
-// A metrics report that counts traced operations and no step mark. Finding::count is the number of
+// A metrics report that counts traced operations but no step mark. Finding::count is the number of
 // executions, if the report has it.
 struct UnmarkedOperationsFigures {
   int64_t traced_operations = 0;

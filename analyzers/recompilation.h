@@ -19,7 +19,7 @@ namespace xlaprof {
 
 // The place that compiled: a jitted function, or a cut of the graph at a line.
 struct RecompileSite {
-  std::string function;  // "" if it is no function
+  std::string function;  // "" if the site is not a function
   CutKind cut = CutKind::kUnknown;
   SourcePlace place;      // empty when unknown
   std::string step_name;  // such as train; "" when unknown
@@ -28,53 +28,57 @@ struct RecompileSite {
 // The parts of the cost.
 struct RecompileCost {
   size_t timed = 0;              // compiles whose compilation was timed
-  std::set<TimeSource> sources;  // by which
+  std::set<TimeSource> sources;  // the sources of these times
   int64_t trace_ns = 0;          // tracing and lowering on the host, of all compiles
-  int64_t loaded = 0;            // from the persistent cache
-  size_t in_profile = 0;         // of the timed ones
-  // Set if the profile timed both the process and some of the compiles.
+  int64_t loaded = 0;            // compiles loaded from the persistent cache
+  size_t in_profile = 0;         // timed compiles in the profile
+  // The process's time in the profile, and the share of it that these compiles take. Set if the
+  // profile timed the process and some of the compiles.
   OptInt profile_ns;
-  std::optional<double> profile_share;  // of that time: compiles in it
+  std::optional<double> profile_share;
 };
 
-// How many compiles are saved.
+// Says how many of the compiles a fix saves.
 enum class RecompileSaving : uint8_t { kNone, kByPadding, kAll };
 
-// The sizes that an input took in one of its dimensions, and to what it may be padded.
+// The ways to pad one dimension of an input.
 struct PaddingChoice {
   Padding largest, buckets;
-  int64_t saved = 0;       // compiles, with buckets
-  int64_t compile_ns = 0;  // mean of one compile; 0 where nothing is saved
+  int64_t saved = 0;       // compiles that buckets save
+  int64_t compile_ns = 0;  // mean of one compile; 0 if nothing is saved
 };
 
 // The compiles of one process that a finding cites.
 struct CompilesSeen {
-  size_t compiles = 0, at_site = 0;  // those of the finding, and all of its site
+  size_t compiles = 0, at_site = 0;  // compiles of the finding, and of its whole site
   int64_t steps = 0;                 // 0 when unknown
   StepsFrom steps_from = StepsFrom::kNothing;
-  std::vector<std::pair<SourcePlace, int64_t>> other_lines;  // that called it, with their compiles
+  std::vector<std::pair<SourcePlace, int64_t>> other_lines;  // other callers and their compiles
 };
 
 struct RecompileFigures {
   RecompileSite site;
-  RecompileCause cause;                  // the clearest of its changes
-  std::vector<std::string> values;       // that the change took, distinct
-  std::optional<SizesSeen> sizes;        // of a shape_change
-  std::optional<PaddingChoice> padding;  // where one dimension varies
-  bool is_rare_smaller_size = false;     // such as the last batch of an epoch
-  size_t from_sizes = 0;               // compiles that no graph shows, where graphs show the others
-  std::vector<RecompileCause> beside;  // other changes that came with every one of them
+  RecompileCause cause;                  // the clearest of the finding's changes
+  std::vector<std::string> values;       // the distinct values that the changed item had
+  std::optional<SizesSeen> sizes;        // set for a shape_change
+  std::optional<PaddingChoice> padding;  // set if one dimension varies
+  bool is_rare_smaller_size = false;     // for example the last batch of an epoch
+  size_t from_sizes = 0;               // compiles without graphs, if graphs show the others
+  std::vector<RecompileCause> beside;  // other changes that accompanied each compile
   RecompileCost cost;
   RecompileSaving saving = RecompileSaving::kNone;
-  // The compiles that each entry of the finding's evidence shows; empty for the two graphs that
-  // were compared.
+  // The compiles that each entry of the finding's evidence shows. An entry for the two compared
+  // graphs is empty.
   std::vector<std::optional<CompilesSeen>> evidence;
-  int64_t processes = 1;  // that have such a finding; the figures are of the one with most compiles
+  // The number of processes with such a finding. The figures are those of the process with most
+  // compiles.
+  int64_t processes = 1;
 };
 
 // Returns the words of a finding of the analyzer `recompilation`.
 Words SayRecompilation(const Finding& finding, Framework framework);
-// Return the words of its findings that are told from counts, and of single operations.
+// Return the words of its findings that come from counts alone, and of those about single
+// operations.
 Words SayRecompileCounts(const Finding& finding, Framework framework);
 Words SayOutsideJit(const Finding& finding, Framework framework);
 

@@ -1,4 +1,4 @@
-// Finds executions that take long: by themselves, or against others of the same graph.
+// Finds executions that take long by themselves, or compared with others of the same graph.
 #include "analyzers/slow_execution.h"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ Findings ExecutionsFromMetrics(const Metrics& metrics) {
   if (!execute || execute->percentiles.empty()) return {};
   const double longest = execute->percentiles.rbegin()->second;
   if (longest <= double(policy::kSlowExecutionNs)) return {};
-  int64_t part = 0;  // samples above the limit, by the percentiles
+  int64_t part = 0;  // samples above the limit, estimated from the percentiles
   for (const auto& [p, value] : execute->percentiles) {
     if (value > double(policy::kSlowExecutionNs)) {
       part = std::max<int64_t>(1, Whole((100 - p) / 100 * double(execute->samples)));
@@ -111,7 +111,8 @@ Findings ExecutionsFromMetrics(const Metrics& metrics) {
   return {finding};
 }
 
-// Returns the executions that have a time, by their graph. Without a graph each is one of its own.
+// Returns the executions that have a time, by graph. An execution without a known graph forms its
+// own group.
 absl::StatusOr<ByGraph> TimedExecutions(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());

@@ -15,7 +15,7 @@ struct SlowExecutionFigures {
   SlowExecutions found = SlowExecutions::kTooLong;
   int64_t longest_ns = 0;
   int64_t threshold_ns = 0;
-  // These figures are set for outliers.
+  // The following figures are set for outliers only.
   int64_t graph_executions = 0;
   int64_t graph_median_ns = 0;
   double outlier_factor = 0;

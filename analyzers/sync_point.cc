@@ -1,6 +1,5 @@
-// Reads of values before the step mark: .item(), print, `if tensor`, .cpu(). Each stops the host
-// until the device has computed the value, and what was computed for it is computed again at the
-// step mark.
+// Finds reads of values before the step mark: .item(), print, `if tensor`, .cpu(). Each read stops
+// the host until the device has computed the value. The work for it is done again at the step mark.
 #include "analyzers/sync_point.h"
 
 #include <algorithm>
@@ -61,7 +60,8 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback) {
   return finding;
 }
 
-// Finds reads in the cuts of a log or a profile that are not known to be an op without lowering.
+// Finds reads among the cuts of a log or a profile. Cuts that are known to be an op without
+// lowering are left out.
 Findings FromCuts(const EarlyCuts& cuts) {
   const bool unplaced_ops =
       std::ranges::any_of(cuts.ops, [](const FallbackOp& op) { return op.cut < 0; });
@@ -94,7 +94,7 @@ Fetchers Divide(const Fetches& fetches, const EarlyCuts& cuts) {
   return fetchers;
 }
 
-// Returns what is fetched, which the mean size of the fetches tells.
+// Returns the kind of value that is fetched, judged by the mean size of the fetches.
 ReadValue FetchedValue(const Fetches& fetches) {
   if (fetches.mean_bytes == 0) return ReadValue::kUnknown;
   return fetches.mean_bytes > 0 && fetches.mean_bytes <= policy::kBytesOfNumber
@@ -102,12 +102,12 @@ ReadValue FetchedValue(const Fetches& fetches) {
              : ReadValue::kTensor;
 }
 
-// Makes the finding of `count` reads. Its subject is left to the caller.
+// Makes the finding about `count` reads. The caller sets its subject.
 Finding FromCount(int64_t count, OptInt steps, const Fetches& fetches,
                   const CountedReadFigures& figures) {
   Finding finding{.count = count};
   if (figures.goes_on) finding.per_step = PerStep(count, steps);
-  // Without step marks the executions bound the steps from above.
+  // Without step marks, the number of executions is an upper bound of the number of steps.
   std::optional<double> rate = finding.per_step;
   if (!rate && figures.executions) rate = double(count) / double(*figures.executions);
   finding.severity = figures.goes_on ? SeverityOf(count, rate) : Severity::kInfo;
@@ -146,8 +146,8 @@ absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Fi
   return absl::OkStatus();
 }
 
-// Finds reads in a log of compilations alone (PT_XLA_DEBUG_LEVEL=1). The log shows where graphs were
-// compiled for a read, but not how often the read came.
+// Finds reads in a log of compilations alone (PT_XLA_DEBUG_LEVEL=1). The log shows where graphs
+// were compiled for a read, but not how often the read happened.
 absl::Status FromCompiles(const Run& run, Findings& findings) {
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
@@ -187,8 +187,8 @@ absl::StatusOr<OptInt> MostIdle(const Run& run) {
   return most_ns;
 }
 
-// Makes the finding of the reads of one place, without its severity. During the share `lost` of the
-// time that they block, the device idles.
+// Makes the finding about the reads at one place, without its severity. The device is idle during
+// the share `lost` of the time that the reads block.
 Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, double lost,
                   OptInt idle_ns) {
   Finding finding{.subject = place.subject,
@@ -209,8 +209,8 @@ Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, doubl
   return finding;
 }
 
-// Finds reads in a program that runs op by op, in a trace of PyTorch's profiler: the read is an
-// operation there.
+// Finds reads in a program that runs op by op, in a trace of PyTorch's profiler, where a read is an
+// operation.
 absl::Status FromOperations(const Run& run, Findings& findings) {
   XP_TRY(const DeviceReadsInSteps* reads, run.Get<DeviceReadsInSteps>());
   if (reads->places.empty()) return absl::OkStatus();
@@ -220,7 +220,7 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
   XP_TRY(const OptInt idle_ns, MostIdle(run));
   double blocked_ns = 0;
   for (const DeviceReads& place : reads->places) blocked_ns += double(place.blocked_ns);
-  // While the host waits for work that the device does, nothing is lost but what it idles then.
+  // While the host waits for the device to work, only the device's idle time is lost.
   const double lost =
       std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
   const double least_ns =

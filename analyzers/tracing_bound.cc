@@ -1,6 +1,6 @@
 // Finds programs that spend about as long making graphs as a step takes, or longer than the device
-// is busy: then the device waits for Python, whatever else is done. From the host's events; from
-// LazyTracing's samples without a clock.
+// is busy. The device then waits for Python, whatever else is improved. The times come from the
+// host's events, or else, without a clock, from the samples of LazyTracing.
 #include "analyzers/tracing_bound.h"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ namespace {
 
 struct Traced {
   int64_t steps = 0, tracing_ns = 0, step_ns = 0;
-  int64_t scopes_ns = 0;               // of tracing_ns: in scopes of the user's around it
+  int64_t scopes_ns = 0;               // the part of tracing_ns in the user's scopes
   std::optional<int64_t> occupied_ns;  // busy, or inside an execution
   int64_t busy_ns = 0;
   Interval window;
 };
 
-// Time in which the host records ops or turns them into programs, in the steady steps of one
-// process.
+// Returns the time in which the host records ops or makes programs of them, in the steady steps of
+// one process.
 absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& steps,
                                                  const CaptureSettings& settings) {
   std::optional<Traced> worst;
@@ -36,7 +36,7 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& st
       processes.push_back(step.process_id);
   }
   for (int64_t process : processes) {
-    // Steps that compile trace for it: that is recompilation's.
+    // Steps that compile are left out, because recompilation causes their tracing.
     std::vector<Interval> usual;
     for (const StepSpan& step : steps.all) {
       if (step.process_id == process && step.steady() && !step.compiles && *step.dur_ns > 0) {
@@ -58,8 +58,8 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& st
         if (share.activity.doing == Doing::kUserCode) in_scope[share.activity.scope] += share.ns;
       }
     }
-    // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can
-    // explain its time.
+    // A user's scope that records ops of graphs counts as tracing, for as long as these ops may
+    // take.
     for (const auto& [scope, ns] : in_scope) {
       traced.scopes_ns +=
           std::min(ns, traced.steps * settings.TracingBoundNs(run.store().Text(scope)));
@@ -104,7 +104,8 @@ std::optional<Finding> OnTimeline(const Traced& traced, TracingBoundFigures& fig
   return finding;
 }
 
-// Part of the wall time of its recent samples: a time metric's rate is time per second.
+// Returns the part of the wall time that its recent samples take. A time metric's rate is time per
+// second.
 std::optional<double> ShareOfWall(const MetricState& metric) {
   if (!metric.value_rate || metric.sum <= 0) return {};
   return *metric.value_rate / 1e9 * std::min(1.0, TracingNs(metric) / metric.sum);
@@ -119,7 +120,7 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
   if (!tracing || !execute || execute->samples <= 0) return std::nullopt;
   const int64_t marks = state->mark_step.value_or(0);
   const std::optional<double> share_of_wall = ShareOfWall(*tracing);
-  // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
+  // ExecuteTime lasts from the call until the device is done, so it is at least the busy time.
   const bool above_busy = TracingNs(*tracing) > execute->sum;
   const bool matters = share_of_wall.value_or(1) >= policy::kLeastTracingOfStep;
   if (marks < policy::kNotOnce || !above_busy || !matters) return std::nullopt;

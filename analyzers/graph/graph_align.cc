@@ -5,12 +5,13 @@
 namespace xlaprof {
 namespace {
 
-// Edits after which two listings are called too different: the search keeps one row of its table
-// for each, so this bounds it to about 30 MB and to a tenth of a second.
+// Listings with more edits than this are too different. The search keeps one row of its table per
+// edit, so this limits it to about 30 MB and a tenth of a second.
 constexpr int kMaxEdits = 2000;
 
-// Myers' greedy longest common subsequence of a[..] and b[..], compared by `equal`; calls match(i,
-// j) for each pair. False when it would take more than kMaxEdits.
+// Finds the longest common subsequence of a[..] and b[..] by Myers' greedy algorithm, and calls
+// match(i, j) for each pair. `equal` compares elements. Returns false if it takes more than
+// kMaxEdits.
 template <class Equal, class Match>
 bool CommonSubsequence(int n, int m, const Equal& equal, const Match& match) {
   if (n == 0 || m == 0) return true;
@@ -74,7 +75,7 @@ Alignment Align(std::span<const AlignKey> before, std::span<const AlignKey> afte
       [&](int i, int j) { pair(head + i, head + j); });
   if (result.too_different) return result;
 
-  // Gaps between nodes of equal content: by kind.
+  // In the gaps between nodes of equal content, nodes are matched by kind.
   int i = 0, j = 0;
   while (i < n || j < m) {
     if (i < n && result.before_to_after[i] >= 0 && j < m && result.after_to_before[j] >= 0) {

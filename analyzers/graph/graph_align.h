@@ -1,4 +1,4 @@
-// Which node of one listing is which node of another: an alignment of two sequences of nodes.
+// Aligns two sequences of nodes, to find which node of one listing is which node of the other.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct AlignKey {
 struct Alignment {
   std::vector<int>
       after_to_before;  // index in `before` of each node of `after`; -1: only in `after`
-  std::vector<int> before_to_after;  // the other way round
+  std::vector<int> before_to_after;  // index in `after` of each node of `before`
   bool same_kinds = false;           // both sequences have the same kinds in the same order
-  bool too_different = false;  // gave up between common head and tail: what lies there is unmatched
+  bool too_different = false;  // nodes between the common head and tail were left unmatched
 };
 
-// Sequences with the same kinds are matched one to one. Others are matched by equal content first
-// (longest common subsequence), then by kind inside the gaps.
+// Matches nodes one to one if the sequences have the same kinds. Otherwise matches nodes of equal
+// content first (longest common subsequence), then nodes of equal kind inside the gaps.
 Alignment Align(std::span<const AlignKey> before, std::span<const AlignKey> after);
 
 }  // namespace xlaprof

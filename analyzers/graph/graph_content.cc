@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-// Attributes that differ without making another computation.
+// Attributes that do not affect the computation.
 constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
                                                          "backend_config",
                                                          "frontend_attributes",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
                                                          "stack_frame_id",
                                                          "id"};
 
-// Attributes of an input that make another program of the same operations.
+// Attributes of an input that make a different program of the same operations.
 constexpr std::array<std::string_view, 2> kOfInputs = {"sharding", "weak_type"};
 
 constexpr uint64_t kFnvStart = 0xcbf29ce484222325ull, kFnvPrime = 0x100000001b3ull;
@@ -39,7 +39,7 @@ uint64_t Fnv(uint64_t hash, std::string_view text) {
   return (hash ^ 0xff) * kFnvPrime;  // an end mark, so that ab+c is not a+bc
 }
 
-// "a={1,2}, b=3" -> "a={1,2}", "b=3"
+// Splits "a={1,2}, b=3" into "a={1,2}" and "b=3".
 std::vector<std::string_view> SplitAttributes(std::string_view attributes) {
   std::vector<std::string_view> list;
   size_t begin = 0;

@@ -1,4 +1,4 @@
-// Reduces a node of a printed graph to what decides the graph's hash.
+// Reduces a node of a printed graph to the parts that decide the graph's hash.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace xlaprof {
 
-// The attributes that take part in the computation: source places, names of called computations,
-// backend's tuning and what repeats the shape are left out.
+// Returns the attributes that affect the computation. Source places, names of called computations,
+// the backend's tuning and attributes that repeat the shape are left out.
 std::string ContentAttributes(std::string_view attributes);
 
 // Returns the attributes in which two lists differ, for each list: {"slice={[1:2]}",
 // "slice={[2:3]}"}.
 std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b);
-// The value of one attribute; "" where there is none.
+// Returns the value of one attribute, or "".
 std::string AttributeOf(std::string_view key, std::string_view attributes);
 
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph
 
-// A node's own content: op, shape and attributes; not its operands.
+// Returns a hash of a node's own content: its op, shape and attributes, but not its operands.
 uint64_t ContentHash(const GraphNode& node);
 
-// Returns a hash of what a changed node keeps: its op and rank.
+// Returns a hash of the op and rank of a node, which a changed node keeps.
 uint64_t KindHash(const GraphNode& node);
 
-// Content hashes of a graph's nodes, sorted: equal lists, equal content. Cheap to compare with
-// MultisetDistance.
+// Returns the sorted content hashes of a graph's nodes. Graphs with equal lists have equal content.
+// MultisetDistance compares lists cheaply.
 std::vector<uint64_t> ContentHashes(const PrintedGraph& graph);
 
-// How many elements are in one of two sorted lists and not in the other.
+// Returns the number of elements that only one of two sorted lists has.
 int64_t MultisetDistance(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b);
 
 }  // namespace xlaprof

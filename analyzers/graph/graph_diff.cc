@@ -1,6 +1,6 @@
-// How the difference is found. Two listings are aligned node by node; then, in the order of
-// computation, a node is an origin when it differs in itself though what it reads has the same
-// shapes. Where shapes differ, a result follows.
+// Finds the difference. Two listings are aligned node by node. A node is then an origin if it
+// differs although its inputs have the same shapes. If the shapes of its inputs differ, its own
+// change is a consequence.
 #include "analyzers/graph/graph_diff.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -32,11 +32,11 @@ std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
   return operands;
 }
 
-// A listing without the tuple that gathers the results: its operands are the roots.
+// A listing without the tuple that gathers the results. The tuple's operands are the roots.
 struct Listing {
   std::vector<int> nodes;        // index in the graph
   std::vector<int> place;        // place in `nodes` of each node of the graph; -1: left out
-  std::vector<bool> root, used;  // by place: a result; read by another node
+  std::vector<bool> root, used;  // by place: it is a result; another node reads it
   std::vector<AlignKey> keys;
   int64_t inputs = 0, roots = 0;
 };
@@ -99,8 +99,8 @@ class ListingDiff {
       return rank(x) < rank(y);
     });
     if (structure) {
-      // Inputs that changed explain new ops; ops that came or went make the alignment of others
-      // doubtful.
+      // Changed inputs explain new ops, so they come first. Added or removed ops make the alignment
+      // of the others doubtful.
       auto place = diff.origins.begin();
       if (a_.inputs == b_.inputs) {
         while (place != diff.origins.end() && place->is_input) ++place;
@@ -152,8 +152,8 @@ class ListingDiff {
     }
   }
 
-  // Nodes that came or went, results that are others, values that are read elsewhere: at most one
-  // difference.
+  // Finds at most one difference in structure: added or removed nodes, other results, or values
+  // that are read elsewhere.
   std::optional<GraphDifference> Structure() const {
     std::vector<int> added, gone;
     for (size_t j = 0; j < b_.nodes.size(); ++j) {
@@ -191,7 +191,8 @@ class ListingDiff {
     return OpChange(added, gone);
   }
 
-  // Same nodes in the same order, but other results or other wiring.
+  // Compares graphs with the same nodes in the same order, which may have other results or
+  // operands.
   std::optional<GraphDifference> Rewired() const {
     for (size_t j = 0; j < b_.nodes.size(); ++j) {
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
@@ -225,7 +226,7 @@ class ListingDiff {
 
   std::optional<GraphDifference> LoopChange(const std::vector<int>& added,
                                             const std::vector<int>& gone) const {
-    // An alignment of a repeated part may also turn around a node or two at its ends.
+    // The alignment of a repeated part may also leave a node or two unmatched at its ends.
     const bool longer_is_after = added.size() > gone.size();
     const Listing& longer = longer_is_after ? b_ : a_;
     const std::vector<int>& extra_places = longer_is_after ? added : gone;
@@ -261,7 +262,7 @@ class ListingDiff {
     return d;
   }
 
-  // No node that both graphs have reads an extra one, and each extra one that nothing reads is a
+  // Returns whether no common node reads an extra one, and each extra node that nothing reads is a
   // result.
   bool OnlyFeedsResults(const std::vector<int>& added, const std::vector<int>& gone) const {
     const bool grew = gone.empty();
@@ -298,7 +299,7 @@ class ListingDiff {
     auto text = [](const GraphNode& node) {
       return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
     };
-    // The first that came, and what went from the same place: between the same neighbours.
+    // Picks the first added node, and the removed node between the same neighbours.
     const int b = added.empty() ? -1 : added.front();
     int a = -1;
     if (!gone.empty()) {
@@ -310,7 +311,7 @@ class ListingDiff {
         }
       }
     }
-    if (a >= 0 && b >= 0 && A(a).op == B(b).op) {  // of another rank
+    if (a >= 0 && b >= 0 && A(a).op == B(b).op) {  // the rank changed
       d = Compare(A(a), B(b));
       d.before_index = a_.nodes[a], d.node_index = b_.nodes[b];
       return d;
@@ -324,9 +325,9 @@ class ListingDiff {
     return d;
   }
 
-  // A number that was baked into one graph and is an input of the other: 0 and 1 are constants,
-  // others parameters. Not so a tensor that was constant in the first step only (a counter that is
-  // then updated): its first reader is its update.
+  // Reports a constant_change if a number is a constant in one graph and an input of the other. For
+  // example, 0 and 1 are constants, and other numbers are parameters. A counter that is constant
+  // only in the first step does not count: its first reader is its own update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
     const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
     const std::optional<XlaShape> shape = XlaShape::Parse(B(b).shape);
@@ -344,8 +345,8 @@ class ListingDiff {
   const PrintedGraph &before_, &after_;
   const Listing a_, b_;
   const Alignment match_;
-  std::vector<bool> changed_;   // of after: matched, but with another content
-  std::vector<bool> constant_;  // of after: computed from constants only
+  std::vector<bool> changed_;   // by place in `after`: matched, but with another content
+  std::vector<bool> constant_;  // by place in `after`: computed from constants only
 };
 
 }  // namespace
@@ -357,7 +358,7 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
       DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
   d.resized = shape_a != shape_b;
-  // A text that is not a shape counts as a tuple, without dimensions and type.
+  // A text that is not a shape is treated as a tuple, without dimensions and type.
   const XlaShape parsed_a = XlaShape::Parse(shape_a).value_or(XlaShape()),
                  parsed_b = XlaShape::Parse(shape_b).value_or(XlaShape());
   const bool same_type = parsed_a.element_type() == parsed_b.element_type(),
@@ -379,7 +380,7 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
       d.before += " " + attributes_a, d.after += " " + attributes_b;
     }
     if (!same_type && !same_rank) {
-      d.type = ReasonType::kOpChange;  // another input altogether
+      d.type = ReasonType::kOpChange;  // a different input
       d.is_input = false;
       d.before = "input " + shape_a, d.after = "input " + shape_b;
     }

@@ -1,6 +1,6 @@
-// Two printed graphs, compared: which nodes differ in what decides a graph's hash, and where it
-// began. Ids, names, scopes, locations, layouts and the names of called computations are no
-// difference.
+// Compares two printed graphs: finds the nodes that differ in content that affects a graph's hash,
+// and where the difference begins. Ids, names, scopes, locations, layouts and the names of called
+// computations do not count.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,17 @@ struct PrintedGraph {
   std::vector<GraphNode> nodes;
 };
 
-// Reads a graph with its nodes. Operands that point nowhere
-// are dropped. NotFound if there is no such graph.
+// Reads a graph with its nodes. Operands without a node are dropped. Returns NotFound if there is
+// no such graph.
 absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id);
 
-// One place where a difference began: a node that differs although what it reads has the same
+// One place where a difference begins: a node that differs although its inputs have the same
 // shapes.
 struct GraphDifference {
-  // Shape, dtype, constant, op, loop count, live tensors or parameter sharing.
+  // A change of shape, dtype, constant, op, loop count, live tensors, sharding or parameter
+  // sharing.
   ReasonType type = ReasonType::kUnknown;
-  std::string node;  // op that differs, such as xla::select or slice
+  std::string node;  // the op that differs, for example xla::select or slice
   std::string before, after;  // its two values: shapes, attributes, ops or counts
   int node_index = -1;        // in the newer graph; -1: it is only in the older one
   int before_index = -1;      // in the older graph; -1: it is only in the newer one
@@ -49,16 +50,17 @@ struct GraphDifference {
 };
 
 struct GraphDiff {
-  // Inputs that changed first, then changes of structure, then of attributes, each in the order of
-  // computation, then likely consequences. Empty when the graphs print alike. At most a few dozen.
+  // First changed inputs, then changes of structure, then of attributes, each in the order of
+  // computation, then likely consequences. Empty if the graphs print alike. At most a few dozen.
   std::vector<GraphDifference> origins;
-  int64_t differing_nodes =
-      0;  // how many differ in themselves: the distance used to find the nearest graph
+  // The number of nodes that differ, with added and removed ones: the distance by which the nearest
+  // graph is chosen.
+  int64_t differing_nodes = 0;
 };
 
-// Both graphs must be printed in the same form; optimised HLO is compared as a multiset of
-// instructions, fused ones included, since two programs may be fused differently; other forms node
-// by node.
+// Returns the difference of two graphs, which must be printed in the same form. Optimised HLO is
+// compared as a multiset of instructions, including fused ones, because two programs may be fused
+// differently. Other forms are compared node by node.
 GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after);
 
 }  // namespace xlaprof

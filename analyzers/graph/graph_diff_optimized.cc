@@ -1,9 +1,9 @@
-// Optimised HLO of two graphs may be cut into other fusions, so nodes are not matched by place.
-// Parameters of the entry are matched in their order. All other instructions, fused ones too, form
-// a multiset of (op, shape, attributes); what is left on either side after equal ones cancel is the
-// difference, and the first one in the order of computation that reads nothing of a differing shape
-// is where it began. Fusions, tuples, copies and the parameters inside computations only pass
-// values on.
+// XLA may fuse two graphs differently, so nodes of optimised HLO are not matched by position.
+// Parameters of the entry computation are matched in order. All other instructions, including fused
+// ones, form a multiset of (op, shape, attributes). The instructions that remain on either side
+// after equal ones cancel are the difference. It begins at the first of them, in the order of
+// computation, that reads nothing of a new shape. Fusions, tuples, copies and the parameters inside
+// computations are ignored, because they only pass values on.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -56,8 +56,8 @@ class OptimizedDiff {
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       if (IsInput(graph.nodes[i])) inputs.push_back(static_cast<int>(i));
     }
-    // By parameter number, which is printed first among the attributes, else by name, else as
-    // listed.
+    // Sorts by parameter number, which is printed first among the attributes, or else by name, or
+    // else leaves the order of the listing.
     auto number = [&](int i) { return FindCount(graph.nodes[i].attributes).value_or(-1); };
     std::stable_sort(inputs.begin(), inputs.end(),
                      [&](int a, int b) { return number(a) < number(b); });
@@ -84,7 +84,7 @@ class OptimizedDiff {
     }
   }
 
-  // Instructions of `graph` beyond those that `other` has too.
+  // Returns the instructions of `graph` that `other` does not have, or has less often.
   static std::vector<int> Surplus(const PrintedGraph& graph, const PrintedGraph& other) {
     absl::flat_hash_map<uint64_t, int> count;
     for (const GraphNode& node : other.nodes) {
@@ -98,7 +98,7 @@ class OptimizedDiff {
     return surplus;
   }
 
-  // Instructions that do arithmetic: a turn of a loop has some.
+  // Returns whether an instruction does arithmetic, as some in each iteration of a loop do.
   static bool Computes(const GraphNode& node) {
     static constexpr std::array<std::string_view, 9> kMoves = {
         "broadcast", "constant", "iota",        "reshape", "convert",
@@ -106,7 +106,7 @@ class OptimizedDiff {
     return std::find(kMoves.begin(), kMoves.end(), node.op) == kMoves.end();
   }
 
-  // One graph has only more of what the other has too.
+  // Finds a change of a loop's count: one graph only has more of the instructions that both have.
   void Loop() {
     const bool grew = surplus_before_.empty();
     if ((!grew && !surplus_after_.empty()) || input_count_differs_ || !diff_.origins.empty())
@@ -134,7 +134,8 @@ class OptimizedDiff {
 
   void Instructions() {
     if (!diff_.origins.empty() && diff_.origins.back().type == ReasonType::kLoopCountChange) return;
-    // Shapes that only one graph has: what reads them follows from something else.
+    // An instruction that reads a shape which the older graph does not have follows from another
+    // change.
     absl::flat_hash_map<std::string, int> shapes_before;
     for (const GraphNode& node : before_.nodes) shapes_before[WithoutLayout(node.shape)] = 1;
     auto reads_new_shape = [&](const GraphNode& node) {
@@ -148,7 +149,7 @@ class OptimizedDiff {
     for (int index : surplus_after_) {
       const GraphNode& node = after_.nodes[index];
       if (reads_new_shape(node)) continue;
-      // Its counterpart: the same op from the same place in the code, else the same op.
+      // The counterpart is the same op from the same place in the code, or else the same op.
       int best = -1;
       for (size_t k = 0; k < surplus_before_.size(); ++k) {
         const GraphNode& other = before_.nodes[surplus_before_[k]];
@@ -164,8 +165,7 @@ class OptimizedDiff {
         GraphDifference d =
             Compare(before_.nodes[surplus_before_[best]], node, /*partitioned=*/true);
         d.before_index = surplus_before_[best], d.node_index = index;
-        // A number often follows from a shape (a mean's 1/n), and so does an op that reads numbers
-        // only.
+        // A number, or an op that reads only numbers, often follows from a shape (a mean's 1/n).
         d.follows = IsConstant(node) || ReadsConstantsOnly(node);
         changed.push_back(std::move(d));
       } else if (!IsConstant(node) && !ReadsConstantsOnly(node)) {
@@ -179,8 +179,8 @@ class OptimizedDiff {
     std::stable_sort(
         changed.begin(), changed.end(),
         [](const GraphDifference& a, const GraphDifference& b) { return a.follows < b.follows; });
-    // New instructions beside a changed one are mostly what XLA made of the change: simplified or
-    // fused otherwise.
+    // New instructions beside a changed one mostly result from the change, because XLA simplifies
+    // or fuses differently.
     const bool certain = !diff_.origins.empty() || (!changed.empty() && !changed.front().follows);
     if (structure.empty() && !certain) {
       for (size_t k = 0; k < surplus_before_.size() && structure.empty(); ++k) {
@@ -202,8 +202,8 @@ class OptimizedDiff {
     } else {
       add(structure), add(changed);
     }
-    if (diff_.origins
-            .empty()) {  // all of it reads new shapes: a loop around the change; the first one then
+    // If all instructions read new shapes, a loop surrounds the change. The first one is reported.
+    if (diff_.origins.empty()) {
       const bool after = !surplus_after_.empty();
       const GraphNode& node =
           after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
@@ -223,7 +223,7 @@ class OptimizedDiff {
                                                  });
   }
 
-  // The same instructions, but other results.
+  // Finds other results of the same instructions.
   void Results() {
     auto result = [](const PrintedGraph& graph) -> const GraphNode* {
       for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {

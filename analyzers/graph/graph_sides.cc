@@ -12,15 +12,15 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kAround = 2;     // lines shown beside a line that differs
-constexpr size_t kMaxRows = 400;  // of a comparison
-constexpr size_t kMaxText = 400;  // characters of a line: literals may be long
+constexpr size_t kMaxRows = 400;  // rows of a comparison
+constexpr size_t kMaxText = 400;  // characters of a line, because literals may be long
 
 std::string NameOf(const PrintedGraph& graph, int index) {
   const std::string& name = graph.nodes[size_t(index)].name;
   return "%" + (name.empty() ? fmt::to_string(index) : name);
 }
 
-// "%12 = aten::mul f32[64,10](%3, %11), value=2"
+// Returns a node's line: "%12 = aten::mul f32[64,10](%3, %11), value=2".
 std::string LineOf(const PrintedGraph& graph, int index) {
   const GraphNode& node = graph.nodes[size_t(index)];
   std::string line =
@@ -58,7 +58,7 @@ OptText LocationOf(const GraphNode& node) {
   return node.location.empty() ? OptText() : OptText(node.location);
 }
 
-// Both listings merged into one, in order: matched nodes share a row.
+// Merges both listings into one, in order. Matched nodes share a row.
 std::vector<GraphSidesRow> Merge(const PrintedGraph& before, const PrintedGraph& after) {
   const std::vector<AlignKey> a = KeysOf(before), b = KeysOf(after);
   const Alignment match = Align(a, b);
@@ -81,7 +81,7 @@ std::vector<GraphSidesRow> Merge(const PrintedGraph& before, const PrintedGraph&
     while (matched >= 0 && i < matched) only_before();
     GraphSidesRow row{.after = LineOf(after, j), .location = LocationOf(after.nodes[size_t(j)])};
     const bool same = matched >= 0 && a[size_t(matched)].content == b[size_t(j)].content;
-    // A match behind others that were shown already stands alone.
+    // If the matched line was shown already, the newer line gets a row of its own.
     if (matched >= i) {
       row.before = LineOf(before, matched);
       if (!row.location) row.location = LocationOf(before.nodes[size_t(matched)]);
@@ -97,7 +97,7 @@ std::vector<GraphSidesRow> Merge(const PrintedGraph& before, const PrintedGraph&
   return rows;
 }
 
-// Leaves out what is the same far from any difference.
+// Replaces equal rows that are far from any difference by rows that count them.
 std::vector<GraphSidesRow> Shorten(std::vector<GraphSidesRow> rows) {
   std::vector<bool> shown(rows.size(), false);
   for (size_t i = 0; i < rows.size(); ++i) {

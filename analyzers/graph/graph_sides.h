@@ -1,4 +1,5 @@
-// Two graphs side by side, line by line, for people: what differs and a few lines around it.
+// Compares two graphs side by side, line by line, for people: the lines that differ, and a few
+// lines around them.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,17 @@
 namespace xlaprof {
 
 struct GraphSidesRow {
-  enum State { kSame, kDiffers, kOrigin };  // kOrigin: differs, and what it reads does not
+  enum State { kSame, kDiffers, kOrigin };  // kOrigin: differs, but not in its inputs
   OptText before, after;                    // empty: only the other graph has it
   State state = kSame;
-  OptText location;      // of the user's code, of the newer node first
-  int64_t left_out = 0;  // so many nodes that are the same stand here; then all else is empty
+  OptText location;      // in the user's code; the newer node's, if it is known
+  int64_t left_out = 0;  // number of equal nodes that this row replaces; else is empty then
 };
 
 struct GraphSides {
   std::string before, after;  // titles: "graph 3f2a…, 120 nodes"
   std::vector<GraphSidesRow> rows;
-  int64_t omitted = 0;  // rows behind the last one, because there are too many
+  int64_t omitted = 0;  // further rows, left out because there are too many
 };
 
 // Compares two rows of table graph. Returns NotFound if one does not exist.

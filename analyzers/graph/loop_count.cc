@@ -5,8 +5,8 @@
 namespace xlaprof {
 namespace {
 
-// The shortest period of [begin, end) that also holds for one turn before it or after it; 0 if
-// there is none.
+// Returns the shortest period of [begin, end) that also holds for one turn before it or after it,
+// or 0 if there is none.
 int Period(std::span<const uint64_t> ops, int begin, int end) {
   const int length = end - begin;
   for (int period = 1; period <= length; ++period) {

@@ -9,13 +9,13 @@
 namespace xlaprof {
 
 struct LoopCount {
-  int body_begin = 0, body_length = 0;  // one turn, in the longer sequence
+  int body_begin = 0, body_length = 0;  // one repetition, in the longer sequence
   int64_t longer_turns = 0, shorter_turns = 0;
 };
 
-// `ops` are the ops of the longer sequence, `extra[i]` says that ops[i] is not in the shorter one.
-// Found when at least nine of ten extra ops lie in runs that repeat what stands directly before or
-// after them. Empty otherwise.
+// Returns how often each sequence repeats the part. `ops` are the ops of the longer sequence, and
+// `extra[i]` says that ops[i] is not in the shorter one. Returns nothing unless at least nine of
+// ten extra ops lie in runs that repeat the ops directly before or after them.
 std::optional<LoopCount> FindLoopCount(std::span<const uint64_t> ops, std::span<const bool> extra);
 
 }  // namespace xlaprof

@@ -15,8 +15,8 @@
 namespace xlaprof {
 namespace {
 
-// Forms in which a graph may be printed, the most telling first. Text IR of torch_xla 2.9 hides
-// attributes; optimised HLO has them, but also what XLA made of them.
+// Forms in which a graph may be printed, the most informative first. The text IR of torch_xla 2.9
+// hides attributes. Optimised HLO shows them, but only after XLA's transformations.
 struct Form {
   PrintedForm name;
   SeenIn seen_in;
@@ -28,16 +28,17 @@ constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, SeenIn::kHlo},
                                          {PrintedForm::kHloOptimized, SeenIn::kOptimizedHlo},
                                          {PrintedForm::kSignature, SeenIn::kSignature}}};
 
-constexpr size_t kFullDiffs = 3;  // nearest by content that are compared in full
-// Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
-// seconds; and for each one behind that. To look one up costs as much as to compare some.
+constexpr size_t kFullDiffs = 3;  // graphs with the nearest content are compared in full
+// The most content hashes that are compared for one compile (a twentieth of a second) and for the
+// whole run (a few seconds), and for each compile after that. A lookup costs as much as some
+// comparisons.
 constexpr int64_t kMaxCompared = 20'000'000, kMaxComparedInAll = 2'000'000'000,
                   kComparedBehindThat = 20'000, kLookUpCost = 64;
 constexpr int64_t kMaxNodesKept = 2'000'000;  // about 600 MB of loaded graphs
 constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted change
 
-// Ops whose attributes torch_xla's text dump does not print, those that most often hold an index or
-// a bound first.
+// Ranks ops whose attributes torch_xla's text dump does not print. Ops that most often have an
+// index or a bound come first.
 int UnprintedRank(std::string_view op) {
   static constexpr std::array<std::string_view, 10> kIndexing = {
       "select", "slice", "narrow", "index", "gather", "scatter", "roll", "pad", "split", "unbind"};
@@ -56,7 +57,7 @@ bool IsProgram(PrintedForm form) {
          form == PrintedForm::kStablehlo;
 }
 
-// A part of a tensor, as a dump names it: of the IR, or of HLO.
+// Returns whether the op, as named in a dump of IR or HLO, returns a part of a tensor.
 bool IsView(std::string_view op) {
   static constexpr std::array<std::string_view, 8> kViews = {
       "select", "slice", "generic_slice", "narrow", "split", "unbind", "as_strided", "diagonal"};
@@ -64,7 +65,7 @@ bool IsView(std::string_view op) {
   return std::find(kViews.begin(), kViews.end(), op.substr(name)) != kViews.end();
 }
 
-// "x" of x.1; "" of the names that a compiler gives: p0.1, param_2, Arg_1.2.
+// Returns "x" for x.1, but "" for names that a compiler gives: p0.1, param_2, Arg_1.2.
 std::string InputName(const GraphNode& node) {
   std::string name = node.name.substr(0, node.name.find('.'));
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return "";
@@ -104,13 +105,13 @@ bool IsIndexing(std::string_view op) {
   return std::ranges::any_of(kParts, [&](auto part) { return op.find(part) != op.npos; });
 }
 
-// Returns whether the node is a number, or the input that takes its place.
+// Returns whether the op is a number, or an input that replaces one.
 bool IsNumberOrInput(std::string_view op) {
   return op == "prim::Constant" || op.ends_with("device_data") || op == "constant" ||
          op == "parameter";
 }
 
-// Returns what kind of constant changed, by its op. The nodes may say more.
+// Returns the kind of the constant that changed, judged by its op. Its nodes may show more.
 ConstantKind KindOfConstant(const GraphDifference& d) {
   if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
   return IsNumberOrInput(d.node) ? ConstantKind::kNode : ConstantKind::kInOp;
@@ -159,7 +160,7 @@ struct ReasonFinder::Impl {
     return graph.get();
   }
 
-  // Between uses only: pointers of Graph() end here.
+  // Frees graphs if they are many. Pointers that Graph() returned become invalid.
   void TrimGraphs() {
     if (nodes_kept <= kMaxNodesKept) return;
     graphs.clear();
@@ -222,8 +223,8 @@ struct ReasonFinder::Impl {
     return cause;
   }
 
-  // A signature has nothing but inputs: what differs beside their shapes and types is how many of
-  // them there are, and which.
+  // Returns whether the difference is one of structure. A signature only lists inputs, so such a
+  // difference means that there are other inputs, or more or fewer.
   static bool IsOfStructure(ReasonType type) {
     return type == ReasonType::kParameterSharingChange || type == ReasonType::kOpChange ||
            type == ReasonType::kLiveTensorsChange || type == ReasonType::kLoopCountChange;
@@ -237,13 +238,13 @@ struct ReasonFinder::Impl {
             .after = inputs(after)};
   }
 
-  // Views are recorded where they are used: the line that made this one may be nearer to the value
-  // that it reads.
+  // Returns a note about the value that a view reads. A view is recorded where it is used, so the
+  // place of that value may say more.
   CauseNote WhatItReads(const PrintedGraph& graph, const GraphNode& node,
                         const SourcePlace& own) const {
     if (!IsView(node.op)) return {};
-    const uint64_t content =
-        ContentHash(node);  // optimised HLO has it several times, in fusions and outside
+    // Optimised HLO has the view several times, inside fusions and outside.
+    const uint64_t content = ContentHash(node);
     for (const GraphNode& same : graph.nodes) {
       if (same.op != node.op || same.location != node.location || ContentHash(same) != content)
         continue;
@@ -256,7 +257,8 @@ struct ReasonFinder::Impl {
     return {};
   }
 
-  // By the graphs; empty when none show it. Sets `alike` to the compile whose graph prints alike.
+  // Returns the reason that the graphs show, or nothing. Sets `alike` to the compile whose graph
+  // prints alike.
   absl::StatusOr<std::optional<CompileReason>> ByGraphs(
       const CompileSite& site, size_t index, std::optional<std::pair<size_t, const Form*>>* alike) {
     const CompileFact& compile = site.compiles[index];
@@ -265,8 +267,8 @@ struct ReasonFinder::Impl {
       if (!row) continue;
       XP_TRY(const std::vector<uint64_t>* mine, Hashes(*row));
       if (mine->empty()) continue;
-      std::vector<std::pair<int64_t, size_t>>
-          near;  // distance, compile; the latest first among equals
+      // Distance and compile. Among equal distances, the latest compile is first.
+      std::vector<std::pair<int64_t, size_t>> near;
       int64_t compared = 0;
       const std::vector<uint64_t> mine_copy = *mine;  // the map may move its values
       const int64_t limit =
@@ -275,7 +277,8 @@ struct ReasonFinder::Impl {
         const CompileFact& earlier = site.compiles[e];
         const OptInt other = RowOf(earlier, form.name);
         if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
-        // One row stands for all programs of the same inputs; of other forms, for one graph.
+        // A row of a signature represents all programs with the same inputs. A row of another form
+        // represents one graph.
         if (*other == *row && form.name != PrintedForm::kSignature) continue;
         XP_TRY(const std::vector<uint64_t>* theirs, Hashes(*other));
         compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
@@ -290,7 +293,8 @@ struct ReasonFinder::Impl {
       std::optional<GraphDiff> best;
       size_t nearest = 0;
       for (const auto& [distance, e] : near) {
-        // A node that changed counts twice in the distance of contents, one that came or went once.
+        // In the distance of contents, a changed node counts twice, and an added or removed node
+        // once.
         if (best && best->differing_nodes <= distance / 2) continue;
         XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[e], form.name)));
         XP_TRY(const PrintedGraph* after, Graph(*row));
@@ -318,7 +322,8 @@ struct ReasonFinder::Impl {
     return std::nullopt;
   }
 
-  // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
+  // Returns the cause for graphs that print alike: first a change outside the graph, then one that
+  // the printed form may not show.
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
                                             const Form& form) {
     RecompileCause cause{.seen_in = form.seen_in};
@@ -417,7 +422,8 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
 }
 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
-  // A log that began late, or names that many functions have.
+  // A source may state a cause for the first compile if its log began late, or if many functions
+  // have the same name.
   const std::vector<RecompileCause>* stated = impl_->StatedFor(site.compiles.front());
   if (stated != nullptr && stated->front().type != ReasonType::kUnknown)
     return CompileReason{.causes = *stated};

@@ -1,5 +1,5 @@
-// Why each compile of a site was another one: the new graph against the nearest earlier graph of
-// the same site.
+// Finds why each compile of a site needed a new program, by comparing its graph with the nearest
+// earlier graph of the same site.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace xlaprof {
 // The source that shows a cause: graphs in one of their printed forms, or JAX's log in its own
 // words.
 enum class SeenIn : uint8_t {
-  kNothing,  // the cause is told from counts and sizes, or is not known
+  kNothing,  // the cause comes from counts and sizes, or is not known
   kHlo,
   kStablehlo,
   kIrDump,
@@ -26,7 +26,7 @@ enum class SeenIn : uint8_t {
   kJaxExplanation,
 };
 
-// The role of a number in the graph, by which the remedy differs.
+// The role of a number in the graph, on which the remedy depends.
 enum class ConstantKind : uint8_t {
   kInOp,            // an attribute of an op
   kScalarOrInput,   // a constant in one graph, and an input in the other
@@ -37,7 +37,7 @@ enum class ConstantKind : uint8_t {
   kNode,            // a node by itself
 };
 
-// More that is known about a cause. Each alternative is one thing to say, with its values.
+// Further facts about a cause. Each alternative is one statement, with its values.
 namespace note {
 // Only one of the two programs exchanges data between devices, so its shapes are those of a part.
 struct OnePartitioned {};
@@ -46,27 +46,27 @@ struct ViewReads {
   SourcePlace place;
 };
 struct SameInputTypes {};        // the log shows inputs of the same types as before
-struct AlikeButForThis {};       // graphs print alike, but for the counts that differ
+struct AlikeButForThis {};       // graphs print alike, except for the counts that differ
 struct SameProgram {};           // a program with the same operations and shapes came before
 struct CompiledTwiceInARow {};   // the very same graph came before, and no other since
-struct OtherSizeOfInputs {};     // told from sizes: as many inputs and results
-struct OtherNumberOfResults {};  // told from counts: as many inputs
-struct SameCounts {};            // as many inputs and results, of the same size as far as is known
-// Graphs print alike, with as many inputs, results and donated bytes as far as is known.
+struct OtherSizeOfInputs {};     // from sizes: the numbers of inputs and results are equal
+struct OtherNumberOfResults {};  // from counts: the numbers of inputs are equal
+struct SameCounts {};            // all known numbers and sizes of inputs and results are equal
+// Graphs print alike, and all known numbers of inputs, results and donated bytes are equal.
 struct PrintAlike {
   struct Node {
     std::string op, shape;
-    SourcePlace place;  // the user's line; empty when unknown
-    bool near = false;  // `place` is only the nearest that is known
+    SourcePlace place;  // the user's line; empty if unknown
+    bool near = false;  // `place` is only the nearest known one
     bool operator==(const Node&) const = default;
   };
   std::vector<Node> candidates;  // nodes in which the difference may be
 };
 // No step is marked, so each graph holds the steps before it too.
 struct GrowsWithoutStepMark {
-  int64_t first_nodes = 0, last_nodes = 0;  // of the first graph, and of the last
+  int64_t first_nodes = 0, last_nodes = 0;  // nodes of the first and the last graph
 };
-// How many other graphs were compiled since this one, and how many the runtime keeps.
+// The number of other graphs compiled since this one, and the number that the runtime keeps.
 struct OthersSince {
   int64_t others = 0;  // at most `kept`, at which counting ends
   int64_t kept = 0;
@@ -93,18 +93,18 @@ using CauseNote =
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {
   ReasonType type = ReasonType::kUnknown;
-  // The op, argument or setting that differs; "" when unknown, or where it is an input's own name.
+  // The op, argument or setting that differs; "" if it is unknown or an input with a name.
   std::string node;
-  std::string before, after;  // both values; "" when unknown
-  std::string scope, input;   // `input`: the parameter's own name, where it has one
+  std::string before, after;  // both values; "" if unknown
+  std::string scope, input;   // `input`: the parameter's own name, if it has one
   SourcePlace location;       // the user's line; empty when unknown
   bool near = false;          // `location` is only the nearest that is known
   bool is_input = false;
-  bool names_input = false;  // it is called by the input's name and shape instead of by its op
-  ConstantKind constant = ConstantKind::kInOp;  // of a constant_change
-  std::string shape;                            // of the node; "" when unknown
+  bool names_input = false;  // reports use the input's name and shape, not its op
+  ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
+  std::string shape;                            // shape of the node; "" if unknown
   bool follows = false;                         // likely a consequence of another cause
-  OptInt graph_before, graph_after;  // rows of table graph that were compared; empty: none were
+  OptInt graph_before, graph_after;  // the compared rows of table graph, if any
   SeenIn seen_in = SeenIn::kNothing;
   CauseNote note;
   // Returns the name under which reports show the difference: an op, or `input` with its name and
@@ -114,29 +114,29 @@ struct RecompileCause {
 };
 
 struct CompileReason {
-  std::vector<RecompileCause>
-      causes;                   // at least one; the first is the one to tell if only one is told
-  int64_t differing_nodes = 0;  // by which its graph differs; 0: no graph was compared
+  // At least one. The first is the most important.
+  std::vector<RecompileCause> causes;
+  int64_t differing_nodes = 0;  // number of nodes that differ; 0 if no graph was compared
 };
 
-// Finds reasons; keeps the graphs that it loaded. One store, one slice.
+// Finds reasons in one store and slice. Keeps the graphs that it loaded.
 class ReasonFinder {
  public:
   static absl::StatusOr<ReasonFinder> Make(const Run& run, const CompileSites& facts);
   ReasonFinder(ReasonFinder&&) noexcept;
   ~ReasonFinder();
 
-  // Why compile `index` (at least 1) of a site was not answered by an earlier one.
+  // Returns why compile `index` (at least 1) of a site could not reuse an earlier program.
   absl::StatusOr<CompileReason> Why(const CompileSite& site, size_t index);
 
-  // Why the first compile that was seen of a site is not its first: its source names an earlier
-  // one, or it repeats, under another kind of cut, a graph that was compiled before in its process
-  // and prints alike. Empty: as far as is known, it is.
+  // Returns why the first known compile of a site is a recompile. Either its source names an
+  // earlier compile, or its graph prints like one that its process compiled before under another
+  // kind of cut. Returns nothing if neither is known.
   absl::StatusOr<std::optional<CompileReason>> WhyFirst(const CompileSite& site);
 
  private:
   struct Impl;
-  // A cut_kind_change; empty if there was no such graph.
+  // Returns a cut_kind_change, or nothing if there was no such graph.
   absl::StatusOr<std::optional<RecompileCause>> OtherCut(const CompileSite& site);
   explicit ReasonFinder(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

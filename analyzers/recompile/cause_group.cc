@@ -7,8 +7,9 @@
 namespace xlaprof {
 namespace {
 
-// Two shapes of the same type and rank: where several inputs change, as images and their labels do,
-// the first that differs is not the same one in each compile.
+// Returns whether two shapes may belong to one input, because their types and ranks are equal. If
+// several inputs change, for example images and labels, the first that differs is not the same one
+// in each compile.
 bool MayBeOneInput(const std::optional<XlaShape>& shape, const XlaShape& other) {
   return shape && shape->is_tuple() == other.is_tuple() &&
          shape->element_type() == other.element_type() && shape->rank() == other.rank();
@@ -30,7 +31,7 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
   const std::optional<XlaShape> shown = XlaShape::Parse(group.cause().before);
   if (group.cause().type != ReasonType::kShapeChange || !shown) return std::nullopt;
   SizesSeen seen{.shape = *shown};
-  std::map<std::string, std::set<int64_t>> graphs;  // of each shape
+  std::map<std::string, std::set<int64_t>> graphs;  // by shape
   auto add = [&](const XlaShape& shape, OptInt graph) {
     if (graph) graphs[shape.text()].insert(*graph);
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
@@ -40,7 +41,7 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     const std::optional<XlaShape> before = XlaShape::Parse(cause.before),
                                   after = XlaShape::Parse(cause.after);
     if (!MayBeOneInput(before, *shown) || !MayBeOneInput(after, *shown)) {
-      // The same input with another rank: no one size changes.
+      // If the same input has another rank, no single size changes.
       if (!cause.input.empty() && cause.input == group.cause().input)
         return SizesSeen{.shape = *shown};
       continue;

@@ -5,7 +5,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxLookedBack = 4096;  // compiles; a run that recompiles for days has a million
+constexpr size_t kMaxLookedBack = 4096;  // compiles; a run of days may have a million
 constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
 
 }  // namespace
@@ -47,7 +47,7 @@ std::optional<RecompileCause> CompileHistory::Eviction(const CompileFact& compil
   const size_t end = process.Before(compile.ordinal);
   auto again = std::lower_bound(places.begin(), places.end(), end);
   if (again == places.begin()) return std::nullopt;
-  // As many as it takes to push the graph out: more need not be counted.
+  // Counting stops at the number of graphs that evicts this one.
   std::vector<bool> seen(process.places.size());
   int64_t between = 0;
   for (size_t i = *(again - 1) + 1; i < end && between < kCacheSize; ++i) {

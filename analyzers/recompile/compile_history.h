@@ -1,4 +1,4 @@
-// The compiles of a run in their order, and what can be told of them where no graph is known.
+// Orders the compiles of a run, and finds causes of recompiles without a known graph.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,7 +14,7 @@
 
 namespace xlaprof {
 
-// All compiles of each process, in order. The facts must outlive it.
+// All compiles of each process, in order. The facts must outlive this object.
 class CompileHistory {
  public:
   struct Compiled {
@@ -30,14 +30,15 @@ class CompileHistory {
   // Returns what the process of `compile` had compiled before it: the latest few thousand compiles,
   // the oldest of them first.
   std::span<const Compiled> Before(const CompileFact& compile) const;
-  // Why a graph was compiled that its process had compiled before; empty: it had not.
+  // Returns why a graph was compiled although its process had compiled it before. Returns nothing
+  // if the process had not.
   std::optional<RecompileCause> Eviction(const CompileFact& compile) const;
 
  private:
   struct Process {
     std::vector<Compiled> compiles;                                     // in order
-    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // in there, by hash
-    // How many of them come before `ordinal`.
+    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // indices in `compiles`, by hash
+    // Returns the number of compiles before `ordinal`.
     size_t Before(int64_t ordinal) const;
   };
 
@@ -45,7 +46,7 @@ class CompileHistory {
 };
 
 // Returns the compile with which compile `index` (at least 1) of a site is compared if no graph is
-// known: the latest one whose counts and sizes are the same as far as possible.
+// known: the latest one with the most equal counts and sizes.
 const CompileFact& NearestBySizes(const CompileSite& site, size_t index);
 // Returns the difference that the log's counts and sizes of the two programs show.
 RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile);

@@ -14,7 +14,8 @@
 namespace xlaprof {
 namespace {
 
-// The forms of one hash that list nodes, and the counts of inputs and results that its sources know.
+// The forms of one hash that list nodes, and the counts of inputs and results that its sources
+// know.
 struct KnownGraph {
   OptInt input_count, output_count;
   std::vector<std::pair<PrintedForm, int64_t>> forms;
@@ -30,8 +31,8 @@ absl::flat_hash_map<std::string, KnownGraph> KnownByHash(const Graphs& graphs) {
     if (!graph.hash) continue;
     KnownGraph& known = by_hash[*graph.hash];
     const bool printed = ListsNodes(graph);
-    // A dump counts parameter nodes, and several of them may be one parameter. A source that does
-    // not print the graph knows better.
+    // A dump counts parameter nodes, and several of them may be one parameter. So a source that
+    // does not print the graph is preferred.
     if (graph.input_count && (!known.input_count || !printed))
       known.input_count = graph.input_count;
     if (graph.output_count && (!known.output_count || !printed))
@@ -71,7 +72,7 @@ absl::StatusOr<std::map<int64_t, ProcessRows>> RowsByProcess(const Run& run) {
   return by_process;
 }
 
-// Returns the time from the first to the last row of a process that has a start; nothing if none has.
+// Returns the time from the first to the last row of a process that has a start, or nothing.
 OptInt WallNs(const ProcessRows& rows) {
   OptInt begin_ns, end_ns;
   const auto add = [&](const auto& of_table) {
@@ -97,7 +98,7 @@ StepIndex NumberSteps(const ProcessRows& rows, StepsSeen* steps) {
   for (const StepRow* row : rows.steps) {
     if (steps->name.empty()) steps->name = row->name.value_or("");
   }
-  // The first step of a window that opens in the middle of a run, or of a slice, is no warm-up.
+  // If a window or slice begins in the middle of a run, its first step is not warm-up.
   const StepRow& first = *rows.steps.front();
   const int64_t offset =
       first.number && *first.number >= policy::kMinWarmUpSteps ? *first.number : first.ordinal;
@@ -159,7 +160,7 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
   std::vector<StepMark> marks;
   if (steps->known) {
     marks = MarksOfSteps(rows, index);
-    // If no fact lies in a step, the steps say nothing of compiles.
+    // If no fact lies in a step, the steps cannot place compiles.
     if (marks.empty()) *steps = StepsSeen{.name = steps->name};
   }
   if (!steps->known) marks = MarksOfExecutions(rows, steps);

@@ -22,32 +22,32 @@ struct CompileFact {
   CutKind cause = CutKind::kUnknown;
   std::string function;
   TimeSource dur_from = TimeSource::kUnknown;
-  OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
-  OptInt input_count, output_count;                           // by any source that knows this graph
-  bool in_slice = true;    // else it is here for later ones to be compared with
-  bool inferred = false;   // seen as the first use of a graph, not reported as compile
-  bool explained = false;  // JAX's log tells who called it
-  int64_t step = 0;        // from 0 at the start of the process; StepsSeen::known
-  std::vector<std::pair<PrintedForm, int64_t>>
-      forms;  // printed_as, graph row: all prints of this graph
+  OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // sizes of the program
+  OptInt input_count, output_count;                           // from any source that knows this graph
+  bool in_slice = true;    // false: kept only to compare later compiles with it
+  bool inferred = false;   // inferred from the first use of a graph, not reported
+  bool explained = false;  // JAX's log names the caller
+  int64_t step = 0;        // counted from 0 at the start of the process, if StepsSeen::known
+  // All printed forms of this graph: printed_as and the row of table graph.
+  std::vector<std::pair<PrintedForm, int64_t>> forms;
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
 };
 
-// By what the steps of a process were counted.
+// The items by which the steps of a process were counted.
 enum class StepsFrom : uint8_t { kNothing, kSteps, kStepEndingExecutions, kExecutions };
 
 // The steps of one process.
 struct StepsSeen {
-  bool known = false;                 // false: nothing tells one step from the next
+  bool known = false;                 // false: nothing separates the steps
   int64_t first = 0, last = 0;        // counted from 0 at the start of the process
-  std::map<int64_t, int64_t> number;  // the user's step_num of a step, where known
-  std::string name;                   // such as train; "" when unknown
+  std::map<int64_t, int64_t> number;  // the user's step_num of a step, if known
+  std::string name;                   // for example train; "" if unknown
   StepsFrom from = StepsFrom::kNothing;
   int64_t count() const { return known ? last - first + 1 : 0; }
 };
 
-// A place that compiles: the user's line with the kind of cut, or a jitted function, or a kind of
-// cut alone.
+// A place that compiles: a line of the user's code with the kind of cut, or a jitted function, or
+// only a kind of cut.
 struct CompileSite {
   int64_t process_id = 0;
   CutKind cause = CutKind::kUnknown;
@@ -57,15 +57,15 @@ struct CompileSite {
   std::vector<CompileFact> compiles;  // in order
 };
 
-// All compiles of the run, and the steps of the slice. Nothing depends on the ids of rows, except
-// the ids themselves.
+// All compiles of the run, and the steps of the slice. Except for the ids themselves, nothing
+// depends on the ids of rows.
 struct CompileSites {
   absl::flat_hash_map<int64_t, SourcePlace> places;  // table site
   std::vector<CompileSite> sites;                    // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;                // by process
-  std::map<int64_t, OptInt> wall_ns;  // by process: from the first to the last thing with a time
-  std::map<int64_t, int64_t> compiling_ns;  // by process: of all its compiles, with their tracing
-  // By process: programs of single operations (outside_jit.h), which are in none of the sites.
+  std::map<int64_t, OptInt> wall_ns;  // by process: from its first to its last row with a time
+  std::map<int64_t, int64_t> compiling_ns;  // by process: time of all its compiles, with tracing
+  // By process: programs of single operations (outside_jit.h), which belong to no site.
   std::map<int64_t, std::vector<CompileFact>> operations;
 
   static absl::StatusOr<CompileSites> Of(const Run& run);

@@ -14,9 +14,9 @@ using SeriesOfSources =
     std::map<std::pair<int64_t, int64_t>, CountSeries>;  // by process and source
 using SampleOfReport = std::map<int64_t, CountSample*>;  // by row of the report
 
-// Marks the series whose source was cut, or holds reports that do not go on from one another.
+// Marks the series whose source was cut, or has reports that do not continue one another.
 void TakeIssues(const std::vector<ImportIssueRow>& issues, SeriesOfSources& by_source) {
-  std::map<int64_t, int64_t> go_on;  // reports of a source with one of their process before them
+  std::map<int64_t, int64_t> go_on;  // per source: reports that follow another of their process
   for (const auto& [key, series] : by_source)
     go_on[key.second] += static_cast<int64_t>(series.samples.size()) - 1;
   for (const ImportIssueRow& issue : issues) {
@@ -64,7 +64,7 @@ void TakeCounters(const std::vector<CounterRow>& counters, SampleOfReport& by_re
 }
 
 void FillIn(CountSeries& series) {
-  // Old reports count no step marks. One report was saved at each.
+  // Old reports do not count step marks. One report was saved at each step.
   const bool marks =
       std::ranges::any_of(series.samples, [](const CountSample& s) { return s.steps.has_value(); });
   for (CountSample& sample : series.samples) {

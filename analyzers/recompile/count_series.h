@@ -1,4 +1,4 @@
-// Numbers of compiles and executions that a process counted again and again: in metrics reports, or in
+// Numbers of compiles and executions that a process counted repeatedly: in metrics reports, or in
 // torch_xla's own lines.
 #pragma once
 
@@ -11,28 +11,28 @@
 
 namespace xlaprof {
 
-// No run counts as far as this, and a sum of a few such numbers does not overflow.
+// No run reaches this count, and a sum of a few such numbers does not overflow.
 inline constexpr int64_t kMostCounted = int64_t{1} << 60;
 
 // One report or line. All numbers are counted since the start of the process.
 struct CountSample {
-  int64_t row = 0;  // of table metrics_report or profiler_line
+  int64_t row = 0;  // row of table metrics_report or profiler_line
   OptInt steps, saves, compiles, executions, compile_ns, execute_ns;
   OptInt cached;  // executions of graphs that were not compiled
   OptInt uploads;
-  OptInt counted_compiles;  // by a counter, which clearing the metrics leaves as it is
+  OptInt counted_compiles;  // from a counter, which is not cleared with the metrics
 };
 
 struct CountSeries {
   std::string table;  // metrics_report or profiler_line
   CountSource source;
   std::vector<CountSample> samples;
-  bool is_cut = false;    // what the series lacks may be in a part that is missing
-  bool is_apart = false;  // no sample goes on from the one before it
+  bool is_cut = false;    // missing numbers may be in a missing part of the input
+  bool is_apart = false;  // no sample continues the one before it
 };
 
-// The series of each process that has one. Of several sources the one with most samples counts.
-// Reports count before lines, unless the last report has no number of compiles.
+// The series of each process that has one. If there are several sources, the one with most samples
+// is used. Reports are preferred to lines, unless the last report has no number of compiles.
 struct CountSeriesByProcess {
   std::map<int64_t, CountSeries> series;
 

@@ -1,7 +1,7 @@
-// Judges recompilation by counts. The compiles of a clean program are subtracted first: each of its
-// cuts compiles in the first step and again in the second, because state that the first step made
-// is then an input, and its set-up compiles once. The number of executions says how many cuts a
-// step has.
+// Judges recompilation by counts. The compiles of a clean program are subtracted first. Each of its
+// cuts compiles in the first step and again in the second, because state that the first step
+// created is then an input. Its set-up compiles once. The number of executions gives the cuts per
+// step.
 #include "analyzers/recompile/counts.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kMostPlaced = 10'000;  // compiles of one report that get a step
+constexpr int64_t kMostPlaced = 10'000;  // compiles of one report that are assigned to steps
 
-// The step of each compile. A report leaves out what did not change; what the first sample holds is
-// spread over the steps before it.
+// Returns the step of each compile. The compiles of a sample are spread over the steps since the
+// previous one. A report omits numbers that did not change.
 std::vector<int64_t> StepsOfCompiles(const std::vector<CountSample>& samples) {
   std::vector<int64_t> compiles;
   int64_t count = 0, steps = 0;
@@ -26,7 +26,7 @@ std::vector<int64_t> StepsOfCompiles(const std::vector<CountSample>& samples) {
     const int64_t now = sample.steps.value_or(static_cast<int64_t>(i) + 1),
                   total = sample.compiles.value_or(count);
     if (total < count) count = 0;  // cleared
-    // So many are enough to place; a hostile report claims as many as it likes.
+    // Limits the number, because a hostile report may claim any number.
     const int64_t more = std::min(total - count, kMostPlaced);
     const int64_t first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
     for (int64_t k = 0; k < more; ++k) {
@@ -34,7 +34,7 @@ std::vector<int64_t> StepsOfCompiles(const std::vector<CountSample>& samples) {
           0, first + static_cast<int64_t>(static_cast<double>(k) * static_cast<double>(length) /
                                           static_cast<double>(more)));
       if (step == policy::kMinWarmUpSteps)
-        --step;  // the first mark may be set-up's, such as a loader's, and no step
+        --step;  // the first mark may belong to set-up, for example to a loader
       compiles.push_back(step);
     }
     count = total, steps = std::max(steps, now);
@@ -44,7 +44,7 @@ std::vector<int64_t> StepsOfCompiles(const std::vector<CountSample>& samples) {
 }
 
 // Returns the state of compiles at the steps `when`. If the samples begin late in the run, the
-// compiles of the first one may lie anywhere before it, so that only later compiles count.
+// compiles of the first sample may lie anywhere before it, so only later compiles count.
 RecompileState StateInWindows(const std::vector<CountSample>& samples,
                               const std::vector<int64_t>& when, int64_t steps) {
   const int64_t last = steps > 0 ? steps - 1 : static_cast<int64_t>(samples.size()) - 1;
@@ -65,7 +65,7 @@ RecompileState StateInWindows(const std::vector<CountSample>& samples,
 
 std::optional<CountSignals::Between> LastInterval(const std::vector<CountSample>& samples) {
   if (samples.size() < 2 || !samples.back().compiles) return std::nullopt;
-  OptInt before;  // a report leaves out what did not change
+  OptInt before;  // a report omits numbers that did not change
   for (size_t i = 0; i + 1 < samples.size(); ++i) {
     if (samples[i].compiles) before = samples[i].compiles;
   }
@@ -74,7 +74,7 @@ std::optional<CountSignals::Between> LastInterval(const std::vector<CountSample>
                                samples[samples.size() - 2].steps};
 }
 
-// Numbers of a hostile or damaged report, made harmless.
+// Limits the numbers of a hostile or damaged report.
 void Bound(CountSample& sample) {
   for (OptInt* value : {&sample.steps, &sample.saves, &sample.compiles, &sample.executions,
                         &sample.compile_ns, &sample.execute_ns, &sample.cached, &sample.uploads}) {
@@ -82,20 +82,20 @@ void Bound(CountSample& sample) {
   }
 }
 
-// The last sample, with what only earlier ones say.
+// Returns the last sample. Numbers that it lacks are taken from earlier samples.
 CountSample LastOf(const std::vector<CountSample>& samples) {
   CountSample last = samples.back();
   for (const CountSample& sample : samples) {
     if (!samples.back().compiles && sample.compiles) last.compiles = sample.compiles;
     if (!samples.back().executions && sample.executions) last.executions = sample.executions;
-    // A time goes with its count: one that was cut off is not an earlier one's.
+    // A time belongs to its count, so an earlier time is used only together with the earlier count.
     if (!samples.back().compiles && sample.compile_ns) last.compile_ns = sample.compile_ns;
     if (!samples.back().executions && sample.execute_ns) last.execute_ns = sample.execute_ns;
   }
   return last;
 }
 
-// `last`: of the series, with a number of compiles.
+// Returns the signals of a series. `last` is its last sample, which has a number of compiles.
 CountSignals SignalsOf(const CountSeries& series, const CountSample& last) {
   CountSignals signals{.compiles = *last.compiles,
                        .steps = last.steps.value_or(0),
@@ -143,7 +143,8 @@ bool RecompilesByStep(const CountSignals& signals) {
   const bool often = per_step > policy::kCompilesPerStep ||
                      (signals.time_share > policy::kCompileTimeShare &&
                       signals.compiles - signals.clean >= policy::kManyCompilesBeyondClean);
-  // Without executions, the cuts of a step are unknown, and each may have its graphs.
+  // Without executions, the number of cuts per step is unknown, and each cut may have its own
+  // graphs.
   const bool sure =
       signals.executions || per_step >= policy::kNewGraphShare ||
       (per_step > policy::kCompilesPerStep && signals.compiles >= policy::kManyGraphs);
@@ -189,7 +190,7 @@ CountVerdict VerdictOf(const CountSignals& signals, bool recompiles) {
 
 // Returns whether a series that does not recompile is worth a finding.
 bool IsWorthMentioning(const CountSignals& signals) {
-  // Whoever pastes a report asks whether it recompiles: "no" is an answer.
+  // A user who pastes a report asks whether the program recompiles, and "no" is an answer.
   if (signals.steps > policy::kMinWarmUpSteps && !signals.beyond_clean()) return true;
   return signals.again > 0 && (signals.beyond_clean() || signals.state.word == State::kWarmUp ||
                                signals.time_share > policy::kCompileTimeShare);
@@ -218,8 +219,8 @@ std::optional<Finding> Judge(CountSeries series) {
   return finding;
 }
 
-// Returns whether separate reports are of one process: it numbers its saves, or it uploaded its
-// weights only in the first report and little in the later ones.
+// Returns whether separate reports belong to one process. They do if the saves are numbered, or if
+// the first report uploaded the weights and the later ones uploaded little.
 bool AreOfOneProcess(const std::vector<CountSample>& samples) {
   if (samples.front().saves) return true;
   const OptInt first = samples.front().uploads;
@@ -250,11 +251,11 @@ void GoOnByCounters(CountSeries* series) {
   series->is_apart = false;
 }
 
-// Reports that each stand for themselves: what the later ones compiled came after the first steps
-// only if one process cleared its metrics in between.
+// Judges reports that do not continue one another. Their later compiles came after the first steps
+// only if all reports are from one process, which cleared its metrics in between.
 std::optional<Finding> JudgeApart(CountSeries series) {
   CountSample total, worst;
-  int64_t again = 0;  // compiles that are not the first report's
+  int64_t again = 0;  // compiles of all reports but the first
   for (CountSample& sample : series.samples) {
     Bound(sample);
     auto add = [](OptInt& sum, OptInt more) {
@@ -303,7 +304,7 @@ std::optional<Finding> JudgeApart(CountSeries series) {
 bool CountSignals::beyond_clean() const { return compiles - clean >= policy::kCompilesBeyondClean; }
 
 absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& told) {
-  // Counts have no clock: they are the whole run's.
+  // Counts have no clock, so they belong to the whole run.
   if (run.slice().is_part_of_time()) return Findings();
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   std::map<int64_t, int64_t> rows;  // compiles that are known one by one, by process

@@ -16,7 +16,7 @@ struct Explained {
   std::vector<std::string> order;  // keys that may explain it, most telling first
 };
 
-// The causes to show of those that put `reasons[members]` into a group by `key`.
+// Sets the group's causes, from the causes with `key` that put `reasons[members]` into the group.
 void ChooseCauses(const std::vector<CompileReason>& reasons,
                   const std::vector<Explained>& explained, const std::vector<size_t>& members,
                   const std::string& key, RecompileGroup* group) {
@@ -34,8 +34,8 @@ void ChooseCauses(const std::vector<CompileReason>& reasons,
   group->from_sizes = members.size() - group->causes.size();
 }
 
-// Other changes that came with all of them; of an input's change only other inputs', since much
-// follows from a shape.
+// Sets the other changes that accompanied all members. For a change of an input, only changes of
+// other inputs are named, because many changes follow from a shape.
 void NameOthers(const std::vector<Explained>& explained, const std::vector<size_t>& members,
                 const std::string& key, RecompileGroup* group) {
   std::map<std::string, std::pair<size_t, const RecompileCause*>> others;
@@ -91,7 +91,8 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
   std::iota(left.begin(), left.end(), size_t{0});
   std::vector<RecompileGroup> groups;
   while (!left.empty()) {
-    // Most compiles; then the place in the list of the first compile that it is in.
+    // The key of most compiles wins. Ties are decided by its position in the order of the first
+    // compile that has it.
     std::map<std::string, std::tuple<int64_t, int64_t, int64_t>> score;
     for (size_t i : left) {
       for (size_t k = 0; k < explained[i].order.size(); ++k) {

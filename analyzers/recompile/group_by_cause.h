@@ -1,7 +1,7 @@
-// Which change is why a site recompiles, where several things may change at once. Each recompile
-// lists all changes that would have been enough; the change that explains most of a site's
-// recompiles takes those first, then the one that explains most of the rest, so that a change that
-// came along once does not hide the one that comes each step.
+// Finds the change that explains each recompile of a site, because several things may change at
+// once. Each recompile lists all changes that would have been enough. The change that explains most
+// of the recompiles takes those first, then the one that explains most of the rest. So a change
+// that happened once does not hide the one that happens in each step.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace xlaprof {
 
-// A cause that was told from sizes alone joins the cause of its type that a graph of the same site
-// shows.
+// Gives a cause that was guessed from sizes alone the node, scope and place of the cause of its
+// type that a graph of the same site shows.
 void MergeCausesGuessedFromSizes(std::vector<CompileReason>* reasons);
 
-// Divides a site's recompiles, `recompiles` of its compiles, among as few of their reasons as
-// explain them. The groups point into `site` and `steps`.
+// Divides a site's recompiles among as few of their reasons as possible. `recompiles` are indices
+// of its compiles. The groups point into `site` and `steps`.
 std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,
                                    const std::vector<size_t>& recompiles,
                                    const std::vector<CompileReason>& reasons);

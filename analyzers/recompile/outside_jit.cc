@@ -15,12 +15,12 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxNamed = 3;     // operations that are named
-constexpr size_t kMaxPlaces = 6;    // lines that are told
-constexpr size_t kMaxRows = 32;     // that a place cites
+constexpr size_t kMaxPlaces = 6;    // lines that are named
+constexpr size_t kMaxRows = 32;     // rows that a place cites
 
 struct Sum {
-  int64_t count = 0, ns = 0, ns_inside = 0;  // inside the profile's window
-  std::map<std::string, int64_t> times;      // of each operation
+  int64_t count = 0, ns = 0, ns_inside = 0;  // ns_inside: inside the profile's window
+  std::map<std::string, int64_t> times;      // compiles of each operation
   std::vector<int64_t> rows;
   void Add(const CompileFact& compile) {
     ++count;
@@ -29,7 +29,8 @@ struct Sum {
     if (compile.ts_ns) ns_inside += compile.compiling_ns();
     if (rows.size() < kMaxRows) rows.push_back(compile.id);
   }
-  // Returns whether an operation is in a loop. A start compiles each program once or twice.
+  // Returns whether an operation is in a loop. At the start, each program is compiled once or
+  // twice.
   bool repeats() const {
     return std::ranges::any_of(
         times, [](const auto& one) { return one.second > policy::kRepeatedOperation; });
@@ -60,7 +61,8 @@ bool TakesManyInputs(std::string_view function) {
          function.find("dynamic_") != function.npos || function.find("select_n") != function.npos;
 }
 
-// JAX compiles an operation for one line of the user's; a function has several.
+// Returns whether the program comes from several lines. JAX compiles an operation for one line, but
+// a function has several lines.
 absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile) {
   for (const auto& [form, graph_id] : compile.forms) {
     XP_TRY(const int64_t lines, CountLocations(run, graph_id));
@@ -69,16 +71,16 @@ absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile)
   return false;
 }
 
-// A function of the user's that has the name of an operation.
+// Returns whether this is a function of the user's with the name of an operation.
 absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) {
   if (compile.cause == CutKind::kOperation) return false;
-  if (compile.explained) return true;  // of an operation JAX would say so
+  if (compile.explained) return true;  // JAX explains no compiles of operations
   if (compile.input_count > policy::kOperationInputs && !TakesManyInputs(compile.function))
     return true;
   return HasSeveralLines(run, compile);
 }
 
-// When the first jitted function of the user's was compiled; 0 where none was.
+// Returns the ordinal of the first compile of a jitted function of the user's, or 0.
 int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
   bool explains = false;
   for (const CompileSite& site : facts.sites) {
@@ -88,7 +90,8 @@ int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
   int64_t first = INT64_MAX;
   for (const CompileSite& site : facts.sites) {
     if (site.process_id != process_id || site.cause != CutKind::kCall) continue;
-    // `stage` is JAX's own, as are names that begin with _, but for what it makes of <lambda>.
+    // `stage` and names that begin with _ are JAX's own, except for the name that it gives
+    // <lambda>.
     const bool own = (site.function.starts_with('_') && !site.function.starts_with("_lambda")) ||
                      site.function == "stage" || !JaxOperationOf(site.function).empty();
     if (!explains && own) continue;

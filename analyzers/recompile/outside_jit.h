@@ -1,5 +1,5 @@
-// Programs of single operations: JAX compiles what is called outside of jit one operation, and one
-// shape of it, at a time.
+// Programs of single operations. JAX compiles code that is called outside of jit one operation, and
+// one shape, at a time.
 #pragma once
 
 #include <string>
@@ -26,24 +26,26 @@ struct OperationsAtLine {
 
 struct OutsideJitFigures {
   OperationCounts operations;
-  std::vector<OperationsAtLine> lines;  // those that repeat first, then the dearest; at most a few
+  std::vector<OperationsAtLine> lines;  // lines that repeat first, then the most expensive; a few
   bool at_start = false;                // before the first jitted function was compiled
-  bool explained = false;               // JAX's log tells who called
+  bool explained = false;               // JAX's log names the caller
   // The lines or operations that each entry of the finding's evidence shows; operations, if their
   // lines are unknown.
   std::vector<std::variant<OperationsAtLine, OperationCounts>> evidence;
-  int64_t processes = 1;  // that have such a finding; the figures are of the one with most programs
+  // The number of processes with such a finding. The figures are those of the process with most
+  // programs.
+  int64_t processes = 1;
 };
 
-// The compiles of single operations, taken out of `compiles`, of processes that have many: known by
-// what JAX says of where a function is defined, else by their names, if nothing that is known of
-// the program speaks against it.
+// Removes the compiles of single operations from `compiles` and returns them, for processes that
+// have many. They are recognised by JAX's explanations, or else by their names, unless a known fact
+// about the program contradicts that.
 absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
                                                         std::vector<CompileFact>& compiles);
 
-// With the process, of each that has any in the slice: one finding for those that a start makes,
-// before the first jitted function is compiled, and one for the others; where the others are few,
-// one for all.
+// Returns findings with their processes, for processes with such compiles in the slice. There is
+// one finding about the compiles before the first jitted function is compiled, and one about the
+// others. If the others are few, there is one finding about all.
 absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& run,
                                                                     const CompileSites& facts);
 

@@ -29,7 +29,7 @@ absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run) {
 }
 
 absl::Status CountOthers(const Run& run, RecompileGroup* group) {
-  constexpr size_t kMost = 64;  // of a site with more, the rest are about as the first
+  constexpr size_t kMost = 64;  // graphs; further ones are usually similar
   if (group->cause().type != ReasonType::kShapeChange) return absl::OkStatus();
   std::set<int64_t> known;
   for (const RecompileCause& cause : group->causes) {

@@ -1,4 +1,4 @@
-// How often inputs of each shape came, by which padding is weighed.
+// Counts how often inputs of each shape were executed, to compute the cost of padding.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace xlaprof {
 
-// By row of table graph, those of equal hashes together; who was not executed is left out.
+// The number of executions by row of table graph, which is the same for rows with equal hashes.
+// Graphs that were not executed are left out.
 using GraphExecutions = std::map<int64_t, int64_t>;
 absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run);
 
-// Sets other_executions: of the graphs of the group's site that its causes do not compare, such as
-// the first.
+// Sets other_executions of the group: executions of the graphs of its site that its causes do not
+// compare, for example the first graph.
 absl::Status CountOthers(const Run& run, RecompileGroup* group);
 
 }  // namespace xlaprof

@@ -1,4 +1,4 @@
-// Tells when compiles came: only at first, in a burst, all the time, or no longer.
+// Finds when compiles happened: only at first, in a burst, all the time, or no longer.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace xlaprof {
 struct RecompileState {
   State word = State::kUnknown;
   std::optional<int64_t> step;  // first step of a burst; the last step that compiled when settled
-  int64_t after_warm_up = 0;    // compiles that count for the word
+  int64_t after_warm_up = 0;    // compiles on which the word is based
 };
 
-// Returns when the compiles came. `compiles` holds the step of each compile, ascending; steps count
-// from 0 at the start of the process. [first, last] are the steps that were seen. A single compile
-// in the last quarter gives kUnknown, because it is too little to tell.
+// Returns when the compiles happened. `compiles` holds the step of each compile, ascending; steps
+// count from 0 at the start of the process. [first, last] are the steps that were seen. A single
+// compile in the last quarter gives kUnknown, because that is too little evidence.
 RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t last);
 
 }  // namespace xlaprof

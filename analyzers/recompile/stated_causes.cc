@@ -17,7 +17,7 @@ static RecompileCause CauseOf(const CompileReasonRow& row) {
     if (!row.input.value_or("").empty()) cause.note = note::DefinedAt{row.input.value_or("")};
   } else {
     cause.node = row.input.value_or("");
-    // JAX's key of a function holds no other constants than its static arguments.
+    // The only constants in JAX's key of a function are its static arguments.
     if (cause.type == ReasonType::kConstantChange) cause.constant = ConstantKind::kStaticArgument;
     if (cause.type == ReasonType::kUnknown) cause.note = note::JaxSays{row.text};
   }

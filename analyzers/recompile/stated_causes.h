@@ -1,4 +1,4 @@
-// The reasons that a source itself gives for a compile (table compile_reason).
+// The reasons that a source states for a compile (table compile_reason).
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -9,10 +9,10 @@
 
 namespace xlaprof {
 
-// Reasons in words only have the type unknown and the words as their note.
+// A reason that is only a text has the type unknown, and the text as its note.
 struct StatedCauses {
   absl::flat_hash_map<int64_t, std::vector<RecompileCause>>
-      by_compile;  // as the source orders them
+      by_compile;  // in the order of the source
 
   static absl::StatusOr<StatedCauses> Of(const Run& run);
 };

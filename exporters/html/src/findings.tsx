@@ -15,7 +15,7 @@ export function Findings() {
     return (
       <section aria-label="Findings" aria-busy>
         <h2>Findings</h2>
-        <p class="calm">Analyzing the run …</p>
+        <p class="calm">Analysing the run …</p>
       </section>
     );
   return (

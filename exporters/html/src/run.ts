@@ -191,7 +191,7 @@ export interface Conclusions {
 
 export type Run = Outline & Conclusions;
 
-// Returns whether the input has nothing that could be analyzed.
+// Returns whether the input has nothing that could be analysed.
 export function isEmpty({ lanes, steps, report: { summary, findings } }: Run): boolean {
   return (
     findings.length === 0 &&
