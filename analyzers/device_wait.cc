@@ -166,7 +166,7 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   for (const auto& [name, op] : ops) {
     XP_TRY(const DeviceOpDetails details, DetailsOf(run, name, op));
     host_memory |=
-        details.host_memory && op.ns * policy::kHostMemoryOpPart >= group.ns;  // large enough to matter
+        details.host_memory && op.ns * policy::kHostMemoryOpPart >= group.ns;  // a large part
     if (details.location && !finding.subject.line) FillLocation(*details.location, finding.subject);
     WaitingOp& waiting = figures.ops.emplace_back(WaitingOp{.name = all.names.at(name).op,
                                                             .ns = op.ns,

@@ -16,10 +16,10 @@ namespace xlaprof {
 // An op without lowering. Finding::subject names it; Finding::count is the number of its calls, if
 // that is known.
 struct FallbackOpFigures {
-  // The place in the program that is known to be the op's, as it cut the graph before the step mark.
+  // The known place of the op in the program, which cut the graph before the step mark.
   struct Cut {
     int64_t executions = 0;
-    std::optional<XlaShape> shape;  // of the op's first input
+    std::optional<XlaShape> shape;  // shape of the op's first input
     bool is_likely = false;         // the place is the only candidate, and no count proves it
   };
   enum class Cost : uint8_t {
@@ -28,24 +28,24 @@ struct FallbackOpFigures {
     kTransfers,  // time of the transfers at the op's places
   };
   std::optional<Cut> cut;
-  std::vector<Subject> candidates;      // if the cut is not known: cuts that may be the op's
-  int64_t more_candidates = 0;          // that are not listed
+  std::vector<Subject> candidates;      // cuts that may be the op's, if its cut is not known
+  int64_t more_candidates = 0;          // number of candidates that are not listed
   std::vector<SourcePlace> call_sites;  // most calls first, at most four
   bool is_printed = false;              // torch calls it to print a tensor
   Cost cost = Cost::kUnmeasured;
   int64_t measured = 0;  // executions or transfers whose time is the cost
 };
 
-// Calls at a line for which torch_xla does not name the op. Finding::count is their number.
+// Calls at a line for which torch_xla does not name the op. Finding::count is the number of calls.
 struct UnnamedCallsFigures {
-  std::vector<std::string> possible_ops;  // without lowering, whose line is not known
-  bool may_be_read = false;               // a read of a number whose line is not known, too
+  std::vector<std::string> possible_ops;  // ops without lowering at unknown lines
+  bool may_be_read = false;               // it may also be a read of a number at an unknown line
   bool is_printed = false;                // torch calls it to print a tensor
 };
 
 // A program that found no device.
 struct WholeProgramFigures {
-  SourcePlace printed_at;  // the line of the log that says so
+  SourcePlace printed_at;  // where the log has this message
 };
 
 using FallbackFigures = std::variant<FallbackOpFigures, UnnamedCallsFigures, WholeProgramFigures>;

@@ -35,7 +35,7 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   if (is_full)
     findings.push_back(
         Missing(ReasonType::kCapped, Severity::kWarning, {.event_limit = contents->events}));
-  if (run.slice().is_part_of_time()) return absl::OkStatus();  // the user asked for few steps, or none
+  if (run.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, were asked for
   XP_TRY(const Steps* steps, run.Get<Steps>());
   const int64_t steps_with_start = std::ranges::count_if(
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });

@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-// Three significant digits, an exponent only where nobody counts.
+// Formats with three significant digits, and with an exponent only for extreme values.
 std::string Digits(double x) {
   if (x >= 99.95 && x < 0x1p60) return CountText(Whole(std::round(x)));
   return fmt::format("{:.3g}", x);

@@ -1,5 +1,5 @@
-// Finds what keeps compiling, and why. A finding is a site and a reason; a site's first compile is
-// not counted, unless what was read says that it was not the first.
+// Finds sites that keep compiling, and the reasons. There is one finding per site and reason. A
+// site's first compile is not counted, unless a source shows that it was not the first.
 #include "analyzers/recompilation.h"
 
 #include <algorithm>
@@ -15,8 +15,9 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxCompileRows = 32;  // rows that a finding cites
-constexpr size_t kMaxPlaces = 4;        // lines of one function's calls that are named
-// Returns what the compiles of a group cost. `wall_ns`: of the process.
+constexpr size_t kMaxPlaces = 4;        // callers of one function that are named
+
+// Returns the cost of a group's compiles. `wall_ns` is the time of the process.
 RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
   RecompileCost cost;
   int64_t in_profile_ns = 0;
@@ -50,13 +51,14 @@ PaddingChoice PaddingOf(const SizesSeen& sizes) {
   return padding;
 }
 
-// Returns whether all recompiles for this reason are saved if one program serves every step.
+// Returns whether a fix for this reason saves all recompiles, because one program then serves every
+// step.
 bool OneProgramServes(ReasonType type) {
   return type != ReasonType::kUnknown && type != ReasonType::kUnprintedChange &&
          type != ReasonType::kNoStepMark;
 }
 
-// Sets what is saved.
+// Sets the compiles and the time that a fix saves.
 void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
   if (!finding->cost_ns || group.state.word == State::kWarmUp) return;
   if (figures->padding) {
@@ -75,8 +77,8 @@ void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* 
   }
 }
 
-// Removes the causes that follow from the missing step mark, which has a finding of its own: each
-// graph holds the ops of one more step. Other causes stay.
+// Removes the causes that follow from the missing step mark, which has its own finding. Without a
+// mark, each graph holds the ops of one more step. Other causes stay.
 void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
   std::erase_if(reason->causes, [](const RecompileCause& cause) {
     return cause.type == ReasonType::kOpChange || cause.type == ReasonType::kLoopCountChange ||
@@ -89,13 +91,14 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
                                           .last_nodes = *unmarked.last_nodes()}});
 }
 
-// `compiling_ns`: of the whole process, by which it is judged where no step is known.
+// Returns the severity of a group. `compiling_ns` is the compile time of the whole process, with
+// which the cost is compared if no step is known.
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
                     OptInt cost_ns, int64_t compiling_ns) {
   if (group.cause().type == ReasonType::kNoStepMark) return Severity::kInfo;
   const RecompileState& state = group.state;
   if (state.word == State::kWarmUp) return Severity::kInfo;
-  // In a part of the run, one recompile may be all there is to see.
+  // A part of the run may contain only one of the recompiles.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
   if (is_part && share_of_time.value_or(0) > policy::kMostlyCompilingShare)
@@ -124,8 +127,8 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   return Severity::kInfo;
 }
 
-// The lines that caused the compiles of a group, those with most first. A function may be called
-// from several: its site has the line of its first call.
+// Returns the lines that caused the compiles of a group, those with most compiles first. A function
+// may be called from several lines, but its site only has the line of the first call.
 std::vector<std::pair<SourcePlace, int64_t>> PlacesOf(const RecompileGroup& group,
                                                       const CompileSites& facts) {
   std::vector<std::pair<SourcePlace, int64_t>> places;
@@ -149,7 +152,7 @@ std::vector<std::pair<SourcePlace, int64_t>> PlacesOf(const RecompileGroup& grou
   return places;
 }
 
-// A value may be a page of text.
+// Limits the length of a value, which may be a page of text.
 std::string Bounded(std::string text) {
   constexpr size_t kMostBytes = 1000;
   if (text.size() <= kMostBytes) return text;
@@ -180,8 +183,8 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
-  // Cuts of several places that nothing tells apart, in a window without a step mark: no step and
-  // no site to judge by.
+  // In a window without a step mark, cuts of several places cannot be distinguished, so neither the
+  // step nor the site is known.
   const bool mixed =
       site.place.empty() && site.function.empty() && group.steps->from == StepsFrom::kExecutions;
   if (group.steps->known && !mixed) {
@@ -216,8 +219,8 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   auto text = [](const std::string& value) {
     return value.empty() ? std::nullopt : std::optional(value);
   };
-  // An input has no line of its own in XLA's programs: the line that calls the function says more
-  // than one inside it.
+  // An input has no line of its own in XLA's programs. The line that calls the function says more
+  // than a line inside it.
   const bool own = !cause.location.empty() &&
                    !(cause.near && cause.is_input && !site.function.empty() && !places.empty());
   if (own) {
@@ -272,11 +275,11 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   return finding;
 }
 
-// Ranks of one job recompile together: one finding for all of them, the one of the process with
-// most. `Figures`: of all these findings.
+// Merges the findings of a job's ranks, which recompile together, and keeps the finding of the
+// process with most recompiles. All these findings have `Figures`.
 template <typename Figures>
 void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
-  std::map<std::string, std::pair<size_t, int64_t>> first;  // what it is about -> place, processes
+  std::map<std::string, std::pair<size_t, int64_t>> first;  // subject -> place, processes
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
     const std::string key =
@@ -295,7 +298,8 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
     ++at->second.second;
     Finding& kept = merged[at->second.first].second;
     if (finding.count > kept.count) std::swap(finding, kept);
-    // The reason is told with the graphs of the one that is kept.
+    // The kept finding gets the evidence of the others, except for their graphs, because it shows its
+    // own.
     auto& all = std::any_cast<Figures&>(kept.figures).evidence;
     auto& more = std::any_cast<Figures&>(finding.figures).evidence;
     for (size_t i = 0; i < finding.evidence.size(); ++i) {
@@ -309,7 +313,8 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   *found = std::move(merged);
 }
 
-// Returns how often each process executed the graphs of each hash; "" stands for an unknown graph.
+// Returns how often each process executed the graphs of each hash. "" is the hash of unknown
+// graphs.
 absl::StatusOr<std::map<int64_t, std::map<std::string, int64_t>>> ExecutionsByHash(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());

@@ -63,8 +63,8 @@ struct RecompileFigures {
   std::optional<SizesSeen> sizes;        // set for a shape_change
   std::optional<PaddingChoice> padding;  // set if one dimension varies
   bool is_rare_smaller_size = false;     // for example the last batch of an epoch
-  size_t from_sizes = 0;               // compiles without graphs, if graphs show the others
-  std::vector<RecompileCause> beside;  // other changes that accompanied each compile
+  size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
+  std::vector<RecompileCause> beside;    // other changes that accompanied each compile
   RecompileCost cost;
   RecompileSaving saving = RecompileSaving::kNone;
   // The compiles that each entry of the finding's evidence shows. An entry for the two compared

@@ -1,6 +1,6 @@
-// Says what XLA itself complained of, and what the first compilation of each place that cuts a
-// graph cost and when it is paid back; every later one of that place is recompilation's matter,
-// which has its price. One finding for all that is usual, one for each that takes too long.
+// Reports XLA's own alarms, and the first compilation of each place that cuts a graph: its cost,
+// and when it is paid back. Later compilations of a place are reported by recompilation. There is
+// one finding for all compilations of usual length, and one for each that takes too long.
 #include "analyzers/slow_compile.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxSlowCompileRows = 12;
-// From this percentile on, a percentile of few samples is the longest one.
+// From this percentile on, a percentile of few samples is the longest sample.
 constexpr double kLongestPercentile = 90;
 
 struct Compiled {
@@ -52,7 +52,7 @@ TimedCompilation Timed(const Compiled& c) {
   return timed;
 }
 
-// Tracing stands before a compilation, and is the program's matter where it is the larger part.
+// Adds the tracing before a compilation. If tracing takes longer, the remedy is to trace less.
 template <class Figures>
 void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, Figures& figures) {
   if (trace_ns <= 0) return;
@@ -113,8 +113,8 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
 Findings CompilesFromMetrics(const Metrics& metrics) {
   const MetricState* compile = metrics.last ? metrics.last->Find("CompileTime") : nullptr;
   if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
-  // The longest recent sample, unless the line of percentiles was cut before its end. No sample is
-  // below the mean of all.
+  // The last percentile is the longest recent sample, unless the line of percentiles was cut. The
+  // longest sample cannot be below the mean.
   const bool knows_longest = !compile->percentiles.empty() &&
                              compile->percentiles.rbegin()->first >= kLongestPercentile &&
                              compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
@@ -130,7 +130,7 @@ Findings CompilesFromMetrics(const Metrics& metrics) {
   return {finding};
 }
 
-// "16m18s970ms600.791us" of "...: longest instance took 16m18s970ms600.791us. Please open ...".
+// Returns the duration in "...: longest instance took 16m18s970ms600.791us. Please open ...", or 0.
 int64_t LongestNs(std::string_view line) {
   constexpr std::string_view kBefore = "longest instance took ";
   const size_t at = line.find(kBefore);
@@ -141,14 +141,14 @@ int64_t LongestNs(std::string_view line) {
   return Whole(std::max(0.0, DecodeDurationNs(took).value_or(0)));
 }
 
-// torch_xla's own line, where nothing else tells of compile times. It stands in the log again at
-// each step, with the longest compilation so far.
+// Judges torch_xla's own line, if no other source has compile times. It is logged again at each
+// step, with the longest compilation so far.
 absl::StatusOr<Findings> FromLine(const Run& run) {
   struct Line {
     int64_t id = 0;
     std::string text;
   };
-  std::map<int64_t, Line, std::greater<>> by_length;  // the last of each
+  std::map<int64_t, Line, std::greater<>> by_length;  // the last line of each length
   XP_TRY(const ProfilerLines* lines, run.Get<ProfilerLines>());
   for (const ProfilerLineRow& line : lines->rows) {
     if (line.rule == ProfilerRule::kCompileSlow)
@@ -224,7 +224,7 @@ Finding OfAlarms(CompileAlarms alarms) {
 
 // Returns how many nodes the graph of a compile has, from the form that lists it best.
 OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
-  std::pair<int, OptInt> best{-2, OptInt()};  // how well the form lists nodes, and its nodes
+  std::pair<int, OptInt> best{-2, OptInt()};  // quality of the form, and its number of nodes
   for (const GraphRow* form : graphs.FormsOf(graph_id)) {
     if (!form->node_count) continue;
     const int rank =
@@ -236,8 +236,8 @@ OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
   return best.second;
 }
 
-// Returns the first compilation of each graph, in the slice, that has a length. Without a graph each
-// compilation is the first of its own.
+// Returns the first compilation of each graph in the slice that has a length. A compilation without
+// a known graph counts as the first of its own graph.
 absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
   XP_TRY(const Compiles* all, run.whole().Get<Compiles>());
   XP_TRY(const Compiles* in_slice, run.Get<Compiles>());

@@ -11,23 +11,23 @@ namespace xlaprof {
 
 struct TimedCompilation {
   int64_t dur_ns = 0;
-  OptInt nodes;          // of its graph
-  OptInt program_bytes;  // of the compiled program
+  OptInt nodes;          // number of nodes of its graph
+  OptInt program_bytes;  // size of the compiled program
   OptText graph_hash;
   std::optional<SourcePlace> place;  // if the line is known
 };
 
 // How long compiling takes, as a number of steady steps.
 struct CompileSteps {
-  int64_t as_long_as = 0;  // so many steps take as long
-  int64_t paid_back = 0;   // after so many steps compiling is `paid_back_share` of the run
+  int64_t as_long_as = 0;  // this many steps take as long as compiling
+  int64_t paid_back = 0;   // after this many steps, compiling is `paid_back_share` of the run
   double paid_back_share = 0;
 };
 
 // Tracing and lowering on the host, before XLA compiles.
 struct TracingBefore {
   int64_t ns = 0;
-  bool is_large = false;  // against the compilation
+  bool is_large = false;  // compared with the compilation
 };
 
 // The remedy that makes compiling cheaper.
@@ -43,13 +43,13 @@ struct SlowCompilation {
   std::optional<CompileSteps> steps;  // if the steady step is known
   TracingBefore tracing;
   CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
-  std::string jax_operation;  // that the program is made of, for kFasterFirstUse
+  std::string jax_operation;  // the program's operation, for kFasterFirstUse
 };
 
 // The first compilation of each place, if none of them takes too long.
 struct FirstCompilations {
-  int64_t compile_ns = 0;                  // of all, without tracing
-  std::vector<TimedCompilation> examples;  // the slowest first; one for each evidence
+  int64_t compile_ns = 0;                  // of all compilations, without tracing
+  std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
   std::optional<CompileSteps> steps;
   TracingBefore tracing;
   CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
@@ -57,22 +57,22 @@ struct FirstCompilations {
 
 // The metric CompileTime.
 struct CompileTimeMetric {
-  int64_t longest_ns = 0;  // the mean if the longest is not known
+  int64_t longest_ns = 0;  // the mean, if the longest is not known
   bool longest_is_known = false;
 };
 
-// torch_xla's own lines, each of which tells the longest compilation until then.
+// torch_xla's own lines, each of which has the longest compilation until then.
 struct SlowCompileLines {
-  int64_t threshold_ns = 0;  // above it torch_xla writes the line
+  int64_t threshold_ns = 0;  // torch_xla writes the line above this
   OptInt longest_ns, shortest_ns;
-  int64_t lengths = 0;  // different ones; the least number of compilations
+  int64_t lengths = 0;  // number of different lengths, so of compilations at least
 };
 
 // XLA's own alarms of one kind.
 struct SlowCompileAlarms {
   CompileAlarms alarms;
-  int64_t per_process = 0;    // how many each process has
-  std::string jax_operation;  // that the module is made of; "" if it is not one operation
+  int64_t per_process = 0;    // number of alarms in each process
+  std::string jax_operation;  // the module's operation; "" if it is not a single one
 };
 
 using SlowCompileFigures = std::variant<SlowCompilation, FirstCompilations, CompileTimeMetric,

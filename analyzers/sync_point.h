@@ -1,4 +1,5 @@
-// The finding sync_point: figures and words. Three kinds of captures show reads, each in its way.
+// The finding sync_point: figures and words. Four kinds of captures show reads, each in its own
+// way.
 #pragma once
 
 #include <cstdint>
@@ -14,45 +15,46 @@ namespace xlaprof {
 // The value that the host reads from the device.
 enum class ReadValue : uint8_t { kUnknown, kBoolean, kNumber, kTensor };
 
-// Reads of one place that a log or a profile shows as executions before the step mark.
-// Finding::cost_ns is the wait of those executions whose wait was measured.
+// Reads at one place that a log or a profile shows as executions before the step mark.
+// Finding::cost_ns is the sum of the measured waits for these executions.
 struct EarlyReadFigures {
   ReadValue value = ReadValue::kUnknown;
-  std::optional<XlaShape> shape;  // of the first value that was read
-  std::optional<int64_t> nodes;   // of the largest graph that a read evaluated
-  int64_t waits_measured = 0;     // executions
+  std::optional<XlaShape> shape;  // shape of the first value that was read
+  std::optional<int64_t> nodes;   // size of the largest graph that a read evaluated
+  int64_t waits_measured = 0;     // executions with a measured wait
   bool may_be_fallback = false;   // an op without lowering may have caused the read
 };
 
-// A log of compilations alone: it tells which graphs a read compiled, and not how often it came.
+// A log of compilations alone. It shows the graphs that were compiled for a read, but not how often
+// the read happened.
 struct CompiledReadFigures {
   int64_t graphs = 0;
 };
 
-// Reads as the counters and metrics of a report tell of them. Finding::count is their number.
+// Reads that the counters and metrics of a report show. Finding::count is the number of reads.
 struct CountedReadFigures {
   enum class Counted : uint8_t {
     kCallsAtPlace,  // calls of aten::_local_scalar_dense at the finding's place
-    kCalls,         // its calls, at places that are not known
+    kCalls,         // calls of it at unknown places
     kFetches,       // fetches from the device that neither such calls nor counted ops explain
   };
   Counted counted = Counted::kCalls;
   ReadValue value = ReadValue::kNumber;
   bool goes_on = true;                // false: the count is the same at several steps
-  std::optional<int64_t> executions;  // in which the reads came; a bound of the steps
-  bool may_be_fallback = false;       // ops without lowering, which are not counted, may be part
-  bool time_is_shared = false;        // the time that is known is also that of other transfers
-  // The counts that the report and the log give for the whole run.
-  std::optional<int64_t> read_calls;  // of aten::_local_scalar_dense
+  std::optional<int64_t> executions;  // with the reads; an upper bound of the steps
+  bool may_be_fallback = false;       // uncounted ops without lowering may be part of it
+  bool time_is_shared = false;        // the known time includes other transfers
+  // Counts for the whole run, from the report and the log.
+  std::optional<int64_t> read_calls;  // calls of aten::_local_scalar_dense
   std::optional<int64_t> fetches;
-  std::string fetch_metric;   // that counts the fetches
-  std::string profiler_line;  // torch_xla's own, as it was printed, if only it counts the fetches
+  std::string fetch_metric;   // the metric that counts the fetches
+  std::string profiler_line;  // torch_xla's own line as printed, if only it counts the fetches
 };
 
-// Reads of one place in a program that runs op by op. Finding::subject names the operation.
+// Reads at one place in a program that runs op by op. Finding::subject names the operation.
 struct ReadOperationFigures {
   bool counts_elements = false;  // otherwise it reads a number
-  int64_t blocked_ns = 0;        // the step's thread, in copies and waits
+  int64_t blocked_ns = 0;        // time that copies and waits block the step's thread
   // How long the device idles in the steady steps, if that is less than all reads block.
   std::optional<int64_t> device_idle_ns;
 };

@@ -13,21 +13,21 @@ namespace xlaprof {
 
 // Tracing in the steady steps of the timeline.
 struct TracingOnTimeline {
-  int64_t step_ns = 0;             // of all these steps
-  bool in_scopes = false;          // scopes of the user that trace are counted too
-  std::optional<int64_t> busy_ns;  // of the device in these steps; unset if it was not recorded
+  int64_t step_ns = 0;             // time of all these steps
+  bool in_scopes = false;          // user scopes that trace are included
+  std::optional<int64_t> busy_ns;  // busy time of the device in these steps, if recorded
 };
 
-// Tracing as torch_xla's counters and times have it.
+// Tracing according to torch_xla's counters and times.
 struct TracingInMetrics {
-  int64_t tracing_sum_ns = 0, tracing_samples = 0;  // of LazyTracing, with its slowest samples
+  int64_t tracing_sum_ns = 0, tracing_samples = 0;  // of LazyTracing, including its slowest samples
   int64_t execute_sum_ns = 0, execute_samples = 0;  // of ExecuteTime
-  std::optional<double> share_of_wall;              // of the time of its recent samples
+  std::optional<double> share_of_wall;              // the part that its recent samples take
 };
 
 struct TracingBoundFigures {
   std::variant<TracingOnTimeline, TracingInMetrics> seen;
-  // Settings of the capture, which are the reason if it is kCaptureSettings.
+  // Settings of the capture. They are the cause if the reason is kCaptureSettings.
   SlowSettings settings;
 };
 

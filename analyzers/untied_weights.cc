@@ -1,4 +1,5 @@
-// Weights that were tied before their model was moved to a device: each became a tensor of its own.
+// Finds weights that were tied until their model was moved to a device, where each became a
+// separate tensor.
 #include "analyzers/untied_weights.h"
 
 #include <algorithm>

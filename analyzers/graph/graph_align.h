@@ -19,7 +19,7 @@ struct Alignment {
       after_to_before;  // index in `before` of each node of `after`; -1: only in `after`
   std::vector<int> before_to_after;  // index in `after` of each node of `before`
   bool same_kinds = false;           // both sequences have the same kinds in the same order
-  bool too_different = false;  // nodes between the common head and tail were left unmatched
+  bool too_different = false;  // the nodes between the common head and tail were left unmatched
 };
 
 // Matches nodes one to one if the sequences have the same kinds. Otherwise matches nodes of equal

@@ -104,7 +104,7 @@ struct RecompileCause {
   ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
   std::string shape;                            // shape of the node; "" if unknown
   bool follows = false;                         // likely a consequence of another cause
-  OptInt graph_before, graph_after;  // the compared rows of table graph, if any
+  OptInt graph_before, graph_after;             // the compared rows of table graph, if any
   SeenIn seen_in = SeenIn::kNothing;
   CauseNote note;
   // Returns the name under which reports show the difference: an op, or `input` with its name and

@@ -22,8 +22,8 @@ struct RecompileGroup {
   std::vector<RecompileCause> causes;
   size_t clearest = 0;  // index in `causes`, for the compile whose graph differs least
   const std::map<int64_t, int64_t>* executions = nullptr;  // by graph row; missing ones are unknown
-  std::map<std::string, int64_t> other_executions;  // of other graphs of the site, by shape
-  size_t from_sizes = 0;  // compiles without graphs, if `causes` come from graphs
+  std::map<std::string, int64_t> other_executions;         // of other graphs of the site, by shape
+  size_t from_sizes = 0;               // compiles without graphs, if `causes` come from graphs
   std::vector<RecompileCause> beside;  // other changes that accompanied each compile
   RecompileState state;
   const RecompileCause& cause() const { return causes[clearest]; }

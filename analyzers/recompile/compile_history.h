@@ -37,7 +37,7 @@ class CompileHistory {
  private:
   struct Process {
     std::vector<Compiled> compiles;                                     // in order
-    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // indices in `compiles`, by hash
+    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // indices, by hash
     // Returns the number of compiles before `ordinal`.
     size_t Before(int64_t ordinal) const;
   };

@@ -23,11 +23,11 @@ struct CompileFact {
   std::string function;
   TimeSource dur_from = TimeSource::kUnknown;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // sizes of the program
-  OptInt input_count, output_count;                           // from any source that knows this graph
+  OptInt input_count, output_count;                           // from any source of this graph
   bool in_slice = true;    // false: kept only to compare later compiles with it
   bool inferred = false;   // inferred from the first use of a graph, not reported
   bool explained = false;  // JAX's log names the caller
-  int64_t step = 0;        // counted from 0 at the start of the process, if StepsSeen::known
+  int64_t step = 0;        // from 0 at the start of the process, if StepsSeen::known
   // All printed forms of this graph: printed_as and the row of table graph.
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }

@@ -1,4 +1,4 @@
-// The cost of recording for the program that our own recorder recorded, and what was lost.
+// The cost of our own recorder for the program that it recorded, and the number of lost events.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace xlaprof {
 struct RecordingCost {
   std::string program;
   std::optional<int64_t> pid;
-  bool ended = false;  // false: runs still, or was killed and not recovered
+  bool ended = false;  // false: it is still running, or was killed and not recovered
   int64_t threads = 0;
   int64_t events = 0, dropped = 0;      // with samples of counters; what the threads completed
-  std::optional<int64_t> drain_cpu_ns;  // of the thread that wrote, up to the last commit
+  std::optional<int64_t> drain_cpu_ns;  // CPU time of the writer thread until its last commit
   std::optional<int64_t> span_ns;       // from the first event to the end of the last
-  int64_t bytes = 0;                    // of the events in the store
+  int64_t bytes = 0;                    // size of the events in the store
 };
 
 absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Run& run);

@@ -8,8 +8,8 @@
 namespace xlaprof {
 namespace {
 
-// When the files that were read were last written, if no source knows the epoch: a log ends when
-// its run did.
+// Returns the time of the last write to the imported files. It is used if no source knows the
+// epoch, because a log ends when its run does.
 int64_t NewestWrite(const std::vector<SourceRow>& sources) {
   int64_t newest_ns = 0;
   for (const SourceRow& source : sources) {

@@ -1,5 +1,5 @@
-// A report: what the store holds, what was concluded, and what could not be read, ready to be
-// printed.
+// A report: a summary of the store, the findings, and the parts of the input that could not be
+// read, ready to be printed.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace xlaprof {
 
-// The files whose share of the capture is told one by one.
+// The most files whose contents a report lists one by one.
 inline constexpr size_t kCoverageRows = 20;
 
 struct ReportIssue {
@@ -25,11 +25,11 @@ struct ReportIssue {
 };
 
 struct Report {
-  std::string run_label;                 // of the run that the store holds; "" if it has none
+  std::string run_label;                 // label of the store's run; "" if it has none
   std::optional<int64_t> base_epoch_ns;  // Unix ns of the store's time 0
-  std::optional<int64_t> start_ns;       // where the capture's window begins, in the store's times
-  int64_t capture_epoch_ns = 0;          // Unix ns of the capture, at the latest; 0: unknown
-  Slice slice;                           // what of the run was looked at
+  std::optional<int64_t> start_ns;       // start of the capture's window, in the store's time
+  int64_t capture_epoch_ns = 0;          // latest possible time of the capture, Unix ns; 0: unknown
+  Slice slice;                           // the analysed part of the run
   std::vector<SourceRow> sources;
   std::vector<RunRow> runs;
   std::vector<ProcessRow> processes;
@@ -37,32 +37,32 @@ struct Report {
   SteadyStep steady;
   Findings findings;
   std::vector<ReportIssue> issues;
-  std::vector<SettingRow> settings;  // what slowed the run itself
+  std::vector<SettingRow> settings;  // settings that slowed the run itself
   std::vector<RecordingCost> recordings;
 };
 
-// Runs the analyzers on `store` (its slice) and gathers the rest.
+// Runs the analyzers on the run's slice and collects the rest of the report.
 absl::StatusOr<Report> MakeReport(const Run& run);
-// The same, of what Analyze found on this store.
+// Makes the report with findings that Analyze returned for this run.
 absl::StatusOr<Report> MakeReport(const Run& run, Findings findings);
 
 struct ReportOptions {
   bool colour = false;
   int width = 100;                                  // columns of the terminal
-  std::vector<std::filesystem::path> source_roots;  // where source lines may be quoted from
-  bool all = false;                                 // info findings in full, too
+  std::vector<std::filesystem::path> source_roots;  // directories whose source lines may be quoted
+  bool all = false;                                 // show info findings in full, too
 };
 
 std::string ReportText(const Report& report, const ReportOptions& options);
 std::string ReportMarkdown(const Report& report, const ReportOptions& options);
-// One object, two-space indented, with a final newline. What is unknown is null; invalid UTF-8
-// becomes U+FFFD.
+// Returns one JSON object, indented by two spaces, with a final newline. Unknown values are null,
+// and invalid UTF-8 becomes U+FFFD.
 std::string ReportJson(const Report& report);
-// One finding, as it stands in ReportJson, on one line: what table finding holds.
+// Returns one finding as in ReportJson, but on one line, as table finding stores it.
 std::string FindingJson(const Finding& finding);
 
-// The capture's start in the store's times, from which --from and --to count; empty without a
-// clock.
+// Returns the capture's start in the store's time, from which --from and --to count, or nothing
+// without a clock.
 absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store);
 
 }  // namespace xlaprof

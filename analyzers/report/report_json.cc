@@ -10,7 +10,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json Nullable(const auto& value) { return value ? Json(*value) : Json(nullptr); }
-// Unix times exceed 2^53, where JavaScript and jq begin to round.
+// Returns a time as a string, because Unix times exceed 2^53, where JavaScript and jq begin to
+// round.
 Json Absolute(const std::optional<int64_t>& ns) {
   return ns ? Json(fmt::to_string(*ns)) : Json(nullptr);
 }
@@ -144,7 +145,7 @@ Json Of(const Finding& finding) {
           {"fingerprint", finding.fingerprint}};
 }
 
-// Null where no source has times of steady steps.
+// Returns null if no source has times of steady steps.
 Json Of(const SteadyStep& steady) {
   if (steady.steps == 0) return nullptr;
   auto host = [&](Doing doing) -> Json {

@@ -28,7 +28,7 @@ int WidthOf(int32_t code) {
   return 1;
 }
 
-// Byte offset after as many leading characters as fit into `width` columns.
+// Returns the byte offset after as many leading characters as fit into `width` columns.
 size_t FitHead(std::string_view text, int width) {
   size_t at = 0;
   while (at < text.size()) {
@@ -40,7 +40,7 @@ size_t FitHead(std::string_view text, int width) {
   return at;
 }
 
-// Byte offset from which the rest fits into `width` columns.
+// Returns the byte offset from which the rest fits into `width` columns.
 size_t FitTail(std::string_view text, int width) {
   size_t at = text.size();
   while (at > 0) {

@@ -1,5 +1,5 @@
-// Laying out text that is printable already (core/base/escape.h): no length may break the page.
-// Widths are columns of a terminal.
+// Lays out text that is already printable (core/base/escape.h), so that no long text breaks the
+// page. Widths are columns of a terminal.
 #pragma once
 
 #include <string>
@@ -9,24 +9,27 @@
 
 namespace xlaprof {
 
-// Columns that printable text takes: combining marks none, East Asian wide characters two.
+// Returns the number of columns that printable text takes. Combining marks take none, and East
+// Asian wide characters take two.
 int DisplayWidth(std::string_view text);
 
-// At most `width` columns, with an ellipsis in the middle: names differ at both ends.
+// Shortens to at most `width` columns, with an ellipsis in the middle, because names differ at both
+// ends.
 std::string Ellipsize(std::string_view text, int width);
 
-// At most `width` columns, with an ellipsis at the end: sentences say the most at their start.
+// Shortens to at most `width` columns, with an ellipsis at the end, because the start of a sentence
+// says the most.
 std::string CutEnd(std::string_view text, int width);
 
-// Two texts cut to `width` columns such that the first place where they differ is seen in both.
+// Shortens two texts to `width` columns, so that both show the first place where they differ.
 std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after,
                                                   int width);
 
-// Lines of at most `width` columns, broken at spaces; a word that is longer is ellipsized. Newlines
-// break, too.
+// Breaks text at spaces and newlines into lines of at most `width` columns. A longer word is
+// ellipsized.
 std::vector<std::string> Wrap(std::string_view text, int width);
 
-// `text` padded with spaces to `width` columns.
+// Pads `text` with spaces to `width` columns.
 std::string PadRight(std::string_view text, int width);
 std::string PadLeft(std::string_view text, int width);
 

@@ -1,4 +1,4 @@
-// The report to paste into an issue: GitHub's Markdown.
+// Writes the report in GitHub's Markdown, to be pasted into an issue.
 #include <algorithm>
 #include <span>
 

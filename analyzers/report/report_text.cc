@@ -1,5 +1,5 @@
-// The report for a terminal: what was read, where a step goes, the findings, then what the sources
-// saw and missed.
+// Writes the report for a terminal: the input, where a step goes, the findings, then the facts that
+// the sources show and do not show.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMinWidth = 40;
 constexpr int kLabel = 7;            // columns of "why", "cost", ... before a finding's text
-constexpr int kMaxParagraph = 4000;  // columns; a name may have megabytes
+constexpr int kMaxParagraph = 4000;  // columns, because a name may have megabytes
 constexpr size_t kListed = 8;        // files of one sort that are named; the rest is counted
 
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };
@@ -53,8 +53,8 @@ class TextReport {
     Line();
     Line(In(Style::kBold, title));
   }
-  // Wrapped, each line `indent` columns to the right; the first line after `lead`, which takes
-  // those columns.
+  // Writes wrapped text, indented by `indent` columns. In the first line, `lead` fills these
+  // columns.
   void Paragraph(int indent, std::string_view text, Style style = Style::kPlain,
                  std::string_view lead = "") {
     bool first = true;
@@ -117,7 +117,7 @@ class TextReport {
       Paragraph(4, "no source has times", Style::kDim, "  ");
   }
 
-  // One row a part.
+  // Writes one row per part.
   void Shares(const std::string& title, const std::vector<StepShare>& shares) {
     const int bar_width =
         width_ >= 50 ? std::min(width_ - 38, 40) : 0;  // a narrow terminal has no room for it
@@ -136,7 +136,7 @@ class TextReport {
     }
   }
 
-  // A bar of eighths of a column.
+  // Returns a bar in steps of an eighth of a column.
   static std::string Bar(double part, int width) {
     constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int eighths = int(std::clamp(part, 0.0, 1.0) * width * 8 + 0.5);
@@ -150,10 +150,10 @@ class TextReport {
     std::vector<const Finding*> full, brief;
     for (const Finding& finding : report_.findings) {
       bool info = finding.severity == Severity::kInfo;
-      if (info && !options_.all && IsAboutCapture(finding)) continue;  // in sections of their own
+      if (info && !options_.all && IsAboutCapture(finding)) continue;  // it has its own section
       (info && !options_.all ? brief : full).push_back(&finding);
     }
-    // --all shows info in full, but what needs fixing stays first.
+    // --all shows info in full, but findings that need fixing stay first.
     std::stable_partition(full.begin(), full.end(),
                           [](const Finding* f) { return f->severity != Severity::kInfo; });
     int warnings = int(std::count_if(
@@ -177,8 +177,8 @@ class TextReport {
       const std::string place = PlaceText(*finding, /*full_path=*/false);
       constexpr int kKind = 20;  // columns of the longest kind, and a space
       const int room = width_ - 2 - kKind;
-      // The place is left out if the title needs the room or names the place. A second line is for
-      // the end of a title, which is the cause.
+      // The place is left out if the title needs the room or names the place. A title may take a
+      // second line, because it ends with the cause.
       if (!place.empty() &&
           DisplayWidth(Printable(title)) + 3 + DisplayWidth(Printable(place)) <= room &&
           !finding->words.names_place)
@@ -247,7 +247,7 @@ class TextReport {
       Paragraph(6, "(the file is newer than the capture: the line may have moved)", Style::kYellow);
   }
 
-  // The text, or where it was said before.
+  // Returns the text, or a reference to the finding that had the same text before.
   static std::string Once(std::map<std::string, int>& said_in, const std::string& text, int rank) {
     auto [said, is_new] = said_in.emplace(text, rank);
     return is_new || text.empty() ? text : fmt::format("as in {}", said->second);
@@ -269,7 +269,7 @@ class TextReport {
     if (reason.after) Line(std::string(size_t(indent), ' ') + In(Style::kGreen, "+ " + after));
   }
 
-  // Prints what these files cannot show, and how to get it.
+  // Lists the facts that these files do not show, and how to get them.
   void Missing() {
     if (options_.all) return;
     bool first = true;
@@ -368,7 +368,7 @@ class TextReport {
   }
 
   void NotRead() {
-    std::map<std::string, std::vector<std::string>> groups;  // by sort
+    std::map<std::string, std::vector<std::string>> groups;  // by the reason
     for (const SourceRow& source : report_.sources) {
       if (source.imported) continue;
       if (source.derived_from) {
@@ -380,7 +380,7 @@ class TextReport {
       }
     }
     std::vector<std::string> others;
-    std::string why;  // this one is read
+    std::string why;  // why this run was read
     for (const RunRow& run : report_.runs) {
       if (run.selected) {
         why = run.why.empty() ? "" : "; this one: " + run.why;
@@ -410,7 +410,7 @@ class TextReport {
   const ReportOptions& options_;
   const int width_;
   const SourceNames names_;
-  std::map<std::string, int> reason_in_, advice_in_;  // text -> rank of the finding that said it
+  std::map<std::string, int> reason_in_, advice_in_;  // text -> rank of its first finding
   std::string out_;
 };
 

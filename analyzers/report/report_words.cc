@@ -10,11 +10,11 @@
 namespace xlaprof {
 namespace {
 
-constexpr double kLeastPart = 0.001;  // of a steady step: less is no reason to look there
+constexpr double kLeastPart = 0.001;  // a smaller part of a steady step is not worth a look
 
 bool IsFromTimeline(const Finding& finding) { return finding.analyzer->is_from_timeline; }
 
-// A share of each step says nothing of it.
+// Returns whether the cost is paid once, so that a share of each step means nothing.
 bool IsPaidOnce(const Finding& finding) {
   return finding.analyzer->is_paid_once || (finding.count == 1 && !IsFromTimeline(finding));
 }
@@ -222,7 +222,7 @@ std::string TotalSharesTitle(const Summary& summary) {
 }
 
 std::string StepSpreadText(const Summary& summary) {
-  constexpr int64_t kHundred = 100;  // of fewer the 99th percentile is the longest
+  constexpr int64_t kHundred = 100;  // with fewer steps the 99th percentile is the longest
   if (summary.steady_steps == 1 || !summary.step_p99_ns) return "one step";
   if (summary.steady_steps < kHundred) {
     return fmt::format("median of {}; the longest takes {}", CountText(summary.steady_steps),
@@ -234,7 +234,7 @@ std::string StepSpreadText(const Summary& summary) {
 std::vector<StepShare> TotalShares(const Summary& summary) {
   std::vector<StepShare> shares;
   auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
-    if (total_ns.value_or(0) == 0) return;  // nothing to see, or unknown
+    if (total_ns.value_or(0) == 0) return;  // zero or unknown
     StepShare share{.name = devices > 1 ? "mean " + name : name,
                     .ns = *total_ns / std::max<int64_t>(1, devices)};
     if (summary.wall_ns.value_or(0) > 0) {
@@ -312,9 +312,9 @@ std::string CostText(const Report& report, const Finding& finding) {
   const Summary& summary = report.summary;
   if (!finding.cost_ns) return IsAboutCapture(finding) ? "" : finding.words.cost_note;
   std::string out = DurationText(*finding.cost_ns);
-  // Only what lies in the window may be divided by it.
+  // Only time inside the window may be divided by the window.
   if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
-    // The steps that the finding was counted in, such as the steady ones.
+    // The number of steps in which the finding was counted, for example of the steady steps.
     double steps = finding.count && finding.per_step.value_or(0) > 0
                        ? double(*finding.count) / *finding.per_step
                        : double(summary.timed_steps.value_or(0));

@@ -15,14 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMaxFileBytes = 8 << 20;  // no source file that a person writes is longer
-constexpr size_t kMaxPathBytes = 4096;      // as the system's PATH_MAX
-constexpr size_t kMaxParts = 64;            // of a path, its last, that are looked for elsewhere
-constexpr size_t kTextHeadBytes = 4096;     // a NUL in here: not text
+constexpr int64_t kMaxFileBytes = 8 << 20;  // no source file written by a person is longer
+constexpr size_t kMaxPathBytes = 4096;      // like the system's PATH_MAX
+constexpr size_t kMaxParts = 64;            // last parts of a path that are searched elsewhere
+constexpr size_t kTextHeadBytes = 4096;     // a file with a NUL in its head is not text
 constexpr int kMaxColumns = 200;
 
-// `path` with its symlinks followed, if it lies under `root` (also resolved) and no directory or
-// file on the way from there is hidden: under a home directory those hold keys and passwords.
+// Returns `path` with its symlinks resolved, if it lies under `root` (also resolved), and no
+// directory or file below `root` on the way is hidden. Hidden ones in a home directory hold keys
+// and passwords.
 std::optional<fs::path> Inside(const fs::path& path, const fs::path& root) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
@@ -48,8 +49,8 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
       if (auto found = Inside(file, root)) return found;
     }
   }
-  // A file that exists under its own path stays where it is. A file that does not exist was
-  // recorded on another machine or in another directory.
+  // A file that exists under its own path, but in no root, is not searched elsewhere. A file that
+  // does not exist was recorded on another machine or in another directory.
   std::error_code error;
   if (file.is_absolute() && fs::exists(fs::symlink_status(file, error))) return std::nullopt;
   const fs::path relative = file.relative_path();
@@ -67,7 +68,7 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
 
 class File {
  public:
-  // Not blocking, should it be a pipe; and no link in place of what was resolved.
+  // Does not block if the file is a pipe, and does not follow a link that has replaced the file.
   explicit File(const fs::path& path)
       : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)) {}
   ~File() {

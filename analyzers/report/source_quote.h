@@ -1,4 +1,4 @@
-// A line of the user's source, for a report. Never trusts a path that came out of a capture.
+// Quotes a line of the user's source in a report. Paths from a capture are never trusted.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,10 @@ struct Quote {
   bool newer_than_capture = false;
 };
 
-// Line `line` of `file`, if `file` resolves (symlinks followed) to a regular text file under one of
-// `roots`; a path that is not there is tried by its longest suffix that exists under a root. Empty
-// otherwise. `capture_epoch_ns`: when the capture was made, to say that the file has changed since;
-// 0 if unknown.
+// Returns line `line` of `file`, if `file` resolves (symlinks followed) to a regular text file
+// under one of `roots`. If the path does not exist, its longest suffix that exists under a root is
+// used. Otherwise returns nothing. `capture_epoch_ns` is the time of the capture, or 0 if it is
+// unknown. With it the quote says whether the file has changed since.
 std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
                                  std::span<const std::filesystem::path> roots,
                                  int64_t capture_epoch_ns);

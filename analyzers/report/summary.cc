@@ -16,7 +16,8 @@
 namespace xlaprof {
 namespace {
 
-// First start to last end of the events of each process that has any, inside the slice.
+// Returns, for each process with events, the time from the first start to the last end inside the
+// slice.
 absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Run& run) {
   std::map<int64_t, Interval> out;
   XP_TRY(run.store().Each(
@@ -32,7 +33,7 @@ absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Run& run) {
   return out;
 }
 
-// Adds up what the leading thread of each process did in its window.
+// Adds the tracing and input time of each process's leading thread in its window.
 absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windows,
                         Summary& summary) {
   for (const auto& [process, window] : windows) {
@@ -48,8 +49,8 @@ absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windo
 absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>& windows,
                               Summary& summary) {
   XP_TRY(HostTotals(run, windows, summary));
-  // Rows without a start lie outside of the window that the clocked sources saw.
-  // Of a row that a slice cuts, the part inside.
+  // Rows without a start are outside the window of the sources with a clock. If a slice cuts a row,
+  // only the part inside counts.
   const int64_t from_ns = run.slice().from_ns.value_or(INT64_MIN),
                 to_ns = run.slice().to_ns.value_or(INT64_MAX);
   auto total = [&](const char* table) {
@@ -64,7 +65,7 @@ absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>&
   XP_TRY(summary.execute_ns, total("execution"));
   XP_TRY(summary.transfer_ns, total("transfer"));
   if (!summary.execute_ns) summary.execute_ns = summary.device_busy_ns;
-  if (summary.tracing_ns) {  // the host's threads were recorded: none seen means none there
+  if (summary.tracing_ns) {  // the host's threads were recorded, so nothing seen means 0
     if (!summary.compile_ns) summary.compile_ns = 0;
     if (!summary.transfer_ns) summary.transfer_ns = 0;
   }
@@ -131,9 +132,9 @@ void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
   if (other && *other > count.value_or(0)) count = other;
 }
 
-// A paste of the counters alone: each execution looked its graph up.
+// Takes counts from a report that has only the counters. Each execution looked up its graph once.
 absl::Status CountsFromCounters(const Run& run, int64_t report_id, Summary& summary) {
-  constexpr int64_t kMostCounted = int64_t{1} << 60;  // damaged reports claim what they like
+  constexpr int64_t kMostCounted = int64_t{1} << 60;  // damaged reports may claim any number
   auto value = [&](const char* name) {
     return run.store().One<int64_t>("SELECT value FROM counter WHERE report_id = ?1 AND name = ?2",
                                     report_id, name);
@@ -146,9 +147,9 @@ absl::Status CountsFromCounters(const Run& run, int64_t report_id, Summary& summ
   return absl::OkStatus();
 }
 
-// Sums are by total(): sum() fails where hostile numbers overflow.
-// A count is unknown, not 0, where no source could have shown one: without a clock, or in a trace
-// that shows nothing of a runtime that compiles.
+// Sets the counts. A count is unknown, not 0, if no source could have shown it: without a clock, or
+// in a trace that shows nothing of a runtime that compiles. The queries use total(), because sum()
+// fails if hostile numbers overflow.
 absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary& summary) {
   XP_TRY(summary.compile_count,
          run.store().One<int64_t>("SELECT nullif(count(*), 0) FROM compile"));
@@ -160,7 +161,7 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
     for (auto* count : {&summary.compile_count, &summary.execution_count, &summary.transfer_count})
       *count = count->value_or(0);
   }
-  // Counters, and exit summaries by their lines (with or without the op), tell of the same calls.
+  // Counters and the lines of exit summaries (with or without the op) describe the same calls.
   XP_TRY(
       summary.fallback_count,
       run.store().One<int64_t>(
@@ -177,8 +178,8 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
   return absl::OkStatus();
 }
 
-// One row an imported source, with what its own rows say; the files of a dump folder, several a
-// program, are one.
+// Adds one row per imported source, with the counts of its own rows. All files of a dump directory,
+// which has several per program, are one row.
 absl::Status AddCoverage(const Run& run, const std::string& totals_note, Summary& summary) {
   std::map<int64_t, size_t> row_of;  // source -> place in coverage
   std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
@@ -207,7 +208,7 @@ absl::Status AddCoverage(const Run& run, const std::string& totals_note, Summary
     const auto row = row_of.find(id);
     return row == row_of.end() ? nullptr : &summary.coverage[row->second];
   };
-  // A recording is cited by none of its rows: all that its processes did is from it.
+  // The rows of a recording do not refer to it, so all rows of its processes belong to it.
   auto rows = [&](const char* table, const char* what, auto&& use) {
     return run.store().Each(
         fmt::format("SELECT coalesce(v.source_id, p.source_id), count({}) FROM {} x LEFT JOIN "
@@ -225,13 +226,13 @@ absl::Status AddCoverage(const Run& run, const std::string& totals_note, Summary
   XP_TRY(rows("compile", "*", add_to(&Coverage::compiles)));
   XP_TRY(rows("execution", "*", add_to(&Coverage::executions)));
   XP_TRY(rows("transfer", "*", add_to(&Coverage::transfers)));
-  // Steps: those of its executions, and those that it shows itself.
+  // The steps are those of its executions, and those that it shows itself.
   XP_TRY(rows("execution", "DISTINCT x.step_id", add_to(&Coverage::steps)));
   XP_TRY(rows("step", "*", [](Coverage& c, int64_t n) { TakeMore(c.steps, n); }));
   for (Coverage& c : summary.coverage) {
     if (c.steps == 0) c.steps.reset();
   }
-  // Events lie on tracks, and tracks belong to the source that told of them, else of their process.
+  // Events are on tracks. A track belongs to its own source, or else to the source of its process.
   XP_TRY(run.store().Each(
       "SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
       "min(c.min_ts_ns), "
@@ -296,7 +297,8 @@ absl::Status AddCoverage(const Run& run, const std::string& totals_note, Summary
   return absl::OkStatus();
 }
 
-// The host's steps of an asynchronous program may be far shorter than what they ask for.
+// Finds work after the steps. In an asynchronous program, the host's steps may be far shorter than
+// the work that they launch.
 void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns,
                     Summary::Device& out) {
   constexpr int64_t kManySteps = 3;
@@ -311,7 +313,7 @@ void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns
   const int64_t after_ns = device.span().end_ns - end_ns;
   if (count == 0 || !step_ns || after_ns <= kManySteps * *step_ns) return;
   const int64_t busy_ns = Overlap(device.busy, {begin_ns, device.span().end_ns}) / count;
-  // A host that waits in its steps has none to queue: what comes after is another's work.
+  // If the host waits in its steps, it does not queue their work, so later work has another origin.
   if (double(busy_ns) < kWellAbove * double(*step_ns)) return;
   out.after_steps_ns = after_ns;
   out.busy_a_step_ns = busy_ns;
@@ -353,7 +355,7 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   }
   if (window) {
     summary.wall_ns = window->length_ns();
-    // Only the first step of the run tells how long the start took; a capture may open later.
+    // Only the first step of the run shows how long the start took. A capture may begin later.
     if (!steps->all.empty() && steps->all.front().ts_ns && steps->all.front().dur_ns) {
       summary.time_to_first_step_ns =
           *steps->all.front().ts_ns + *steps->all.front().dur_ns - window->begin_ns;

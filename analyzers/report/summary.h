@@ -1,5 +1,5 @@
-// The summary at the head of every report, and the object "summary" of report --format json: where
-// the time of a step goes.
+// The summary at the head of every report, which is also the object "summary" of report --format
+// json: where the time of a step goes.
 #pragma once
 
 #include <optional>
@@ -19,29 +19,29 @@ struct Coverage {
   std::string note;
 };
 
-// Times in ns. Per-step figures divide what one source saw by the steps that the same source saw; a
-// source without a clock gives counts only. Empty: no source knows. `*_from` names the source of a
-// figure, for the reader.
+// All times are in ns. Per-step figures divide the figures of one source by the steps of the same
+// source. A source without a clock gives counts only. A value is empty if no source knows it.
 struct Summary {
-  std::optional<int64_t> steps;        // all that any source saw
-  std::optional<int64_t> timed_steps;  // with start and length
+  std::optional<int64_t> steps;        // all steps that any source saw
+  std::optional<int64_t> timed_steps;  // steps with a start and a length
   std::optional<int64_t> wall_ns;      // window of the sources with a clock
-  std::optional<int64_t>
-      time_to_first_step_ns;             // from the window's start to the end of the first step
-  std::optional<int64_t> warm_up_steps;  // leading steps that compile
-  int64_t steady_steps = 0;              // after warm-up, with a length
-  std::optional<int64_t> step_p50_ns, step_p99_ns;  // of these
+  // The time from the window's start to the end of the first step.
+  std::optional<int64_t> time_to_first_step_ns;
+  std::optional<int64_t> warm_up_steps;             // leading steps that compile
+  int64_t steady_steps = 0;                         // steps after warm-up with a length
+  std::optional<int64_t> step_p50_ns, step_p99_ns;  // of the steady steps
   std::optional<int64_t> warm_up_step_p50_ns;
   std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
   // Totals over the window or, without a clock, the metrics' accumulators.
   std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
-  bool totals_from_logs = false;  // else from the window or the metrics
+  bool totals_from_logs = false;  // otherwise from the window or the metrics
   std::optional<int64_t> device_busy_ns, device_idle_ns;
   struct Device {
     std::string name;                  // DeviceTime's label
     int64_t busy_ns = 0, span_ns = 0;  // union of busy time; first start to last end
-    // Set if the device works on long after the host's last step: for how long, and its busy time
-    // per step, from the start of the first step on. Such steps only queue work.
+    // The time that the device works after the host's last step, and its busy time per step since
+    // the start of the first step. Set only if the device works on for long. Such steps only queue
+    // work.
     std::optional<int64_t> after_steps_ns, busy_a_step_ns;
   };
   std::vector<Device> devices;

@@ -8,13 +8,13 @@
 namespace xlaprof {
 namespace {
 
-// What was going on while the device idled, and what to do about that.
+// Words for what happened while the device was idle, and the advice.
 struct CauseWords {
   std::string meanwhile;  // continues "idle while "
   std::string advice;
 };
 
-// Says where the host did it: " in 25 scopes, most in 'layer 0'".
+// Returns the scopes in which the host did it: " in 25 scopes, most in 'layer 0'".
 std::string InScopes(const DeviceGapFigures& figures) {
   std::string in = figures.scopes > 1 ? fmt::format(" in {} scopes", figures.scopes) : "";
   if (!figures.scope.empty())
@@ -44,7 +44,7 @@ CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
   return words;
 }
 
-// Returns the words of what the host did.
+// Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
   const bool cpp = framework == Framework::kCpp;
   switch (figures.doing) {
@@ -83,7 +83,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
   return {};
 }
 
-// Advises on a host that only launches later than the device works.
+// Returns the advice if the host only launches too late.
 std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framework) {
   const bool cpp = framework == Framework::kCpp;
   if (!figures.launches_in_scope)
@@ -103,7 +103,7 @@ CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
     case Doing::kInput:
     case Doing::kTransfer:
     case Doing::kCompile:
-      break;  // Here the host is slow of itself, so that the advice on what it does fits.
+      break;  // The host itself is slow here, so the advice for its activity applies.
     case Doing::kNothing:
     case Doing::kUserCode:
     case Doing::kRuntime:
@@ -114,7 +114,7 @@ CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
   return words;
 }
 
-// Returns the words of what the device waited for, which is what the host did unless the work is
+// Returns the words for what the device waited for. This is what the host did, unless the work is
 // launched call by call.
 CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
   const bool cpp = framework == Framework::kCpp;

@@ -7,7 +7,7 @@
 namespace xlaprof {
 namespace {
 
-// What the device waits for, and what to do about that.
+// Words for what the device waits for, and the advice.
 struct WaitWords {
   const char* what;
   const char* advice;

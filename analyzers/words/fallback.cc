@@ -1,4 +1,4 @@
-// What a finding of fallback says.
+// The words of fallback.
 #include "analyzers/fallback.h"
 
 #include <fmt/format.h>
@@ -12,12 +12,12 @@
 namespace xlaprof {
 namespace {
 
-// What to write instead of an op, by the op's name without namespace and overload. Ops whose
-// result's shape depends on values can have no lowering on a compiler with static shapes: the
-// remedy is another formulation, not an issue report.
+// Replacements for an op, by its name without namespace and overload. A compiler with static shapes
+// cannot lower ops whose result's shape depends on values. So the remedy for these is other code,
+// not a request for a lowering.
 struct OpAdvice {
   std::string_view op, python;
-  std::string_view cpp = {};  // "" if it is the same
+  std::string_view cpp = {};  // "" if it is the same in C++
 };
 
 constexpr auto kAdvice = std::to_array<OpAdvice>({
@@ -70,7 +70,7 @@ constexpr std::string_view kPrintAdvice =
 constexpr std::string_view kNoProfile =
     "not measured, because no profile covers the early executions that it causes";
 
-// Returns the op's name without its namespace and its overload: nonzero, of aten::nonzero.out.
+// Returns the op's name without namespace and overload: nonzero for aten::nonzero.out.
 std::string_view BareName(std::string_view op) {
   if (const size_t colons = op.find("::"); colons != std::string_view::npos)
     op.remove_prefix(colons + 2);
@@ -158,7 +158,7 @@ std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Fra
   return advice;
 }
 
-// The executions of the cut, which are listed first, need no words.
+// Returns the lines of evidence. Executions of the cut come first and need no text.
 std::vector<std::string> EvidenceLines(const FallbackOpFigures& figures, const Finding& finding) {
   std::vector<std::string> lines;
   if (figures.cut) lines.emplace_back();

@@ -1,4 +1,4 @@
-// What a finding of graph_fragmentation says.
+// The words of graph_fragmentation.
 #include "analyzers/graph_fragmentation.h"
 
 #include <fmt/format.h>

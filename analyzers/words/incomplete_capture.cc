@@ -127,7 +127,7 @@ std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework f
       figures.is_torch_profile ? "prof.step() of torch.profiler, " : "");
 }
 
-// How to get the whole metrics report.
+// Returns the call that prints the whole metrics report.
 std::string_view ReportCall(Framework framework) {
   return framework == Framework::kCpp ? "metrics_report()"
                                       : "torch_xla.debug.metrics.metrics_report()";

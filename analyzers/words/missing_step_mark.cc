@@ -1,4 +1,4 @@
-// What a finding of missing_step_mark says.
+// The words of missing_step_mark.
 #include "analyzers/missing_step_mark.h"
 
 #include <fmt/format.h>

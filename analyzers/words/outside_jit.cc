@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxLines = 3;  // that the reason names
+constexpr size_t kMaxLines = 3;  // lines that the reason names
 
 // Returns "add 12, mul 3 and 4 more".
 std::string Named(const OperationCounts& operations) {

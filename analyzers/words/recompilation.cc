@@ -9,8 +9,7 @@
 namespace xlaprof {
 namespace {
 
-// Returns what compiled, as a reader calls it: `train_step`, "train step", "the graph cut at
-// train.py:7".
+// Returns the site's name for readers: `train_step`, "train step", "the graph cut at train.py:7".
 std::string Name(const RecompileSite& site) {
   if (!site.function.empty()) return fmt::format("`{}`", site.function);
   const bool is_read = site.cut == CutKind::kValueAccess;
@@ -21,13 +20,13 @@ std::string Name(const RecompileSite& site) {
   return is_read ? "a read before the step mark" : "the step";
 }
 
-// Returns whether the site's name, as a reader calls it, is its place.
+// Returns whether the site's name for readers is its place.
 bool NamesItsPlace(const RecompileSite& site) {
   if (!site.function.empty() || site.place.empty()) return false;
   return site.cut == CutKind::kValueAccess || site.step_name.empty();
 }
 
-// Returns what the readers of a capture call the thing that shows a cause; "" for nothing.
+// Returns the usual name of the source that shows a cause; "" for kNothing.
 std::string_view Name(SeenIn seen_in, Framework framework) {
   switch (seen_in) {
     case SeenIn::kNothing:
@@ -87,7 +86,7 @@ std::string Title(const RecompileFigures& figures, int64_t compiles, const std::
   return title;
 }
 
-// Returns what a note says.
+// Returns the text of a note.
 struct NoteText {
   SeenIn seen_in;
   Framework framework;
@@ -165,7 +164,7 @@ struct NoteText {
   }
 };
 
-// Returns another change that came along: what, where, and both values.
+// Describes another change that happened at the same time: its item, its place and both values.
 std::string Beside(const RecompileCause& cause) {
   std::string text = cause.input.empty() ? cause.Name() : "input " + cause.input;
   if (!cause.location.empty())
@@ -174,7 +173,7 @@ std::string Beside(const RecompileCause& cause) {
   return text;
 }
 
-// Returns `text` with a capital and a full stop; "" of "".
+// Returns `text` with a capital letter and a full stop, or "" for "".
 std::string Sentence(std::string text) {
   if (text.empty()) return text;
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -189,7 +188,7 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
     note += fmt::format(
         "{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
         note.empty() ? "" : "; ", figures.from_sizes, compiles);
-  const bool shown = !cause.Name().empty() || note.empty();  // else the note says what was compared
+  const bool shown = !cause.Name().empty() || note.empty();  // otherwise the note says it
   std::vector<std::string> sentences;
   if (cause.seen_in != SeenIn::kNothing && shown)
     sentences.push_back(Sentence(fmt::format("{} shows this", Name(cause.seen_in, framework))));

@@ -15,7 +15,7 @@ std::string DimensionName(int dimension, size_t rank) {
   return fmt::format("dimension {}", dimension);
 }
 
-// Returns "dimensions=" of dimensions={0} and "precision =" of precision = [HIGHEST], but "" of
+// Returns "dimensions=" for dimensions={0} and "precision =" for precision = [HIGHEST], but "" for
 // f32[]{weak_type=True}.
 std::string KeyOf(const std::string& value) {
   const size_t sign = value.find('=');
@@ -38,7 +38,7 @@ std::string Values(const std::vector<std::string>& values) {
   std::string text;
   for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
     std::string value = values[i];
-    const std::string key = KeyOf(values[0]);  // once is enough
+    const std::string key = KeyOf(values[0]);  // only the first value keeps its key
     if (i > 0 && value.starts_with(key)) value = value.substr(key.size());
     text += (i == 0 ? "" : " → ") + Short(std::move(value));
   }
@@ -215,7 +215,7 @@ ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
     case ReasonType::kNoStepMark:
       return {"its graph grows, as no step is marked",
               "See missing_step_mark: where each step is marked, its graph is compiled once."};
-    default:  // unknown; the others are reasons of other kinds
+    default:  // unknown; other kinds of findings have the other reasons
       break;
   }
   const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;

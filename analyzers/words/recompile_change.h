@@ -8,12 +8,12 @@
 
 namespace xlaprof {
 
-// Words that follow the site's name in the title, and the remedy.
+// The words that follow the site's name in the title, and the remedy.
 struct ChangeWords {
   std::string what, advice;
 };
 
-// Returns the words of the change. `cpp`: the program is written in C++.
+// Returns the words for the change. `cpp` means that the program is written in C++.
 ChangeWords SayChange(const RecompileFigures& figures, bool cpp);
 
 // Returns the caveat for figures that depend on how often each size came, if nobody counted it.

@@ -91,7 +91,7 @@ VerdictWords Judged(const CountFigures& figures) {
   return {};
 }
 
-// Whether the counts are of reports that each stand for themselves.
+// Returns whether the counts are from reports that do not continue one another.
 bool IsApart(CountVerdict verdict) {
   return verdict == CountVerdict::kGoesOnInEachReport ||
          verdict == CountVerdict::kProcessesOrGoesOn;

@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-// Of compilations with times
+// Compilations with times
 
 std::string Describe(const TimedCompilation& c) {
   std::string out = DurationText(c.dur_ns);
@@ -42,7 +42,7 @@ std::string FirstsTitle(const FirstCompilations& figures, int64_t count) {
   return title;
 }
 
-// How long the program waits for steps that pay the compilation back.
+// Says how many steps take as long as compiling, and how many pay it back.
 std::string StepsText(const std::optional<CompileSteps>& steps) {
   if (!steps) return "";
   return fmt::format("This is as long as {}. It is under {:.0f} % of the run after {} steps.",
@@ -96,7 +96,7 @@ Words Say(const FirstCompilations& figures, const Finding& finding, Framework fr
   return words;
 }
 
-// Of the metric, and of torch_xla's own lines
+// The metric, and torch_xla's own lines
 
 std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding) {
   std::string title = fmt::format("{} took {}", Plural(*finding.count, "compilation"),
@@ -136,7 +136,7 @@ Words Say(const SlowCompileLines& figures, const Finding&, Framework framework) 
       .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
 }
 
-// Of XLA's alarms
+// XLA's alarms
 
 std::string TookText(int64_t ns, bool ended) {
   return fmt::format("{}{}", ended ? "" : "over ", DurationText(ns));
@@ -147,7 +147,7 @@ std::string ProcessesText(const CompileAlarms& alarms) {
   return processes > 1 ? fmt::format(", in {} processes", processes) : "";
 }
 
-// "reduce-window s32[625000,16]"
+// Returns the instruction or module of an alarm: "reduce-window s32[625000,16]".
 std::string WhatText(const CompileAlarm& alarm) {
   if (!alarm.subject.op) return alarm.name.value_or("an instruction");
   constexpr size_t kMaxShapeBytes = 60;  // tuples may be of any length
@@ -224,7 +224,7 @@ std::string Why(const SlowCompileAlarms& figures) {
   return "";
 }
 
-// Which alarms measured the cost.
+// Says which alarms measured the cost.
 std::string_view AlarmsText(AlarmKind kind) {
   switch (kind) {
     case AlarmKind::kCompile:

@@ -1,4 +1,4 @@
-// What a finding of sync_point says.
+// The words of sync_point.
 #include "analyzers/sync_point.h"
 
 #include <fmt/format.h>
@@ -118,7 +118,7 @@ std::string WhatIsFetched(const CountedReadFigures& figures, Framework framework
     case Counted::kCalls:
       return fmt::format("{} is read from the device", ReadNoun(figures.value, framework));
     case Counted::kFetches:
-      // A transfer does not tell of which language the number is.
+      // A transfer does not show whether Python or C++ reads the number.
       return fmt::format("{} is fetched from the device", figures.value == ReadValue::kNumber
                                                               ? "a number"
                                                               : ReadNoun(figures.value, framework));
@@ -149,7 +149,7 @@ std::string CostNote(const CountedReadFigures& figures, const Finding& finding) 
              : "not measured, because no source has the time of these reads";
 }
 
-// Returns what fetches values such as those that the transfers carried.
+// Returns advice on calls that fetch values such as those that were transferred.
 std::string FetchAdvice(const CountedReadFigures& figures, Framework framework) {
   const bool is_cpp = framework == Framework::kCpp;
   if (figures.value == ReadValue::kNumber && !figures.may_be_fallback) {

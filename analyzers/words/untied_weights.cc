@@ -1,4 +1,4 @@
-// What a finding of untied_weights says. It is the same for each framework.
+// The words of untied_weights, which are the same for each framework.
 #include "analyzers/untied_weights.h"
 
 #include <fmt/format.h>
