@@ -7,8 +7,8 @@
 namespace xlaprof {
 namespace {
 
-// "train.1/forward.2/aten::mul.7" -> "forward": torch_xla numbers scopes and adds one an op, whose
-// "::" HLO prints "__".
+// Returns "forward" for "train.1/forward.2/aten::mul.7". torch_xla numbers scopes and adds one per
+// op, whose "::" is printed as "__" in HLO.
 std::string InnermostUserScope(std::string_view path) {
   while (!path.empty()) {
     const size_t slash = path.rfind('/');
@@ -48,7 +48,7 @@ absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
   XP_TRY(auto dumps, store.One<int64_t>(
                          "SELECT count(*) FROM source WHERE format = 'ir_dump' AND imported = 1"));
   settings.dumps |= dumps.value_or(0) > 0;
-  // Its step-time lines and its stacks are switched on together.
+  // PT_XLA_DEBUG switches on both torch_xla's profiler lines and its stacks.
   XP_TRY(auto lines, store.One<int64_t>("SELECT count(*) FROM profiler_line"));
   settings.fallback_stacks = lines.value_or(0) > 0;
   XP_TRY(
@@ -57,8 +57,8 @@ absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
                  [&](std::string scope, int64_t n) {
                    settings.reads_in_scope[InnermostUserScope(scope)] += n;
                  }));
-  // Lazy graphs (told by their hash, or the name of their module) carry scopes only where a debug
-  // setting was on.
+  // Lazy graphs, which have a hash or a typical module name, have scopes only if a debug setting
+  // was on.
   std::map<int64_t, std::map<std::string, int64_t>> of_graph;
   XP_TRY(store.Each(
       "SELECT n.graph_id, n.scope, count(*) FROM graph_node n JOIN graph g ON g.id = n.graph_id "

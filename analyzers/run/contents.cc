@@ -22,7 +22,7 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
     if (issue.code == "on_cpu" && !contents.runs_on_cpu && path != path_of_source.end())
       contents.runs_on_cpu = {path->second, issue.first_line.value_or(1), issue.count};
   }
-  // A loader with worker processes has another iterator than one that loads in the step's thread.
+  // A loader with worker processes uses another iterator than one that loads in the step's thread.
   XP_TRY(contents.data_loader,
          store.One<std::string>("SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
                                 "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "

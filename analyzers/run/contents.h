@@ -1,5 +1,4 @@
-// The contents of the run: how many rows of each kind its sources gave, and which formats were
-// read.
+// The contents of the run: the numbers of rows of each kind, and the formats of its sources.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +13,27 @@
 namespace xlaprof {
 
 struct Contents {
-  std::set<std::string> formats;      // of the imported sources, where known
-  std::set<std::string> issue_codes;  // of what could not be read as it should be
+  std::set<std::string> formats;      // of the imported sources, if known
+  std::set<std::string> issue_codes;  // codes of the import issues
   // The first notice that the program runs on the CPU: where it was printed and how often.
   struct Notice {
     std::string path;
     int64_t line = 1, count = 0;
   };
   std::optional<Notice> runs_on_cpu;
-  OptText data_loader;                // how PyTorch's profiler names the iterator of a DataLoader
+  OptText data_loader;                // the DataLoader's iterator, as named by PyTorch's profiler
   bool has_torch_ops = false;         // PyTorch's own profiler recorded operations
 
-  // Numbers of rows, of the whole run.
+  // Numbers of rows in the whole run.
   int64_t events = 0;
   int64_t metrics_reports = 0, metrics = 0, counters = 0, profiler_lines = 0;
   int64_t sites = 0, compile_reasons = 0, compile_alarms = 0;
   int64_t execution_metrics = 0;  // metrics that time executions
   int64_t graphs_with_nodes = 0;  // graphs that are more than a list of inputs
 
-  std::vector<SettingRow> settings;  // one for each name, in the order of names
-  std::map<int64_t, std::string>
-      changed_setting;  // by process: the first setting with several values
+  std::vector<SettingRow> settings;  // one per name, in the order of names
+  // By process: the first setting with several values.
+  std::map<int64_t, std::string> changed_setting;
 
   static absl::StatusOr<Contents> Of(const Run& run);
 };

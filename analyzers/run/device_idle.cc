@@ -8,8 +8,9 @@
 namespace xlaprof {
 namespace {
 
-// Busy time and the executions on that device: between the ops of one execution a device is not
-// idle but badly recorded (a CPU shows only the ops that it times).
+// Returns the busy time and the executions of a device. Between the ops of one execution a device
+// is not idle. The ops are only recorded incompletely, because a CPU shows only the ops that it
+// times.
 absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceTime& device) {
   std::vector<Interval> out = device.busy;
   XP_TRY(store.Each(
@@ -61,7 +62,7 @@ absl::StatusOr<DeviceIdle> Measure(const Store& store, DeviceTime time, const St
   const Interval span{device.occupied.front().begin_ns, device.occupied.back().end_ns};
   device.steady = span;
   if (auto window = steps.SteadyWindow(device.time.process_id)) {
-    // The host works until its last step ends, also after the device's last execution.
+    // The host works until its last step ends, even after the device's last execution.
     device.steady = {window->begin_ns, std::max(window->end_ns, span.end_ns)};
     device.chances = steps.TimedSteady(device.time.process_id);
     device.by_steps = true;

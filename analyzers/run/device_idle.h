@@ -1,5 +1,4 @@
-// When each device stood idle between executions, and which part of the time counts: the steady
-// part, after warm-up.
+// Finds when each device was idle between executions, in the steady part of the run after warm-up.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,16 @@ namespace xlaprof {
 
 struct DeviceIdle {
   DeviceTime time;
-  std::vector<Interval> occupied;  // busy, or inside an execution: disjoint, sorted
+  std::vector<Interval> occupied;  // busy or inside an execution; disjoint, sorted
   // From the first steady step to the end of the last one or of the device's work. Without timed
-  // steps: from the first run of the program on which the device spends most of its time; what
-  // comes before is loading and first executions of helpers. Empty when all is warm-up.
+  // steps, it begins at the first run of the program that takes most of the device's time, because
+  // loading and first runs of helpers come before that. Empty if everything is warm-up.
   Interval steady;
   Interval warm_up;            // from the device's first work to `steady`
-  std::vector<Interval> gaps;  // not occupied, in `steady`
+  std::vector<Interval> gaps;  // times in `steady` that are not occupied
   int64_t idle_ns = 0;         // sum of the gaps
   int64_t warm_up_idle_ns = 0;
-  int64_t chances = 0;    // steady steps, else executions in `steady`
+  int64_t chances = 0;    // steady steps, or else executions in `steady`
   bool by_steps = false;  // `chances` are steps
 
   double idle_share() const {
@@ -38,7 +37,7 @@ struct IdleTime {
   static absl::StatusOr<IdleTime> Of(const Run& run);
 };
 
-// Time that `with` shares with disjoint, sorted intervals.
+// Returns the time that `with` shares with disjoint, sorted intervals.
 int64_t Overlap(const std::vector<Interval>& sorted, Interval with);
 
 }  // namespace xlaprof

@@ -11,7 +11,7 @@ namespace {
 // Memory space 5 in XLA's layouts is the host's memory.
 constexpr std::string_view kHostMemory = "S(5)";
 
-// Returns copy-done.2 of "%copy-done.2 = f32[...] copy-done(...)" and of "copy-done.2".
+// Returns copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)" and for "copy-done.2".
 std::string_view OpName(std::string_view text) {
   if (text.starts_with('%')) text.remove_prefix(1);
   return text.substr(0, text.find_first_of(" =("));
@@ -76,7 +76,7 @@ absl::StatusOr<DeviceOpDetails> DetailsOf(const Run& run, StringId name, const D
       if (auto* i = std::get_if<int64_t>(&argument.value)) details.bytes = *i;
     }
   }
-  // The op in the program's text, and the ops that it waits for: its operands.
+  // Reads the op in the program's text, and its operands, which are the ops that it waits for.
   XP_TRY(store.Each(
       "SELECT n.shape, coalesce(n.location, ''), coalesce(group_concat(o.shape, ' '), '') FROM "
       "graph_node n LEFT JOIN graph_node o ON o.graph_id = n.graph_id AND o.op LIKE '%-start' AND "

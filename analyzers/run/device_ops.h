@@ -23,11 +23,11 @@ struct DeviceOp {
 
 struct DeviceOps {
   struct Name {
-    std::string op;              // copy-done.2 of "%copy-done.2 = f32[...] copy-done(...)"
-    bool is_collective = false;  // its first event has the category of collective operations
+    std::string op;              // copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)"
+    bool is_collective = false;  // its first event is a collective operation
   };
   std::map<DeviceKey, absl::flat_hash_map<StringId, DeviceOp>> by_device;
-  absl::flat_hash_map<StringId, Name> names;  // of all ops in by_device
+  absl::flat_hash_map<StringId, Name> names;  // names of all ops in by_device
 
   static absl::StatusOr<DeviceOps> Of(const Run& run);
 };
@@ -35,8 +35,8 @@ struct DeviceOps {
 // The details of one op, from its name, its arguments and the program's text.
 struct DeviceOpDetails {
   bool host_memory = false;  // it or an op that it waits for uses the host's memory
-  OptInt bytes;              // that it accessed
-  OptText location;          // where it was recorded
+  OptInt bytes;              // bytes that it accessed
+  OptText location;          // the place where it was recorded
 };
 absl::StatusOr<DeviceOpDetails> DetailsOf(const Run& run, StringId name, const DeviceOp& op);
 

@@ -43,7 +43,7 @@ class Names {
     if (category == step_) return What::kStep;
     if (category == scope_) return What::kScope;
     if (category == python_) return What::kPython;
-    // A copy that waits, as one to pageable memory does, has the time of its wait.
+    // The time of a copy that waits, such as one to pageable memory, includes the wait.
     if (category == transfer_) return What::kBlocks;
     auto [known, is_new] = kind_of_.try_emplace(name, What::kOther);
     if (is_new && store_.Text(name).find("Synchronize") != std::string_view::npos)
@@ -67,14 +67,15 @@ struct Open {
 // The properties that reads of one kind share.
 struct ReadKey {
   StringId op = 0, scope = 0, python = 0;
-  bool in_step = false;  // `scope` is the step's
+  bool in_step = false;  // `scope` is a step's name
   auto operator<=>(const ReadKey&) const = default;
 };
 
-// The events of one thread, in order: those that are open lie on a stack.
+// Sweeps over the events of one thread in order, with a stack of open events.
 class Sweep {
  public:
-  // `first_step`: steps have a name each, and are one place.
+  // `first_step` is the name of the first step. Reads in all steps count as one place, although
+  // each step has its own name.
   Sweep(const Store& store, const UserCode& user, StringId& first_step,
         std::map<ReadKey, DeviceReads>& places)
       : store_(store), user_(user), first_step_(first_step), places_(places) {}
@@ -136,7 +137,7 @@ class Sweep {
   StringId& first_step_;
   std::map<ReadKey, DeviceReads>& places_;
   std::vector<Open> stack_;
-  size_t read_ = 0, blocking_ = 0;  // depth of the outermost that is open, from 1
+  size_t read_ = 0, blocking_ = 0;  // depth of the outermost open one, from 1
   int64_t blocked_ns_ = 0;
   int64_t steps_ = 0, in_steps_ = 0;
   absl::flat_hash_map<StringId, bool> is_user_;
@@ -159,7 +160,7 @@ absl::Status SweepTrack(OrderedEvents& events, int64_t track_id, Names& names, S
   return absl::OkStatus();
 }
 
-// The threads on which steps are marked.
+// Returns the threads on which steps are marked.
 absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
   std::vector<int64_t> threads;
   const StringId step = store.Find(TextOf(Category::kStep));

@@ -1,6 +1,5 @@
-// Reads of a device's values in a program that runs op by op, as PyTorch's profiler shows them: the
-// operation that needs the value (aten::item), and in it the copy or the wait that blocks its
-// thread.
+// Reads of a device's values in a program that runs op by op, from PyTorch's profiler. A read is an
+// operation that needs a value (aten::item). Inside it is the copy or wait that blocks its thread.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +12,23 @@
 
 namespace xlaprof {
 
-// The reads of one operation at one place. Only those inside of a step, on its thread.
+// The reads of one operation at one place. Only reads inside a step, on its thread, are included.
 struct DeviceReads {
   struct Time {
     int64_t ts_ns = 0, dur_ns = 0;
   };
-  std::string op;        // the outermost that reads: aten::item, aten::nonzero
-  Subject subject;       // the op; the line, where Python was traced
-  StringId scope = 0;    // the innermost, else the step's name
-  bool in_step = false;  // `scope` is a step's
+  std::string op;        // the outermost op that reads: aten::item, aten::nonzero
+  Subject subject;       // the op, and its line if Python was traced
+  StringId scope = 0;    // the innermost scope, or else the step's name
+  bool in_step = false;  // `scope` is a step's name
   int64_t count = 0;
-  int64_t blocked_ns = 0;     // in the calls that copy to the host or wait for the device
-  std::vector<Time> longest;  // a few
+  int64_t blocked_ns = 0;     // time in calls that copy to the host or wait for the device
+  std::vector<Time> longest;  // the few longest reads
 };
 
 struct DeviceReadsInSteps {
   std::vector<DeviceReads> places;  // most blocked first
-  int64_t steps = 0;                // of the threads that have some
+  int64_t steps = 0;                // steps of the threads with reads
 
   static absl::StatusOr<DeviceReadsInSteps> Of(const Run& run);
 };

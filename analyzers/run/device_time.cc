@@ -12,8 +12,8 @@
 namespace xlaprof {
 namespace {
 
-// The events from which a device's busy time can be made, the best first. A module covers the waits
-// between its ops.
+// The events from which a device's busy time can be computed, the best first. A module also covers
+// the waits between its ops.
 enum Made { kOfModules, kOfOps, kOfExecutions, kMadeCount };
 constexpr const char* kMadeText[kMadeCount] = {"module", "op", "execution"};
 
@@ -26,11 +26,11 @@ using Busy = std::map<Key, std::array<std::vector<Interval>, kMadeCount>>;
 
 struct Track {
   int64_t process_id = 0;
-  std::string device;  // "": a host thread, whose ops say their device themselves
+  std::string device;  // "" for a host thread, whose ops name their device themselves
 };
 
-// Events arrive sorted by start, mostly nested: what lies in the interval before is taken in at
-// once.
+// Appends an event. Events arrive sorted by start and are mostly nested, so an event that touches
+// the last interval extends it.
 void Append(std::vector<Interval>& out, int64_t begin_ns, int64_t end_ns) {
   if (end_ns <= begin_ns) return;
   if (!out.empty() && begin_ns >= out.back().begin_ns && begin_ns <= out.back().end_ns) {
@@ -51,8 +51,8 @@ class Reading {
  public:
   Reading(const Store& store, Busy& busy) : store_(store), busy_(busy) {}
 
-  // Modules first: where a device has them, its ops, which are a hundred times as many, are not
-  // looked at.
+  // Reads modules first. If a device has modules, its ops, which are a hundred times as many, are
+  // not read.
   absl::Status Run() {
     XP_TRY(store_.Each(
         "SELECT id, process_id, device FROM track WHERE kind IN ('host_thread', 'device', "
@@ -91,7 +91,7 @@ class Reading {
       std::vector<Interval>* out =
           on_device ? &busy_[{track.device, track.process_id}][made] : nullptr;
       int64_t out_ordinal = -1;
-      std::vector<int64_t> ordinals;  // of the devices; read when the first op is met
+      std::vector<int64_t> ordinals;  // of devices, read at the first op
       for (size_t i = 0; i < batch.size; ++i) {
         if (std::find(wanted.begin(), wanted.end(), batch.category[i]) == wanted.end() ||
             batch.dur_ns[i] <= 0)
@@ -108,7 +108,7 @@ class Reading {
     }
   }
 
-  // The device that each event of a host thread says that it ran on; 0 where it says nothing.
+  // Reads the device on which each event of a host thread ran; 0 if the event does not say.
   absl::Status ReadOrdinals(const EventBatch& batch, std::vector<int64_t>* ordinals) {
     ordinals->assign(batch.size, 0);
     const StringId key = store_.Find("device_ordinal");
@@ -126,7 +126,7 @@ class Reading {
   std::map<int64_t, Track> tracks_;
 };
 
-// More are sorted than merged one by one.
+// Intervals of more tracks are sorted instead of merged one by one.
 constexpr int kFewTracks = 8;
 
 }  // namespace
@@ -143,7 +143,7 @@ std::vector<Interval> Union(std::vector<Interval> intervals) {
   auto before = [](const Interval& a, const Interval& b) {
     return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
   };
-  // Mostly a few tracks one behind the other, each in order.
+  // The intervals are mostly those of a few tracks, one track after the other, each in order.
   auto sorted = std::is_sorted_until(intervals.begin(), intervals.end(), before);
   for (int runs = 1; sorted != intervals.end(); ++runs) {
     if (runs == kFewTracks) {
@@ -159,7 +159,8 @@ std::vector<Interval> Union(std::vector<Interval> intervals) {
   return out;
 }
 
-// "GPU:0 of rank 1"; the host's name, or the process's number, where no source knows a rank.
+// Sets labels such as "GPU:0 of rank 1". If no source knows a rank, the label has the host's name
+// or the process's number.
 static absl::Status SetLabels(const Store& store, std::vector<DeviceTime>& times) {
   struct Process {
     OptInt rank;
@@ -209,14 +210,14 @@ absl::StatusOr<DeviceTimes> DeviceTimes::Of(const Run& run) {
     const int best = !made[kOfModules].empty() ? kOfModules
                      : !made[kOfOps].empty()   ? kOfOps
                                                : kOfExecutions;
-    // Executions whose device is not told are the same work that a device's events already show.
+    // Executions on an unknown device are the work that a device's events already show.
     if (best == kOfExecutions && any_events && key.device == "device") continue;
     DeviceTime time{.device = key.device, .process_id = key.process_id, .from = kMadeText[best]};
     time.busy = Union(Inside(slice, std::move(made[best])));
     for (const Interval& i : time.busy) time.busy_ns += i.length_ns();
     if (!time.busy.empty()) out.push_back(std::move(time));
   }
-  // std::map's order is by text, in which TPU:10 comes before TPU:2.
+  // std::map orders by text, in which TPU:10 comes before TPU:2.
   std::stable_sort(out.begin(), out.end(), [](const DeviceTime& a, const DeviceTime& b) {
     return std::tuple(a.device.size(), a.device, a.process_id) <
            std::tuple(b.device.size(), b.device, b.process_id);

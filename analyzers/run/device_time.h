@@ -1,5 +1,5 @@
-// When each device was busy, from whatever the store has: module events of device tracks; else op
-// events (of a CPU's client threads too); else executions with a time.
+// Finds when each device was busy, from the best data in the store: module events of device tracks,
+// or else op events (also of a CPU's client threads), or else executions with a time.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Interval {
 
 struct DeviceTime {
   std::string device;  // TPU:0, CPU:0
-  std::string label;   // the same, with the rank where several processes have one of that name
+  std::string label;   // the device, with the rank if several processes have this device name
   int64_t process_id = 0;
   std::vector<Interval> busy;  // disjoint, sorted
   int64_t busy_ns = 0;         // their sum
-  std::string from;            // module, op or execution: what it was made of
+  std::string from;            // module, op or execution: the kind of events used
   Interval span() const {
     return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns};
   }
@@ -35,7 +35,8 @@ struct DeviceTimes {
   static absl::StatusOr<DeviceTimes> Of(const Run& run);
 };
 
-// Their parts inside the slice's window, where it has one; Union drops those that end up empty.
+// Returns the parts of intervals inside the slice's window, if it has one. Union drops parts that
+// are empty.
 std::vector<Interval> Inside(const Slice& slice, std::vector<Interval> intervals);
 
 // Sorts and merges overlapping or touching intervals.

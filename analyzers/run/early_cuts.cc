@@ -12,8 +12,8 @@
 namespace xlaprof {
 namespace {
 
-constexpr std::string_view kScalarRead =
-    "aten::_local_scalar_dense";  // .item(), bool(), float(): a read, no fallback
+// A read by .item(), bool() or float(), which is not a fallback.
+constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";
 
 struct Row {
   int64_t id = 0, process_id = 0;
@@ -23,7 +23,8 @@ struct Row {
   Subject subject;
 };
 
-// `tables`: "" for those of the store's slice, "main." for all of it.
+// Loads the executions that a read of a value caused. `tables` is "" for those of the store's
+// slice, or "main." for all.
 absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view tables) {
   std::vector<Row> rows;
   XP_TRY(store.Each(
@@ -40,16 +41,15 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
         if (!scope.empty()) row.subject.scope = scope;
         rows.push_back(std::move(row));
       }));
-  // A profile that could not be aligned with the log shows the same reads again, without their
-  // line.
+  // A profile that could not be aligned with the log shows the same reads again, but without lines.
   bool any_site =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.site_id.has_value(); });
   if (any_site) std::erase_if(rows, [](const Row& row) { return !row.site_id; });
   return rows;
 }
 
-// Returns the shapes of the results of a graph, without layouts, from the first form in which it was
-// printed. HLO gives a program's results as one tuple.
+// Returns the shapes of the results of a graph, without layouts, from the first form in which it
+// was printed. HLO gives a program's results as one tuple.
 absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Store& store, int64_t graph_id,
                                                    const std::string& hash) {
   std::vector<XlaShape> out;
@@ -100,7 +100,7 @@ absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut
 
 bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
 
-// Reads what only stacks of calls show. print() selects the elements that it shows by a mask.
+// Reads the facts that only call stacks show. print() selects the elements that it shows by a mask.
 absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& out) {
   const std::string calls = fmt::format(
       "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "
@@ -131,8 +131,8 @@ absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& 
 }
 
 absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out) {
-  // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the
-  // same calls.
+  // Counters count an op's calls, and the exit summary counts those of each call site. Both
+  // describe the same calls.
   XP_TRY(store.Each(
       fmt::format("SELECT op, CAST(total(calls) AS INTEGER) FROM (SELECT op, max(total(iif("
                   "stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS calls "
@@ -146,7 +146,7 @@ absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out
           out.ops.push_back({.op = std::move(op), .count = count});
         }
       }));
-  absl::flat_hash_map<std::string, size_t> place_of;  // in out.ops
+  absl::flat_hash_map<std::string, size_t> place_of;  // index in out.ops
   for (size_t i = 0; i < out.ops.size(); ++i) place_of.emplace(out.ops[i].op, i);
   XP_TRY(store.Each(
       fmt::format("SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM "
@@ -164,7 +164,7 @@ absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out
         out.ops[known->second].sites.push_back(
             {.file = std::move(file), .line = line, .function = std::move(function)});
       }));
-  // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please
+  // torch_xla's own line names ops without a count: "Op(s) not lowered: aten::a, aten::b,  Please
   // open ...".
   return store.Each(
       "SELECT text FROM profiler_line WHERE rule = 'not_lowered' ORDER BY ordinal DESC LIMIT 1",
@@ -182,9 +182,9 @@ absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out
       });
 }
 
-// Which cut is which op. An op fetches tensors, a read of a Python number fetches a scalar; an op
-// that is called as often as one place cuts, and no other, is that place's. Where that leaves
-// several, none is chosen.
+// Finds the cut of each op. An op fetches tensors, but a read of a Python number fetches a scalar.
+// An op belongs to a place if only this place cuts as often as the op is called. If several places
+// are possible, none is chosen.
 void Match(EarlyCuts& out) {
   std::map<std::pair<OptText, OptInt>, std::vector<int>> at_place;
   for (size_t i = 0; i < out.cuts.size(); ++i)
@@ -216,8 +216,8 @@ void Match(EarlyCuts& out) {
     for (FallbackOp& op : out.ops) {
       if (op.cut >= 0 || !op.sites.empty()) continue;
       std::vector<int> found = first_free(exact && op.count ? by_count[*op.count] : all);
-      // A cut of unknown shape can be a plain read as well, unless the reads that were counted are
-      // elsewhere.
+      // A cut of unknown shape may be a plain read instead, so only a cut that fetched a tensor is
+      // certain.
       bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;
       if (sure) {
         op.cut = found[0];
@@ -267,7 +267,8 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   return out;
 }
 
-// Counters are of the whole run: which cut of a slice is an op's, only all of it tells.
+// Sets the ops of a slice's cuts. Counters cover the whole run, so only the whole run shows which
+// cut is an op's.
 void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
   auto place = [](const EarlyCut& cut) {
     return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope);

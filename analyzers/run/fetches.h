@@ -1,4 +1,4 @@
-// Values that the host fetched from the device, as the metrics and torch_xla's own lines count them.
+// Counts values that the host fetched from the device, by the metrics and torch_xla's own lines.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 namespace xlaprof {
 
 struct Fetches {
-  OptInt count;               // empty: not known
+  OptInt count;               // empty if not known
   std::string metric;         // the metric that has the count
-  OptInt time_ns;             // of all fetches
-  double mean_bytes = 0;      // of one fetch; 0: not known
+  OptInt time_ns;             // time of all fetches
+  double mean_bytes = 0;      // bytes per fetch; 0 if not known
   std::string profiler_line;  // torch_xla's own line, if only it has the count
   bool go_on = true;          // false: the count is the same at several steps
   OptInt executions;          // executions that the same report counts

@@ -1,5 +1,5 @@
-// Questions about the nodes of one graph. Graphs may have millions of nodes, so that rules ask for what
-// they need.
+// Answers questions about the nodes of one graph. Graphs may have millions of nodes, so rules query
+// only what they need.
 #pragma once
 
 #include <set>

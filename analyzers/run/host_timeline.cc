@@ -11,11 +11,12 @@
 namespace xlaprof {
 namespace {
 
-// Interned categories, resolved once: id -> what it means here.
+// The ids of interned categories, looked up once.
 struct Categories {
   StringId host, scope, step, python, tracing, compile, execute, transfer, input;
-  StringId sync;  // a name: all that lazy runtimes do to turn pending tensors into a program, dumps
-                  // included
+  // The name of the event in which a lazy runtime makes a program of pending tensors, including
+  // dumps.
+  StringId sync;
   explicit Categories(const Store& store)
       : host(store.Find(TextOf(Category::kHost))),
         scope(store.Find(TextOf(Category::kScope))),
@@ -27,14 +28,15 @@ struct Categories {
         transfer(store.Find(TextOf(Category::kTransfer))),
         input(store.Find(TextOf(Category::kInput))),
         sync(store.Find("SyncTensorsGraphInternal")) {}
-  // Returns whether an event of this kind says what its thread does.
+  // Returns whether an event of this kind shows what its thread does.
   bool ShowsActivity(StringId what) const {
     return what != 0 && (what == host || what == scope || what == step || what == tracing ||
                          what == compile || what == execute || what == transfer || what == input);
   }
 };
 
-// "ProfilerStep" of "ProfilerStep#7", "train" of "train 12"; a name that is only a number, whole.
+// Returns "ProfilerStep" for "ProfilerStep#7" and "train" for "train 12". A name that is only a
+// number is returned whole.
 std::string_view WithoutNumber(std::string_view step) {
   const size_t digits = step.find_last_not_of("0123456789") + 1;
   if (digits == step.size()) return step;
@@ -47,17 +49,17 @@ struct Open {
   StringId category = 0, name = 0;
 };
 
-// How many events of each kind a track has: the one that leads has steps, else tracing, else
-// scopes, else the rest.
+// The numbers of events of each kind on a track. The leading track has most steps, or else most
+// tracing, or else most scopes, or else most of the rest.
 struct Lead {
   int64_t steps = 0, tracing = 0, scopes = 0, work = 0;
   auto operator<=>(const Lead&) const = default;
 };
 
-// The state inside `event`, which opened in the state `outer`.
+// Returns the state inside `event`, which began in the state `outer`.
 Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
   Activity inner = outer;
-  if (outer.doing == Doing::kCompile) return inner;  // whatever a compiler opens, it compiles
+  if (outer.doing == Doing::kCompile) return inner;  // all events inside a compiler are compilation
   if (event.category == is.scope || event.category == is.step) {
     inner = {.doing = Doing::kUserCode, .in_step = event.category == is.step, .scope = event.name};
   } else if (event.category == is.compile) {
@@ -90,7 +92,7 @@ absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& f
 }
 
 struct Leader {
-  int64_t track_id = 0;  // 0: no thread has any of it
+  int64_t track_id = 0;  // 0: no thread has such events
   Lead has;
 };
 
@@ -116,8 +118,8 @@ absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
   return leader;
 }
 
-// Events of one thread, in order: a stack of those that are open, each with the state inside it.
-// What passes between two changes is one segment.
+// Sweeps over the events of one thread in order, with a stack of open events and the state inside
+// each. The time between two changes is one segment.
 class Sweep {
  public:
   Sweep(const Store& store, const Categories& is, std::vector<ActivitySegment>* segments)
@@ -162,12 +164,12 @@ class Sweep {
   std::vector<ActivitySegment>& segments_;
   std::vector<std::pair<int64_t, Activity>> stack_;  // end, state
   int64_t now_ns_ = INT64_MIN;
-  absl::flat_hash_map<StringId, StringId> first_step_;          // of its kind, by a step's name
-  absl::flat_hash_map<std::string_view, StringId> step_names_;  // without their numbers
+  absl::flat_hash_map<StringId, StringId> first_step_;          // first step of its kind, by name
+  absl::flat_hash_map<std::string_view, StringId> step_names_;  // without numbers
 };
 
-// The sweep over the leading thread. Its chunks come by their starts but may overlap, so of what
-// was read only that is taken which begins before the newest chunk.
+// Sweeps over the leading thread. Its chunks are ordered by start but may overlap. So only those
+// events are taken that begin before the newest chunk.
 absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track_id,
                          std::vector<ActivitySegment>* segments, std::vector<int64_t>* calls) {
   Sweep sweep(store, is, segments);
@@ -192,7 +194,7 @@ absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track
                      for (size_t i = 0; i < batch.size; ++i) {
                        const StringId what = batch.category[i];
                        if (what == is.python && what != 0) calls->push_back(batch.ts_ns[i]);
-                       // An event of another kind is an op that ran inline on this thread.
+                       // An event of any other kind is an op that ran inline on this thread.
                        if (!is.ShowsActivity(what)) continue;
                        const int64_t begin_ns = batch.ts_ns[i];
                        const int64_t end_ns = begin_ns + batch.dur_ns[i];
@@ -211,9 +213,9 @@ struct Others {
   std::vector<Interval> compiling, loading;  // disjoint, sorted
 };
 
-// Reads what other threads than the leading one compile. If a thread is a data loader's, it also
-// reads what the thread loads, because uploads are part of preparing a batch. A thread that asks
-// for data is a loader's.
+// Reads the times in which threads other than the leading one compile, or load data. A thread that
+// asks for data is a loader's. Its uploads count as loading, because they are part of preparing a
+// batch.
 absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
                                   std::vector<int64_t> tracks, bool with_loaders) {
   Others others;
@@ -227,7 +229,7 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   if (options.categories.empty() || options.track_ids.empty()) return others;
   int64_t track_id = 0;
   bool loads = false;
-  std::vector<Interval> loading;  // of the track, if it loads
+  std::vector<Interval> loading;  // of this track, if it loads
   auto end_track = [&] {
     if (loads) others.loading.insert(others.loading.end(), loading.begin(), loading.end());
     loading.clear();
@@ -252,7 +254,7 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   return others;
 }
 
-// Gives the time that `segments` leave free inside of `intervals` to `doing`.
+// Adds segments of `doing` where `intervals` are not covered by `segments`.
 void Fill(const std::vector<Interval>& intervals, Doing doing,
           std::vector<ActivitySegment>* segments) {
   if (intervals.empty()) return;
@@ -317,8 +319,8 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
   timeline.has_events_ = true;
   XP_TRY(SweepLeader(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
 
-  // If the leading thread shows nothing, other threads may: a compilation anywhere, or a loader
-  // between two steps.
+  // If the leading thread shows nothing, other threads may: they compile, or load between two
+  // steps.
   std::erase(tracks, leader.track_id);
   XP_TRY(Others others, ReadOthers(store, is, std::move(tracks), leader.has.steps > 0));
   Fill(others.compiling, Doing::kCompile, &timeline.segments_);
@@ -352,8 +354,8 @@ void HostTimeline::EachDuring(Interval interval, size_t first, Fn&& fn) const {
   if (rest > 0) fn(Activity(), rest);
 }
 
-// Most intervals have few activities, which come again and again; where there are many, the rest is
-// found by a hash.
+// Adds time to an activity's share. Most intervals have few activities, which repeat, so the first
+// few are searched one by one, and the rest by hash.
 void HostTimeline::Walk::Add(const Activity& activity, int64_t ns) {
   constexpr size_t kFew = 16;
   for (size_t i = 0; i < std::min(shares_.size(), kFew); ++i) {

@@ -8,20 +8,20 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kKept = 8;  // longest gaps of a cause that are kept
+constexpr size_t kKept = 8;  // the most gaps of a cause that are kept
 
 struct Share {
   Activity activity;
   int64_t ns = 0, usual_ns = 0;
 };
 
-// Finds what the host did during one gap after the other.
+// Finds what the host did during each gap, one after the other.
 class GapShares {
  public:
   GapShares(const HostTimeline& host, const std::vector<Interval>& compiling)
       : walk_(host), compiling_(compiling) {}
 
-  // Longest first; good until the next call.
+  // Returns the shares, longest first. They are valid until the next call.
   const std::vector<Share>& Of(Interval gap) {
     shares_.clear();
     auto step = std::upper_bound(compiling_.begin(), compiling_.end(), gap.begin_ns,

@@ -1,4 +1,4 @@
-// The idle time of a device, divided by what caused it.
+// Divides the idle time of a device by its causes.
 #pragma once
 
 #include <utility>
@@ -21,23 +21,23 @@ struct IdleCause {
 
 struct IdleOfCause {
   int64_t ns = 0;
-  int64_t usual_ns = 0;  // of this, outside of steps that compile
-  int64_t main_of = 0;   // gaps of which it is the longest activity
-  int64_t in = 0;        // gaps in which it occurs
-  int64_t calls = 0;     // of the Python tracer, in the gaps of which it is the longest
-  int64_t main_ns = 0;   // its time in those
-  int64_t scopes = 1;    // scopes of the user that were put together by Add
-  std::vector<std::pair<int64_t, Interval>> longest;  // its part and the gap; longest first, a few
+  int64_t usual_ns = 0;  // the part outside steps that compile
+  int64_t main_of = 0;   // number of gaps in which it is the longest activity
+  int64_t in = 0;        // number of gaps in which it occurs
+  int64_t calls = 0;     // calls that the Python tracer recorded in the `main_of` gaps
+  int64_t main_ns = 0;   // its time in the `main_of` gaps
+  int64_t scopes = 1;    // the user's scopes that Add merged
+  std::vector<std::pair<int64_t, Interval>> longest;  // its part and the gap; a few, longest first
 
-  // Keeps the longest gaps. Of gaps that are equally long, the first ones stay.
+  // Keeps the longest gaps. Among equally long gaps, the first ones are kept.
   void KeepLongest();
-  // Adds the idle time of another scope, which has less.
+  // Adds the idle time of another scope, which must have less.
   void Add(const IdleOfCause& other);
 };
 
-// Returns the steps after warm-up that compile, as disjoint, sorted intervals. Except for the user's
-// own scopes, the host does everything in them because of the compilation: JAX traces again before
-// it compiles, and a lazy runtime lowers.
+// Returns the steps after warm-up that compile, as disjoint, sorted intervals. Except for the
+// user's own scopes, the host does everything in them because of the compilation: JAX traces again
+// before it compiles, and a lazy runtime lowers.
 std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id);
 
 // Returns the idle time of a device in its gaps, by cause, longest first. `compiling` are the

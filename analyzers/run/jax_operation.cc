@@ -6,9 +6,9 @@
 namespace xlaprof {
 namespace {
 
-// The names of JAX's primitives that hold no program of their own (no loops, branches or calls) and
-// of the few functions of jax.numpy and jax.random that make arrays. Short words that people call
-// functions by, such as sort, dot or add, are left out.
+// The names of JAX's primitives without a program of their own (no loops, branches or calls), and
+// of the few functions of jax.numpy and jax.random that make arrays. Short words that users also
+// give to functions, such as sort, dot or add, are left out.
 constexpr std::string_view kOperations[] = {"add_any",
                                             "argmax",
                                             "argmin",
@@ -229,7 +229,7 @@ std::string_view NameOf(std::string_view program) {
 }  // namespace
 
 std::string JaxOperationOf(std::string_view program) {
-  // Compiled from a primitive itself, whichever it is.
+  // With this prefix the program was compiled from a primitive, whichever it is.
   if (std::string_view of = WithoutPrefix(program, "primitive_computation_"); !of.empty())
     return std::string(of);
   const std::string_view name = NameOf(program);

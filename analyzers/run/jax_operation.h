@@ -1,5 +1,6 @@
-// Programs that JAX makes of one operation: what is called outside of jit is compiled alone. How
-// long such a program takes to compile tells of the machine, not of the program.
+// Recognises programs that JAX makes of one operation, because an operation that is called outside
+// of jit is compiled alone. The compile time of such a program depends on the machine, not on the
+// user's program.
 #pragma once
 
 #include <string>
@@ -7,10 +8,10 @@
 
 namespace xlaprof {
 
-// The operation, of the name of a module or function: convert_element_type of
-// `jit_convert_element_type` (also `jit(…)`, `jit__…`, and until 2022
-// `primitive_computation_…`). "" for every other name. A function of the user's that has an
-// operation's name is taken for it, so say no more than that the name is one.
+// Returns the operation in the name of a module or function: convert_element_type for
+// `jit_convert_element_type` (also `jit(…)`, `jit__…`, and until 2022 `primitive_computation_…`).
+// Returns "" for every other name. A function of the user's with an operation's name is taken for
+// the operation, so callers must not claim more than that the name is one.
 std::string JaxOperationOf(std::string_view program);
 
 // Returns whether the name is that of an operation that users also give to their functions, such as

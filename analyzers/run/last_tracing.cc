@@ -8,9 +8,9 @@
 namespace xlaprof {
 namespace {
 
-// The metrics of one report that say how it ran.
+// The metrics of one report that show how the program ran.
 struct ReportedWork {
-  const MetricRow* tracing = nullptr;  // null: the report does not time tracing
+  const MetricRow* tracing = nullptr;  // null if the report does not time tracing
   OptInt executions;
   bool is_eager = false;  // operations were executed one by one
 };

@@ -5,14 +5,14 @@
 
 namespace xlaprof {
 
-// The last report that times tracing and executed no operation one by one: eager mode cuts the graph
-// at each operation, so that it misses no step mark. All is empty without such a report.
+// The last report that times tracing and executed no operation one by one. Eager mode cuts the
+// graph at each operation, so it needs no step mark. All members are empty without such a report.
 struct LastTracing {
-  OptInt step_marks;         // step marks that the report counts; empty: it does not say
+  OptInt step_marks;         // step marks that the report counts; empty if not counted
   OptInt traced_operations;  // samples of LazyTracing
   OptInt executions;         // samples of ExecuteTime
-  // The last report that times tracing, eager or not, has the counters of the runtime's client: it
-  // was not cut before the counters, which step marks are among.
+  // Whether the last report that times tracing, eager or not, has the counters of the runtime's
+  // client. If so, it was not cut before the counters, which include step marks.
   bool shows_counters = false;
 
   static absl::StatusOr<LastTracing> Of(const Run& run);

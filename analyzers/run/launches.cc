@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
   while (true) {
     XP_TRY(bool more, op_scanner.Next(&batch));
     if (!more) break;
-    // Events of a batch come by their starts, as gaps do.
+    // The events of a batch are ordered by start, like the gaps.
     auto gap = std::lower_bound(gaps.begin(), gaps.end(), batch.ts_ns[0],
                                 [](const Interval& a, int64_t t) { return a.end_ns < t; });
     for (size_t i = 0; i < batch.size; ++i) {
@@ -116,7 +116,7 @@ absl::StatusOr<bool> LaunchesIn(const Run& run, int64_t process_id, StringId sco
   XP_TRY(options.track_ids, HostThreads(run, process_id));
   if (options.track_ids.empty()) return false;
   const StringId execute = store.Find(TextOf(Category::kExecute)), user = store.Find(TextOf(Category::kScope));
-  int64_t track_id = 0, until_ns = INT64_MIN;  // where the scopes that began end
+  int64_t track_id = 0, until_ns = INT64_MIN;  // the end of the scopes that began
   EventBatch batch;
   XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
   while (true) {

@@ -1,5 +1,5 @@
-// For a device that is fed call by call (kernels of CUDA or ROCm): which call on the host asked for
-// the work that ended a gap, and so what the device waited for.
+// Finds, for a device whose work is launched call by call (kernels of CUDA or ROCm), the host's
+// call that launched the work at the end of a gap. This shows what the device waited for.
 #pragma once
 
 #include <span>
@@ -13,21 +13,21 @@
 namespace xlaprof {
 
 enum class GapWait {
-  kUnknown,     // the work behind the gap is joined with no call
-  kHostWait,    // the call began after the gap had: the host was late
+  kUnknown,     // no call is known for the work after the gap
+  kHostWait,    // the call began after the gap did, so the host was late
   kLaunch,      // the call was under way when the gap began
-  kKernelWait,  // the call was over before: the work was queued, and waited for other work
+  kKernelWait,  // the call ended before the gap, so the work waited in the queue
 };
-// "host_wait", "launch", "kernel_wait"; "" for kUnknown.
+// Returns "host_wait", "launch" or "kernel_wait"; "" for kUnknown.
 std::string_view GapWaitText(GapWait wait);
 
-// One entry a gap of `device` (sorted, disjoint), from the flows that lead from the host's events
-// to the device's ops. Where several ops end a gap at once, the one that was asked for first
-// counts. All unknown for devices that run whole programs (XLA Modules).
+// Returns one entry per gap of `device`, from the flows that lead from the host's events to the
+// device's ops. Gaps must be sorted and disjoint. If several ops end a gap at once, the op that was
+// launched first counts. All entries are unknown for devices that run whole programs (XLA Modules).
 absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& device,
                                               std::span<const Interval> gaps);
 
-// Tracks of a process's threads on the host.
+// Returns the tracks of a process's threads on the host.
 absl::StatusOr<std::vector<int64_t>> HostThreads(const Run& run, int64_t process_id);
 
 // Returns whether a thread of the host asks a device for work, or for a copy, in that time.

@@ -22,7 +22,7 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
       "= ?1 ORDER BY id",
       [&](int64_t id, std::string name, std::string unit, OptInt samples, OptReal sum,
           OptReal value_rate, OptReal rate) {
-        // The two registries may both have a name; the one that counted more is the one in use.
+        // If both registries have a name, the one that counted more is in use.
         MetricState& metric = state.metrics[name];
         if (metric.id != 0 && metric.samples >= samples.value_or(0)) return;
         metric = {.id = id,
@@ -104,8 +104,8 @@ absl::StatusOr<Metrics> Metrics::Of(const Run& run) {
     metric.id = 0;
     const MetricState* earlier = before.Find(name);
     if (!earlier) continue;
-    // Fewer samples than before: someone cleared the registry in between, and the difference means
-    // nothing.
+    // If there are fewer samples than before, the program cleared the registry in between, so the
+    // difference means nothing.
     if (earlier->samples > metric.samples) return out;
     metric.samples -= earlier->samples;
     metric.sum = std::max(0.0, metric.sum - earlier->sum);

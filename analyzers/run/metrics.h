@@ -1,6 +1,6 @@
-// The metrics reports of a run, taken together: the state at the end and, if several reports were
-// saved, what happened since the middle of the run. Metrics are cumulative and have no clock, so
-// that a slice has none.
+// Combines the metrics reports of a run: the state at the end and, if several reports were saved,
+// the difference since the middle of the run. Metrics are cumulative and have no clock, so a slice
+// has no metrics.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct MetricState {
   int64_t id = 0;    // row of table metric; 0 in a difference
   std::string unit;  // ns, bytes or value
   int64_t samples = 0;
-  double sum = 0;                        // of all samples
+  double sum = 0;                        // sum of all samples
   std::map<double, double> percentiles;  // p -> value, of the most recent samples only
   OptReal value_rate, rate;              // unit and samples per second, of the same samples
   double mean() const { return samples > 0 ? sum / double(samples) : 0; }
-  // Returns what most samples were, whatever the first ones were: the median, or else the mean of
-  // the most recent samples. Empty if neither was printed.
+  // Returns the usual value, which the first samples do not affect: the median, or else the mean,
+  // of the most recent samples. Returns nothing if neither was printed.
   OptReal usual() const;
 };
 
@@ -39,23 +39,23 @@ struct MetricsState {
 };
 
 struct Metrics {
-  // The last report of the process with most step marks (or else most samples).
+  // The last report of the process with most step marks, or else with most samples.
   std::optional<MetricsState> last;
-  // The last report less the one nearest to half of its step marks; percentiles are the last's.
-  // Empty with one report.
+  // The last report minus the one nearest to half of its step marks. Percentiles are those of the
+  // last report. Empty if there is only one report.
   std::optional<MetricsState> recent;
-  int64_t processes = 0;  // that have reports
+  int64_t processes = 0;  // number of processes with reports
 
-  // The steady part: `recent` where it exists, else `last`.
+  // Returns the steady part: `recent` if it exists, or else `last`.
   const MetricsState* steady() const { return recent ? &*recent : last ? &*last : nullptr; }
 
   // Returns empty metrics for a store without reports or with a slice.
   static absl::StatusOr<Metrics> Of(const Run& run);
 };
 
-// Returns what LazyTracing spent on tracing, in ns: its recent samples without the slowest, times
-// their number. A read inside a traced call (item, print) waits there for compilation and
-// execution.
+// Returns the ns that LazyTracing spent on tracing. This is estimated from its recent samples
+// without the slowest, times the number of samples, because a read inside a traced call (item,
+// print) also waits for compilation and execution.
 double TracingNs(const MetricState& lazy_tracing);
 
 }  // namespace xlaprof

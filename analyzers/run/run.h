@@ -1,5 +1,5 @@
-// One run as the rules see it. Every fact that is derived from its rows is computed once, when it is
-// first asked for by its type:
+// One run for the rules. Every fact that is derived from its rows is computed once, when a rule
+// first requests its type:
 //
 //   XP_TRY(const Steps* steps, run.Get<Steps>());
 //   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process_id));
@@ -36,7 +36,7 @@ class Run {
     facts_[wanted] = kept;
     return kept.get();
   }
-  // Sets a fact, for tests. It must not have been asked for before.
+  // Sets a fact, for tests. It must not have been requested before.
   template <class Fact, class... Key>
   void Set(Fact fact, Key... key) {
     facts_[FactKey{&kTypeOf<Fact>, int64_t{key}...}] =
@@ -49,13 +49,13 @@ class Run {
     if (!whole_) whole_.reset(new Run(store_, /*is_whole=*/true));
     return *whole_;
   }
-  // Returns the part of the run that is looked at.
+  // Returns the part of the run that is analysed.
   const Slice& slice() const {
     static const Slice kAll;
     return is_whole_ ? kAll : store_.slice();
   }
 
-  // Facts are made from the following. Rules ask for facts instead.
+  // Facts are made from the following functions. Rules request facts instead.
 
   // Returns the rows of a table: those of the slice, or all rows of a whole run. `rest` is what
   // follows `FROM table`, with parameters ?1, ?2, ...
@@ -63,7 +63,8 @@ class Run {
   absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
     return is_whole_ ? store_.AllRows<Row>(rest, params...) : store_.Rows<Row>(rest, params...);
   }
-  // Its tables show the slice. `main.` before a table's name shows all of it.
+  // Returns the store, whose tables show the slice. With `main.` before its name, a table shows all
+  // rows.
   const Store& store() const { return store_; }
 
  private:

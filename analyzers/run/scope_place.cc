@@ -7,7 +7,8 @@
 
 namespace xlaprof {
 
-// Places are arguments of names, the same in all of a chunk: its first event of the name tells.
+// Places are arguments of names, which are the same in a whole chunk. So the first event of the
+// name in each chunk is enough.
 absl::StatusOr<bool> FillScopePlace(const Run& run, StringId scope, Subject& subject) {
   const Store& store = run.store();
   const StringId file_key = store.Find("source_file"), line_key = store.Find("source_line");

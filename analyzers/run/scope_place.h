@@ -7,8 +7,8 @@
 
 namespace xlaprof {
 
-// Sets file and line of `subject` to the one place that opens scopes of this name; false, and
-// nothing is set, where it was not recorded or where there are several.
+// Sets file and line of `subject` to the only place that opens scopes of this name. If it was not
+// recorded, or there are several places, returns false and sets nothing.
 absl::StatusOr<bool> FillScopePlace(const Run& run, StringId scope, Subject& subject);
 
 }  // namespace xlaprof

@@ -12,18 +12,19 @@
 
 namespace xlaprof {
 
-// Means over the steady steps that have a time, from the first one's start to the last one's end.
-// Steps of several processes count as so many steps.
+// Means over the steady steps that have a time, from the start of the first to the end of the last.
+// Each step of each process counts.
 struct SteadyStep {
-  int64_t steps = 0;    // 0: no source has times of steady steps, and all else is empty
-  int64_t step_ns = 0;  // mean distance from one to the next
+  int64_t steps = 0;    // 0: no source has times of steady steps, and the rest is empty
+  int64_t step_ns = 0;  // mean time from one step to the next
   struct Part {
     Doing doing;
     int64_t ns;
   };
-  std::vector<Part> host;  // of the leading thread, longest first; they sum to step_ns. Empty: no
-                           // host thread recorded
-  std::optional<int64_t> device_busy_ns, device_idle_ns;  // mean of the devices
+  // The parts of the leading thread, longest first, which sum to step_ns. Empty if no host thread
+  // was recorded.
+  std::vector<Part> host;
+  std::optional<int64_t> device_busy_ns, device_idle_ns;  // means over the devices
 
   static absl::StatusOr<SteadyStep> Of(const Run& run);
 };

@@ -1,4 +1,4 @@
-// How many steps a run had, from whatever the store has.
+// Counts the steps of a run, from the best data in the store.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 namespace xlaprof {
 
 struct StepCounts {
-  // Rows of table step (the slice's); else the MarkStep counter of the last metrics report; else
-  // the steps that torch_xla's own profiler lines count. Empty when no source shows any.
+  // The number of rows of table step in the slice, or else the MarkStep counter of the last metrics
+  // report, or else the steps that torch_xla's own profiler lines count. Empty if no source has
+  // any.
   OptInt all;
-  std::map<int64_t, int64_t> by_process;  // rows of table step (the slice's)
+  std::map<int64_t, int64_t> by_process;  // rows of table step in the slice
 
   int64_t Of(int64_t process_id) const {
     const auto count = by_process.find(process_id);
@@ -23,7 +24,8 @@ struct StepCounts {
   static absl::StatusOr<StepCounts> Of(const Run& run);
 };
 
-// Returns whether what happens so often is a pattern. `per_step` is empty if no step is known.
+// Returns whether something that happens this often is a pattern. `per_step` is empty if no step is
+// known.
 bool IsOften(int64_t count, std::optional<double> per_step);
 
 // Returns count / steps, or nothing if the steps are not known.

@@ -1,4 +1,5 @@
-// How long each device stood idle in each step: beside what the host did, which it overlaps.
+// Finds how long each device was idle in each step. This time overlaps the parts of the host's
+// time.
 #pragma once
 
 #include <string>
@@ -11,13 +12,14 @@ namespace xlaprof {
 struct IdleInSteps {
   std::string device;
   int64_t process_id = 0;
-  // One a step: ns in which the device neither worked nor was inside an execution. Empty for steps
-  // of other processes, and for those in which nothing shows that the device was looked at: it
-  // worked only before, or only behind.
+  // Per step, the ns in which the device neither worked nor was inside an execution. Empty for
+  // steps of other processes, and for steps before the device's first work or after its last,
+  // because it may not have been recorded then.
   std::vector<OptInt> idle_ns;
 };
 
-// One entry a device whose work the store has, in DeviceTimes' order, of the steps in theirs.
+// Returns one entry per device whose work the store has, in the order of DeviceTimes. Their values
+// are in the order of `steps`.
 absl::StatusOr<std::vector<IdleInSteps>> IdleOfSteps(const Run& run,
                                                      const std::vector<TimedStep>& steps);
 

@@ -19,13 +19,14 @@ inline constexpr std::array kStepParts = {Doing::kTracing,  Doing::kCompile, Doi
 struct TimedStep {
   StepSpan span;
   Interval time;
-  OptInt number;  // the user's
+  OptInt number;  // the user's number
 };
 
 // Returns the steps of the slice that have a time, by process and ordinal.
 absl::StatusOr<std::vector<TimedStep>> TimedSteps(const Run& run);
 
-// ns of each of kStepParts; they sum to the step's length. Zeros: no host thread recorded.
+// The ns of each of kStepParts, which sum to the step's length. All are 0 if no host thread was
+// recorded.
 using StepParts = std::array<int64_t, kStepParts.size()>;
 
 // Returns the parts of each step, in the order of `steps`.

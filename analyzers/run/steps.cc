@@ -79,7 +79,7 @@ absl::StatusOr<Steps> Steps::Of(const Run& run) {
                     }));
   XP_TRY(MarkCut(run, steps.all));
   std::set<int64_t> compiling;
-  std::map<int64_t, std::vector<int64_t>> compile_ts;  // by process, of those not given to a step
+  std::map<int64_t, std::vector<int64_t>> compile_ts;  // by process, of compiles without a step
   XP_TRY(store.Each("SELECT step_id, coalesce(process_id, 0), ts_ns FROM compile",
                     [&](OptInt step, int64_t process, OptInt ts_ns) {
                       if (step) {

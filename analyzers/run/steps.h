@@ -1,5 +1,5 @@
-// The steps of a run, told apart: warm-up, in which a clean program compiles, and steady, which it
-// repeats.
+// The steps of a run, divided into warm-up steps, in which a clean program compiles, and steady
+// steps, which it repeats.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,39 @@ namespace xlaprof {
 
 struct StepSpan {
   int64_t id = 0, process_id = 0, ordinal = 0;
-  OptInt ts_ns, dur_ns;   // empty: outside every window
-  bool compiles = false;  // a compilation belongs to it or lies in it
+  OptInt ts_ns, dur_ns;   // empty if the step is outside every window
+  bool compiles = false;  // a compilation belongs to the step or lies in it
   bool warm_up = false;
-  // The step that prof.step() of torch.profiler opens as the trace stops: nothing is launched in
-  // it, and its length says nothing.
+  // The step that prof.step() of torch.profiler opens when the trace stops. Nothing is launched in
+  // it, so its length means nothing.
   bool cut = false;
 
   bool steady() const { return !warm_up && !cut && ts_ns && dur_ns; }
 };
 
 struct Steps {
-  std::vector<StepSpan> all;        // by process and ordinal; the slice's
-  int64_t warm_up = 0;              // how many are, in the process that has most steps
-  std::vector<int64_t> steady_ns;   // lengths of the steady ones that have one, sorted; not of cut
-  std::vector<int64_t> warm_up_ns;  // of the others
-  int64_t timed = 0;                // steps with start and length
+  std::vector<StepSpan> all;        // the slice's steps, by process and ordinal
+  int64_t warm_up = 0;              // warm-up steps of the process with most steps
+  std::vector<int64_t> steady_ns;   // lengths of steady steps, without cut ones, sorted
+  std::vector<int64_t> warm_up_ns;  // lengths of the other steps
+  int64_t timed = 0;                // steps with a start and a length
 
-  // From the start of the first steady step of a process to the end of its last; empty without
-  // timed steady steps.
+  // Returns the time from the start of a process's first steady step to the end of its last, or
+  // nothing without timed steady steps.
   std::optional<Interval> SteadyWindow(int64_t process_id) const;
-  // Steps of a process that have a time, and the steady ones of them.
+  // Return the number of a process's steps with a time, and of the steady ones among them.
   int64_t Timed(int64_t process_id) const;
   int64_t TimedSteady(int64_t process_id) const;
 
   static absl::StatusOr<Steps> Of(const Run& run);
 };
 
-// Returns the median of sorted values; for an even number, the mean of the middle two. Empty for
-// none.
+// Returns the median of sorted values, which is the mean of the middle two if their number is even.
+// Returns nothing if there are no values.
 std::optional<int64_t> Median(const std::vector<int64_t>& sorted);
 
-// Nearest-rank percentile of sorted values, p in (0, 100]; empty for none.
+// Returns a percentile of sorted values by nearest rank, with p in (0, 100], or nothing if there
+// are no values.
 std::optional<int64_t> NearestRank(const std::vector<int64_t>& sorted, double p);
 
 }  // namespace xlaprof

@@ -1,10 +1,10 @@
-// Rows of the run as facts, for rules that look at each of them:
+// The rows of the run as facts, for rules that read each of them:
 //
 //   XP_TRY(const Executions* executions, run.Get<Executions>());
 //   for (const ExecutionRow& execution : executions->rows) ...
 //
-// Tables that hold millions of rows (events, arguments, counters, nodes of graphs) are no facts of
-// this kind; what is derived from them has a fact of its own.
+// Tables with millions of rows (events, arguments, counters, nodes of graphs) are not available in
+// this way. Facts that are derived from them have their own types.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -48,8 +48,8 @@ struct Sites {
   const SiteRow* Find(OptInt site_id) const;
   // Returns file, line and function of a site; an empty subject for one that is not known.
   Subject SubjectOf(OptInt site_id) const;
-  // Returns the same of the site with the highest count, and the lowest id of several; an empty
-  // subject for no counts.
+  // Returns the subject of the site with the highest count, the lowest id of several. Returns an
+  // empty subject if there are no counts.
   Subject MostFrequent(const std::map<int64_t, int64_t>& count_by_site) const;
 
   static absl::StatusOr<Sites> Of(const Run& run);

@@ -22,7 +22,7 @@ absl::StatusOr<UnmarkedReads> UnmarkedReads::Of(const Run& run, int64_t process_
   if (int64_t(reads.size()) < policy::kReadsThatShowGrowth) return UnmarkedReads();
   XP_TRY(const MetricsReports* reports, run.Get<MetricsReports>());
   for (const MetricsReportRow& report : reports->rows) {
-    // Step marks were set, and the log only does not show them.
+    // Step marks were set, but the log does not show them.
     if (report.process_id == process_id && report.mark_step.value_or(0) > 1) return UnmarkedReads();
   }
   std::ranges::stable_sort(reads, std::less<>(), &ExecutionRow::ordinal);

@@ -1,4 +1,4 @@
-// Reads of a program that marks no step: each evaluates all that was recorded since the start.
+// Reads of a program that marks no step. Each read evaluates all ops recorded since the start.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 namespace xlaprof {
 
 struct UnmarkedRead {
-  int64_t id = 0;  // of the execution
+  int64_t id = 0;  // id of the execution
   OptInt nodes;
   OptInt site_id;
-  OptInt dur_ns;  // on the device; where that is unknown, how long the host waited
+  OptInt dur_ns;  // time on the device, or else the host's wait
 };
 
 struct UnmarkedReads {
-  std::vector<UnmarkedRead> reads;  // in order; none or at least three
+  std::vector<UnmarkedRead> reads;  // in order; either none or at least three
   OptInt first_nodes() const { return reads.front().nodes; }
   OptInt last_nodes() const { return reads.back().nodes; }
   bool grow() const;  // the last graph is clearly larger than the first
 
-  // Returns no reads if the process marks steps, or reads so seldom that growth cannot be told from
-  // warm-up.
+  // Returns no reads if the process marks steps, or reads so seldom that growth cannot be
+  // distinguished from warm-up.
   static absl::StatusOr<UnmarkedReads> Of(const Run& run, int64_t process_id);
 };
 

@@ -6,8 +6,8 @@
 namespace xlaprof {
 namespace {
 
-// Files of torch, torch_xla and Python from which ops are recorded. A location tells no more than
-// the basename.
+// Files of torch, torch_xla and Python from which ops are recorded. A location only has the
+// basename.
 constexpr std::array<std::string_view, 62> kLibraryFiles = {"__init__.py",
                                                             "_api.py",
                                                             "_contextlib.py",

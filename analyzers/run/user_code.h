@@ -1,4 +1,4 @@
-// Which of the places in code that a dump prints are the user's.
+// Finds the places in a dump that are in the user's code.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -15,30 +15,31 @@
 
 namespace xlaprof {
 
-// Tells the user's code from libraries', and basenames from paths, by the stacks that the store
-// holds.
+// Distinguishes the user's code from libraries, and finds paths for basenames, with the stacks in
+// the store.
 class UserCode {
  public:
   static absl::StatusOr<UserCode> Of(const Run& run);
 
-  // False for files of Python and of installed packages; of a basename: when a file of torch or
-  // torch_xla that records ops is called so and no user frame is in a file of that name.
+  // Returns false for files of Python and of installed packages. Returns false for a basename if a
+  // file of torch or torch_xla that records ops has this name and no user frame is in a file of
+  // this name.
   bool IsUser(const SourcePlace& place) const;
 
-  // With the path in place of a basename, where a user frame has the same function and basename and
-  // no other path has.
+  // Replaces a basename by a path, if the user frames with the same function and basename all have
+  // this path.
   SourcePlace Resolve(SourcePlace place) const;
 
-  // The node's own place if it is the user's; empty otherwise.
+  // Returns the node's own place if it is in the user's code, or an empty place.
   SourcePlace Of(const GraphNode& node) const;
 
-  // The nearest place of the user's among the node's operands and users (two steps away at most)
-  // and the nodes of its scope; empty when there is none.
+  // Returns the nearest place in the user's code among the node's operands and users (at most two
+  // steps away) and the nodes of its scope, or an empty place.
   SourcePlace Near(const PrintedGraph& graph, int node_index) const;
 
  private:
-  absl::flat_hash_map<std::string, std::set<std::string>>
-      by_function_;                   // function + '@' + basename -> paths
+  // Maps function + '@' + basename to paths.
+  absl::flat_hash_map<std::string, std::set<std::string>> by_function_;
   std::set<std::string> user_files_;  // basenames
 };
 
