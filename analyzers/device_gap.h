@@ -39,7 +39,7 @@ enum class DeviceGapVerdict : uint8_t {
   kScopeReads,    // because a stack is written for each value that the scope reads.
 };
 
-// How idle all devices of the run are.
+// The range of the idle shares of all devices of the run.
 struct IdleOfDevices {
   int64_t devices = 0;
   double least_share = 0, most_share = 0;

@@ -22,7 +22,7 @@ int64_t Median(std::vector<int64_t> values) {
 // The executions of one step, in order.
 struct PiecesOfStep {
   std::vector<int64_t> executions;
-  int64_t forced = 0;  // those that a read of a value forced
+  int64_t forced = 0;  // executions that a read forced
 };
 using StepsOfProcess = std::map<int64_t, PiecesOfStep>;  // by step
 

@@ -55,7 +55,7 @@ std::map<int64_t, std::vector<Interval>> PeriodsByProcess(const Steps& steps) {
   return periods;
 }
 
-// How the steps of one process wait for data.
+// The waits of one process's steps for data.
 struct Waits {
   int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
   std::vector<std::pair<int64_t, Interval>> longest;  // wait and step, longest wait first

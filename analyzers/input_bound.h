@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// How the program's DataLoader loads, as PyTorch's profiler shows it.
+// The way in which the program's DataLoader loads, according to PyTorch's profiler.
 enum class DataLoading : uint8_t {
   kUnknown,       // no DataLoader of PyTorch was recorded
   kInStepThread,  // in the thread of the step itself

@@ -12,7 +12,7 @@ namespace xlaprof {
 // Executions of a program that marked no step. Finding::count is the number of executions.
 struct UnmarkedExecutionsFigures {
   enum class Growth : uint8_t { kUnknown, kNone, kGrows };
-  Growth growth = Growth::kUnknown;                // of the graphs, from the first to the last
+  Growth growth = Growth::kUnknown;                // growth from the first graph to the last
   std::optional<int64_t> first_nodes, last_nodes;  // nodes of the first and the last graph
   bool repeats = false;  // the reads belong to several steps, so a mark is missing
 };

@@ -17,7 +17,7 @@ std::string TimesText(int64_t count);      // once, 1,024 times
 std::string PerStepText(double per_step);  // 1.04 a step; for 0.333: once in 3 steps
 // Returns ", 12 times (1.5 a step)", or less if the count or the steps are not known.
 std::string HowOften(std::optional<int64_t> count, std::optional<double> per_step);
-std::string PercentText(
-    double part);  // of a share, 0.123: 12 %; 0.0123: 1.2 %; 0: 0 %; 0.00001: < 0.1 %
+// Formats a share: 12 % for 0.123, 1.2 % for 0.0123, 0 % for 0, and < 0.1 % for 0.00001.
+std::string PercentText(double part);
 
 }  // namespace xlaprof

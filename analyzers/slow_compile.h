@@ -17,7 +17,7 @@ struct TimedCompilation {
   std::optional<SourcePlace> place;  // if the line is known
 };
 
-// How long compiling takes, as a number of steady steps.
+// The time of compiling, as a number of steady steps.
 struct CompileSteps {
   int64_t as_long_as = 0;  // this many steps take as long as compiling
   int64_t paid_back = 0;   // after this many steps, compiling is `paid_back_share` of the run
@@ -48,7 +48,7 @@ struct SlowCompilation {
 
 // The first compilation of each place, if none of them takes too long.
 struct FirstCompilations {
-  int64_t compile_ns = 0;                  // of all compilations, without tracing
+  int64_t compile_ns = 0;                  // all compilations, without tracing
   std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
   std::optional<CompileSteps> steps;
   TracingBefore tracing;

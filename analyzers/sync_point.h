@@ -55,7 +55,7 @@ struct CountedReadFigures {
 struct ReadOperationFigures {
   bool counts_elements = false;  // otherwise it reads a number
   int64_t blocked_ns = 0;        // time that copies and waits block the step's thread
-  // How long the device idles in the steady steps, if that is less than all reads block.
+  // The device's idle time in the steady steps, if it is less than the time that all reads block.
   std::optional<int64_t> device_idle_ns;
 };
 

@@ -94,8 +94,8 @@ absl::StatusOr<Captured> CaptureOne(CaptureRequest request, int64_t delay_ns, in
   }
 }
 
-// Captures all hosts at once, so that they cover the same time. If the user requests the end, hosts
-// that have not answered yet are not waited for.
+// Captures all hosts at once, so that they cover the same time. If the user requests the end, does
+// not wait for hosts that have not answered yet.
 std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureArguments& arguments,
                                                  const Plan& plan, const fs::path& folder,
                                                  const Interrupt& interrupt) {

@@ -20,7 +20,7 @@ namespace xlaprof {
 struct Program {
   // Adds the subcommands. A subcommand sets `exit_status` when it ends.
   void (*add_commands)(CLI::App& app, int& exit_status);
-  // Returns what stands at the end of the program's help; nullptr: nothing.
+  // Returns the text at the end of the program's help. May be nullptr.
   std::string (*footer)() = nullptr;
 };
 
@@ -30,8 +30,8 @@ int RunProgram(int argc, char** argv, const Program& program);
 // Adds a subcommand that a helper program runs, for the list of commands.
 void AddHelperCommand(CLI::App& app, const char* command, const char* summary);
 
-// Replaces this program by its helper for `command`, which lies beside it. Returns only if that
-// fails: NotFound if the helper is missing.
+// Replaces this program by its helper for `command`, in the same directory. Returns only if that
+// fails, with NotFound if the helper is missing.
 absl::Status RunHelper(std::string_view command, char** argv);
 
 }  // namespace xlaprof

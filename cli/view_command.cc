@@ -51,8 +51,8 @@ bool OpenBrowser(const std::string& url) {
   return asked;
 }
 
-// Blocks the signals that end the server, and returns them. They are waited for, so they must be
-// blocked before it starts, in its threads, too.
+// Blocks the signals that end the server, and returns them. Because the program waits for them,
+// they must be blocked before the server starts, so that its threads block them, too.
 sigset_t BlockEndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);

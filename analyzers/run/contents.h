@@ -13,7 +13,7 @@
 namespace xlaprof {
 
 struct Contents {
-  std::set<std::string> formats;      // of the imported sources, if known
+  std::set<std::string> formats;      // formats of the imported sources, if known
   std::set<std::string> issue_codes;  // codes of the import issues
   // The first notice that the program runs on the CPU: where it was printed and how often.
   struct Notice {

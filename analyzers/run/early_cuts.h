@@ -44,7 +44,7 @@ struct FallbackOp {
 struct UnnamedCalls {
   Subject subject;
   int64_t count = 0;
-  bool printed = false;  // as in FallbackOp
+  bool printed = false;  // torch called it to print, as in FallbackOp
 };
 
 struct EarlyCuts {

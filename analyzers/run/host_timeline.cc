@@ -229,7 +229,7 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   if (options.categories.empty() || options.track_ids.empty()) return others;
   int64_t track_id = 0;
   bool loads = false;
-  std::vector<Interval> loading;  // of this track, if it loads
+  std::vector<Interval> loading;  // this track's, if it loads
   auto end_track = [&] {
     if (loads) others.loading.insert(others.loading.end(), loading.begin(), loading.end());
     loading.clear();

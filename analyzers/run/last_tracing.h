@@ -11,8 +11,8 @@ struct LastTracing {
   OptInt step_marks;         // step marks that the report counts; empty if not counted
   OptInt traced_operations;  // samples of LazyTracing
   OptInt executions;         // samples of ExecuteTime
-  // Whether the last report that times tracing, eager or not, has the counters of the runtime's
-  // client. If so, it was not cut before the counters, which include step marks.
+  // Says whether the last report that times tracing, eager or not, has the counters of the
+  // runtime's client. If so, it was not cut before the counters, which include step marks.
   bool shows_counters = false;
 
   static absl::StatusOr<LastTracing> Of(const Run& run);

@@ -96,7 +96,7 @@ class ChromeEvents {
   std::optional<OrderedEvents> events_;
   Lanes lanes_;
   std::vector<ChromeLane> open_lanes_;  // the lanes of the track being written
-  std::vector<AsyncLane> async_lanes_;  // of its events that belong to no thread
+  std::vector<AsyncLane> async_lanes_;  // lanes of its events that belong to no thread
   struct ArrowEnd {
     char phase;  // s or f
     uint64_t number;

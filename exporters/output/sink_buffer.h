@@ -18,7 +18,7 @@ class SinkBuffer {
   SinkBuffer(const SinkBuffer&) = delete;
   SinkBuffer& operator=(const SinkBuffer&) = delete;
 
-  // Returns a pointer where `bytes` may be put. EndAt gives the end of what was put.
+  // Returns a pointer where `bytes` may be put. Call EndAt with the end of the bytes put there.
   char* Room(size_t bytes) {
     if (size_t(end_ - at_) < bytes) [[unlikely]]
       MakeRoom(bytes);

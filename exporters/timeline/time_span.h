@@ -8,7 +8,7 @@
 namespace xlaprof {
 
 struct TimeSpan {
-  OptInt first_ns, last_ns;  // of events, counters and steps, in the store's time
+  OptInt first_ns, last_ns;  // first and last event, counter or step, in the store's time
   OptInt base_epoch_ns;      // Unix time of the store's 0, if a source knows it
 
   // Returns the Unix time of the store's `origin_ns`, if it is known and does not overflow.

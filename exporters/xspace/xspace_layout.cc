@@ -19,7 +19,7 @@ constexpr int64_t kFirstPid = 1'000'000'000;
 constexpr const char* kCounterLine = "_counters_";
 
 struct Track : TrackRow {
-  std::string category;  // of the first event, for a device's track
+  std::string category;  // category of the first event, for a device's track
 };
 
 // Returns whether XProf knows a device line by this name, so that it keeps it.

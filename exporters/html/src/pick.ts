@@ -11,7 +11,7 @@ import { count, duration, printable, prose, quantity, share } from './text.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface Picked {
-  lines: string[]; // of the tooltip
+  lines: string[]; // text of the tooltip
   choose: () => void;
 }
 

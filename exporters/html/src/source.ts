@@ -11,7 +11,7 @@ export interface SliceRow {
   name: Uint32Array;
   category: Uint8Array; // index into run.categories
   count: Uint32Array; // number of events that were merged into the slice
-  id: Float64Array; // of the longest of these events
+  id: Float64Array; // id of the longest of these events
 }
 
 export const kNeverEnded = -1;

@@ -58,7 +58,7 @@ export function scaleOf(bins: Bin[]): number {
 export interface Idle {
   of: string; // the device, or the number of devices
   ns: number; // mean per device and step
-  part: number; // of the steps' time
+  part: number; // share of the steps' time
 }
 
 export function idleOf({ steps, devices }: Run, indexes: number[]): Idle | null {

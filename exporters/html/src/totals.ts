@@ -7,7 +7,7 @@ const kMostRows = 1000;
 
 interface Sum {
   name: number;
-  category: number; // of the first slice
+  category: number; // category of the first slice
   count: number;
   total: number;
   nested: number; // the part of `total` inside slices of the row below

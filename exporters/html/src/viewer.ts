@@ -25,14 +25,14 @@ export interface Hover {
   time: number | null;
   x: number; // CSS pixels of the page
   y: number;
-  lines: string[]; // of the tooltip; empty if there is none
+  lines: string[]; // text of the tooltip; empty if there is none
 }
 
 export class Viewer {
   readonly store: Store<State>;
   readonly hover = new Store<Hover>({ time: null, x: 0, y: 0, lines: [] });
   readonly supply: Supply;
-  marks: PlacedMark[] = []; // of the findings, when they have arrived
+  marks: PlacedMark[] = []; // the findings' marks, when they have arrived
   readonly sizes: Sizes;
   private height = 400; // CSS pixels; visible height of the scrolled lanes
   private sought: { lane: number; row: number } | null = null; // row to keep in view

@@ -338,7 +338,7 @@ test('each step tells how long its device was idle', async () => {
   assert.match(await text(page, '.legend'), /CPU:0 idle\s*\d+ %/);
   const bars = (await page.locator('.bars').boundingBox())!;
   const at = (x: number, fromBelow: number) => [x, bars.y + bars.height - fromBelow] as const;
-  const middle = bars.x + bars.width / 40; // of the first of 20 steps
+  const middle = bars.x + bars.width / 40; // middle of the first of 20 steps
   await page.mouse.move(...at(middle, 10));
   await settled(page);
   assert.match(await text(page, '.tip'), /CPU:0 idle 9\d\d ms \(\d\d %\)/);
