@@ -16,7 +16,7 @@ struct GraphSidesRow {
   OptText before, after;                    // empty: only the other graph has it
   State state = kSame;
   OptText location;      // in the user's code; the newer node's, if it is known
-  int64_t left_out = 0;  // number of equal nodes that this row replaces; else is empty then
+  int64_t left_out = 0;  // number of equal nodes that this row replaces; the rest is empty then
 };
 
 struct GraphSides {
