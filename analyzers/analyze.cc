@@ -32,7 +32,8 @@ bool Before(const Finding& a, const Finding& b) {
   if (figures(a) != figures(b)) return figures(a) < figures(b);
   auto subject = [](const Finding& f) {
     const Subject& s = f.subject;
-    return std::tuple(f.kind(), s.file, s.line, s.function, s.scope, s.op, s.graph_hash, std::string_view(f.words.title));
+    return std::tuple(f.kind(), s.file, s.line, s.function, s.scope, s.op, s.graph_hash,
+                      std::string_view(f.words.title));
   };
   return subject(a) < subject(b);
 }

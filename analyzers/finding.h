@@ -33,8 +33,8 @@ struct RecordedPlace {
 struct Reason {
   ReasonType type = ReasonType::kUnknown;
   std::optional<State> state;
-  std::optional<int64_t> step;       // first step of a burst, or last step that compiled
-  std::optional<std::string> node;   // the op that differs
+  std::optional<int64_t> step;               // first step of a burst, or last step that compiled
+  std::optional<std::string> node;           // the op that differs
   std::optional<std::string> before, after;  // its two values
   std::optional<RecordedPlace> location;     // the place where `node` was recorded
 };

@@ -26,8 +26,8 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
     if (!contents->formats.contains("xspace")) return absl::OkStatus();
     const bool is_cut = contents->issue_codes.contains("cut_file") ||
                         contents->issue_codes.contains("damaged_coding");
-    findings.push_back(Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile,
-                               Severity::kWarning));
+    findings.push_back(
+        Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile, Severity::kWarning));
     return absl::OkStatus();
   }
   const bool is_full = contents->events == policy::kEventsOfOldProfilers ||

@@ -9,11 +9,11 @@
 namespace xlaprof {
 
 enum class Unit : uint8_t {
-  kShare,           // 0.05 is 5 %
-  kFactor,          // times
-  kPerStep,         // occurrences in one step
-  kCount,           // occurrences, compiles, steps, reports: the meaning says which
-  kNs,              // nanoseconds
+  kShare,    // 0.05 is 5 %
+  kFactor,   // times
+  kPerStep,  // occurrences in one step
+  kCount,    // occurrences, compiles, steps, reports: the meaning says which
+  kNs,       // nanoseconds
   kBytes,
   kBytesPerSecond,
 };

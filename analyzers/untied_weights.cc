@@ -31,7 +31,8 @@ static absl::StatusOr<Findings> FindUntiedWeights(const Run& run) {
 
 extern const Analyzer untied_weights{
     .name = "untied_weights",
-    .summary = "weights that were tied before the model moved to the device, and are separate copies now",
+    .summary =
+        "weights that were tied before the model moved to the device, and are separate copies now",
     .meaning =
         "Two names of a model shared one tensor before the model was moved to the device, and are separate copies now. They are trained separately and take twice the memory.",
     .looks_at = "moves of models, of recorded programs",

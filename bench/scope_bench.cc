@@ -34,15 +34,16 @@ void Nothing(int64_t count) {
 int Main() {
   constexpr std::chrono::milliseconds kNoPause{0}, kPause{3};
   const std::string off = bench::Costs({{"off", Scopes}, {"empty", Nothing}}, kNoPause);
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("scope_bench." + std::to_string(getpid()) + ".xlaprof");
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("scope_bench." + std::to_string(getpid()) + ".xlaprof");
   auto recording = StartRecording(path);
   if (!recording.ok()) {
     std::fprintf(stderr, "%s\n", recording.status().ToString().c_str());
     return 2;
   }
   const std::string on = bench::Costs(
-      {{"clock", bench::ReadClock}, {"scope", Scopes}, {"arg", Args}, {"counter", Counters}}, kPause);
+      {{"clock", bench::ReadClock}, {"scope", Scopes}, {"arg", Args}, {"counter", Counters}},
+      kPause);
   const double two_threads = bench::OnTwoThreadsNs(Scopes, kPause);
   auto stats = recording->Stop();
   std::filesystem::remove(path);
@@ -50,8 +51,9 @@ int Main() {
     std::fprintf(stderr, "%s\n", stats.status().ToString().c_str());
     return 2;
   }
-  std::printf("{%s, %s, \"two_threads_ns\": %.2f, \"events\": %lld, \"dropped\": %lld}\n", off.c_str(), on.c_str(),
-              two_threads, static_cast<long long>(stats->events), static_cast<long long>(stats->dropped));
+  std::printf("{%s, %s, \"two_threads_ns\": %.2f, \"events\": %lld, \"dropped\": %lld}\n",
+              off.c_str(), on.c_str(), two_threads, static_cast<long long>(stats->events),
+              static_cast<long long>(stats->dropped));
   return 0;
 }
 

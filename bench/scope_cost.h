@@ -3,6 +3,8 @@
 // that the thread that takes the events away keeps up.
 #pragma once
 
+#include <x86intrin.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,7 +14,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-#include <x86intrin.h>
 
 namespace bench {
 
@@ -58,7 +59,8 @@ inline std::string Costs(const std::vector<Case>& cases, std::chrono::millisecon
   std::string json;
   for (size_t i = 0; i < cases.size(); ++i) {
     char text[96];
-    std::snprintf(text, sizeof text, "%s\"%s_ns\": %.2f", i > 0 ? ", " : "", cases[i].name, least[i]);
+    std::snprintf(text, sizeof text, "%s\"%s_ns\": %.2f", i > 0 ? ", " : "", cases[i].name,
+                  least[i]);
     json += text;
   }
   return json;

@@ -28,8 +28,8 @@ constexpr int64_t kEventsOfWork = 13, kBurstEvents = 1'000'000;
 constexpr std::chrono::milliseconds kPause{120};
 
 int Main(double millions_a_second, double seconds) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("sustained." + std::to_string(getpid()) + ".xlaprof");
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("sustained." + std::to_string(getpid()) + ".xlaprof");
   auto recording = StartRecording(path, {.ring_bytes = size_t(64) << 20});
   if (!recording.ok()) {
     std::fprintf(stderr, "%s\n", recording.status().ToString().c_str());
@@ -56,12 +56,13 @@ int Main(double millions_a_second, double seconds) {
   }
   std::filesystem::remove(path);
   const double drain_s = double(stats->drain_cpu_ns) / 1e9;
-  std::printf("{\"cpu_s\": %.3f, \"wall_s\": %.3f, \"completed\": %lld, \"events\": %lld, \"dropped\": %lld, "
-              "\"million_events_a_cpu_s\": %.1f, \"ns_an_event\": %.1f, \"one\": 1, \"core_percent\": %.1f, \"bytes_an_event\": %.2f}\n",
-              drain_s, recorded_s, static_cast<long long>(completed), static_cast<long long>(stats->events),
-              static_cast<long long>(stats->dropped), double(stats->events) / drain_s / 1e6,
-              drain_s * 1e9 / double(stats->events),
-              100 * drain_s / recorded_s, double(stats->committed_bytes) / double(stats->events));
+  std::printf(
+      "{\"cpu_s\": %.3f, \"wall_s\": %.3f, \"completed\": %lld, \"events\": %lld, \"dropped\": %lld, "
+      "\"million_events_a_cpu_s\": %.1f, \"ns_an_event\": %.1f, \"one\": 1, \"core_percent\": %.1f, \"bytes_an_event\": %.2f}\n",
+      drain_s, recorded_s, static_cast<long long>(completed), static_cast<long long>(stats->events),
+      static_cast<long long>(stats->dropped), double(stats->events) / drain_s / 1e6,
+      drain_s * 1e9 / double(stats->events), 100 * drain_s / recorded_s,
+      double(stats->committed_bytes) / double(stats->events));
   return 0;
 }
 

@@ -158,8 +158,7 @@ absl::Status RunView(const ViewArguments& arguments) {
 
 void AddViewCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<ViewArguments>();
-  CLI::App* command =
-      app.add_subcommand("view", kViewSummary);
+  CLI::App* command = app.add_subcommand("view", kViewSummary);
   AddInputOptions(*command, arguments->input);
   command
       ->add_option("--port", arguments->port,

@@ -7,8 +7,7 @@ class App;
 
 namespace xlaprof {
 
-inline constexpr const char* kViewSummary =
-    "Shows a run's findings and its timeline in a browser";
+inline constexpr const char* kViewSummary = "Shows a run's findings and its timeline in a browser";
 
 void AddViewCommand(CLI::App& app, int& exit_status);
 

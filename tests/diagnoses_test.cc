@@ -136,8 +136,8 @@ std::string Page(const Analyzer& analyzer) {
   page += fmt::format("{}\n\n", analyzer.meaning);
   page += fmt::format("## What it needs\n\nThe diagnosis uses {}.", analyzer.looks_at);
   if (const std::string needs = NeedsText(analyzer.needs); !needs.empty())
-    page += fmt::format(" Without {}, the report says that it could not look for this problem.",
-                        needs);
+    page +=
+        fmt::format(" Without {}, the report says that it could not look for this problem.", needs);
   page += "\n\n";
   if (!analyzer.thresholds.empty()) {
     page += "## When it fires\n\n| value | meaning | why this value |\n| --- | --- | --- |\n";

@@ -40,7 +40,7 @@ struct GraphDifference {
   // A change of shape, dtype, constant, op, loop count, live tensors, sharding or parameter
   // sharing.
   ReasonType type = ReasonType::kUnknown;
-  std::string node;  // the op that differs, for example xla::select or slice
+  std::string node;           // the op that differs, for example xla::select or slice
   std::string before, after;  // its two values: shapes, attributes, ops or counts
   int node_index = -1;        // in the newer graph; -1: it is only in the older one
   int before_index = -1;      // in the older graph; -1: it is only in the newer one

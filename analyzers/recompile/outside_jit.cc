@@ -14,9 +14,9 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxNamed = 3;     // operations that are named
-constexpr size_t kMaxPlaces = 6;    // lines that are named
-constexpr size_t kMaxRows = 32;     // rows that a place cites
+constexpr size_t kMaxNamed = 3;   // operations that are named
+constexpr size_t kMaxPlaces = 6;  // lines that are named
+constexpr size_t kMaxRows = 32;   // rows that a place cites
 
 struct Sum {
   int64_t count = 0, ns = 0, ns_inside = 0;  // ns_inside: inside the profile's window

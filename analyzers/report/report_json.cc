@@ -85,12 +85,9 @@ Json Of(const Summary::Device& device) {
 }
 
 Json Of(const Evidence& evidence) {
-  return {{"table", Words(evidence.table)},
-          {"rows", evidence.rows},
-          {"ts_ns", Nullable(evidence.ts_ns)},
-          {"dur_ns", Nullable(evidence.dur_ns)},
-          {"text", Words(evidence.text)},
-          {"query", QueryOf(evidence)}};
+  return {{"table", Words(evidence.table)},    {"rows", evidence.rows},
+          {"ts_ns", Nullable(evidence.ts_ns)}, {"dur_ns", Nullable(evidence.dur_ns)},
+          {"text", Words(evidence.text)},      {"query", QueryOf(evidence)}};
 }
 
 Json Of(const ReportIssue& issue) {
@@ -118,9 +115,9 @@ Json Of(const Finding& finding) {
   if (finding.reason) {
     const Reason& r = *finding.reason;
     const OptText location = r.location ? OptText(r.location->text()) : OptText();
-    reason = {{"type", TextOf(r.type)},           {"state", Nullable(r.state)},
-              {"step", Nullable(r.step)},         {"node", Nullable(r.node)},
-              {"before", Nullable(r.before)},     {"after", Nullable(r.after)},
+    reason = {{"type", TextOf(r.type)},         {"state", Nullable(r.state)},
+              {"step", Nullable(r.step)},       {"node", Nullable(r.node)},
+              {"before", Nullable(r.before)},   {"after", Nullable(r.after)},
               {"location", Nullable(location)}, {"text", Words(finding.words.why)}};
   }
   return {{"kind", finding.kind()},

@@ -49,9 +49,10 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   XP_TRY(count("count(*) FROM site", contents.sites));
   XP_TRY(count("count(*) FROM compile_reason", contents.compile_reasons));
   XP_TRY(count("count(*) FROM compile_alarm", contents.compile_alarms));
-  XP_TRY(count("count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
-               "'EagerOpExecuteTime')",
-               contents.execution_metrics));
+  XP_TRY(
+      count("count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
+            "'EagerOpExecuteTime')",
+            contents.execution_metrics));
   XP_TRY(count("count(*) FROM graph WHERE printed_as <> 'signature'", contents.graphs_with_nodes));
   return contents;
 }

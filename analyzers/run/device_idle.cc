@@ -16,9 +16,7 @@ absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceT
   XP_TRY(store.Each(
       "SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
       "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
-      [&](int64_t ts_ns, int64_t dur_ns) {
-        out.push_back({ts_ns, ts_ns + dur_ns});
-      },
+      [&](int64_t ts_ns, int64_t dur_ns) { out.push_back({ts_ns, ts_ns + dur_ns}); },
       device.process_id, device.device));
   return Union(Inside(store.slice(), std::move(out)));
 }

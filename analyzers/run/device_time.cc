@@ -168,10 +168,9 @@ static absl::Status SetLabels(const Store& store, std::vector<DeviceTime>& times
   };
   std::map<int64_t, Process> process_of;
   std::map<std::string, std::set<std::string>> hosts;  // by device
-  XP_TRY(
-      store.Each("SELECT id, rank, host FROM process", [&](int64_t id, OptInt rank, OptText host) {
-        process_of[id] = {rank, std::move(host)};
-      }));
+  XP_TRY(store.Each(
+      "SELECT id, rank, host FROM process",
+      [&](int64_t id, OptInt rank, OptText host) { process_of[id] = {rank, std::move(host)}; }));
   std::map<std::string, int> count;
   for (const DeviceTime& time : times) {
     ++count[time.device];

@@ -31,13 +31,13 @@ struct EarlyCut {
 // An op without lowering, as the metrics or the log count it.
 struct FallbackOp {
   static constexpr size_t kMaxCandidates = 8;  // more are not kept
-  std::string op;                // aten::nonzero
-  std::optional<int64_t> count;  // calls; empty if it is named but not counted
-  int cut = -1;                  // index of its EarlyCut; -1: its line is not known
-  std::vector<int> candidates;   // the first cuts that may be its own, if there are several
-  int64_t candidate_count = 0;   // number of cuts that may be its own
-  std::vector<Subject> sites;    // its callers in the exit summary, most calls first
-  bool printed = false;          // in all known stacks, torch called it to print a tensor
+  std::string op;                              // aten::nonzero
+  std::optional<int64_t> count;                // calls; empty if it is named but not counted
+  int cut = -1;                                // index of its EarlyCut; -1: its line is not known
+  std::vector<int> candidates;  // the first cuts that may be its own, if there are several
+  int64_t candidate_count = 0;  // number of cuts that may be its own
+  std::vector<Subject> sites;   // its callers in the exit summary, most calls first
+  bool printed = false;         // in all known stacks, torch called it to print a tensor
 };
 
 // A line at which ops without lowering run, or numbers are read. The source does not say which.

@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
       [&](int64_t id, bool host) { (host ? calls : ops).track_ids.push_back(id); },
       device.process_id, device.device));
   if (ops.track_ids.empty() || calls.track_ids.empty()) return waits;
-  const StringId op = store.Find(TextOf(Category::kOp)), collective = store.Find(TextOf(Category::kCollective));
+  const StringId op = store.Find(TextOf(Category::kOp)),
+                 collective = store.Find(TextOf(Category::kCollective));
   absl::flat_hash_map<uint64_t, size_t> gap_of_flow;
   gap_of_flow.reserve(gaps.size());
   EventBatch batch;
@@ -115,7 +116,8 @@ absl::StatusOr<bool> LaunchesIn(const Run& run, int64_t process_id, StringId sco
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory | kFlowOut};
   XP_TRY(options.track_ids, HostThreads(run, process_id));
   if (options.track_ids.empty()) return false;
-  const StringId execute = store.Find(TextOf(Category::kExecute)), user = store.Find(TextOf(Category::kScope));
+  const StringId execute = store.Find(TextOf(Category::kExecute)),
+                 user = store.Find(TextOf(Category::kScope));
   int64_t track_id = 0, until_ns = INT64_MIN;  // the end of the scopes that began
   EventBatch batch;
   XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));

@@ -7,7 +7,8 @@
 
 namespace xlaprof {
 bool UnmarkedReads::grow() const {
-  return first_nodes() && last_nodes() && double(*last_nodes()) >= policy::kGraphGrowth * double(*first_nodes());
+  return first_nodes() && last_nodes() &&
+         double(*last_nodes()) >= policy::kGraphGrowth * double(*first_nodes());
 }
 
 absl::StatusOr<UnmarkedReads> UnmarkedReads::Of(const Run& run, int64_t process_id) {

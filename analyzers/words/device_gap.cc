@@ -177,9 +177,11 @@ std::string Why(const Finding& finding, const DeviceGapFigures& figures) {
     case DeviceGapVerdict::kSlowTracing:
       return SlowedBy(SlowSettingsText(figures.settings));
     case DeviceGapVerdict::kScopeTraces:
-      return SlowedBy(fmt::format("{}; '{}' traces ops", SlowSettingsText(figures.settings), figures.scope));
+      return SlowedBy(
+          fmt::format("{}; '{}' traces ops", SlowSettingsText(figures.settings), figures.scope));
     case DeviceGapVerdict::kScopeReads:
-      return SlowedBy(fmt::format("{}; '{}' reads values", SlowSettingsText(figures.settings), figures.scope));
+      return SlowedBy(
+          fmt::format("{}; '{}' reads values", SlowSettingsText(figures.settings), figures.scope));
   }
   return "";
 }

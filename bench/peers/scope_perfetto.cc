@@ -1,8 +1,7 @@
 // Measures Perfetto's SDK with its in-process backend and a buffer that keeps up. A slice is two
 // packets.
-#include "perfetto.h"
-
 #include "bench/scope_cost.h"
+#include "perfetto.h"
 
 PERFETTO_DEFINE_CATEGORIES(perfetto::Category("bench"));
 PERFETTO_TRACK_EVENT_STATIC_STORAGE();
@@ -43,7 +42,8 @@ int main() {
   session->StartBlocking();
   constexpr std::chrono::milliseconds kPause{3};
   const std::string costs = bench::Costs(
-      {{"clock", bench::ReadClock}, {"scope", Scopes}, {"arg", Args}, {"counter", Counters}}, kPause);
+      {{"clock", bench::ReadClock}, {"scope", Scopes}, {"arg", Args}, {"counter", Counters}},
+      kPause);
   const double two_threads = bench::OnTwoThreadsNs(Scopes, kPause);
   session->StopBlocking();
   std::printf("{%s, \"two_threads_ns\": %.2f}\n", costs.c_str(), two_threads);

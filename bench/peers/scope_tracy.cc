@@ -15,7 +15,8 @@ constexpr uint16_t kPort = 8086;  // Tracy's own port; if it is in use, Tracy ta
 
 bool Greet(int fd) {
   const uint32_t version = tracy::ProtocolVersion;
-  if (write(fd, tracy::HandshakeShibboleth, tracy::HandshakeShibbolethSize) != tracy::HandshakeShibbolethSize ||
+  if (write(fd, tracy::HandshakeShibboleth, tracy::HandshakeShibbolethSize) !=
+          tracy::HandshakeShibbolethSize ||
       write(fd, &version, sizeof version) != sizeof version)
     return false;
   uint8_t answer = 0;
@@ -29,7 +30,8 @@ int Connect() {
     address.sin_family = AF_INET;
     address.sin_port = htons(kPort);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && Greet(fd)) return fd;
+    if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && Greet(fd))
+      return fd;
     close(fd);
     usleep(50'000);
   }
@@ -68,10 +70,11 @@ int main() {
   }).detach();
   constexpr std::chrono::milliseconds kPause{3};
   const std::string costs = bench::Costs(
-      {{"clock", bench::ReadClock}, {"scope", Scopes}, {"arg", Args}, {"counter", Counters}}, kPause);
+      {{"clock", bench::ReadClock}, {"scope", Scopes}, {"arg", Args}, {"counter", Counters}},
+      kPause);
   const double two_threads = bench::OnTwoThreadsNs(Scopes, kPause);
-  std::printf("{%s, \"two_threads_ns\": %.2f, \"drained_bytes\": %lld}\n", costs.c_str(), two_threads,
-              static_cast<long long>(bytes.load()));
+  std::printf("{%s, \"two_threads_ns\": %.2f, \"drained_bytes\": %lld}\n", costs.c_str(),
+              two_threads, static_cast<long long>(bytes.load()));
   std::fflush(stdout);
   _exit(bytes > 0 ? 0 : 2);
 }

@@ -40,5 +40,6 @@ int main() {
   events.reserve(2'000'000);
   constexpr std::chrono::milliseconds kPause{3};
   const std::string costs = bench::Costs({{"clock", bench::ReadClock}, {"scope", Scopes}}, kPause);
-  std::printf("{%s, \"two_threads_ns\": %.2f}\n", costs.c_str(), bench::OnTwoThreadsNs(Scopes, kPause));
+  std::printf("{%s, \"two_threads_ns\": %.2f}\n", costs.c_str(),
+              bench::OnTwoThreadsNs(Scopes, kPause));
 }

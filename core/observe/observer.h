@@ -146,7 +146,7 @@ class Scope {
   Observer* const observer_;
 };
 
-#define XLAPROF_OBSERVE_(line, category, name)                                                    \
+#define XLAPROF_OBSERVE_(line, category, name)                                               \
   static ::xlaprof::observe::Site observed_site_##line{::xlaprof::Category::category, name}; \
   ::xlaprof::observe::Scope observed_scope_##line(observed_site_##line)
 #define XLAPROF_OBSERVE_AT_(line, category, name) XLAPROF_OBSERVE_(line, category, name)

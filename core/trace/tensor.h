@@ -31,7 +31,8 @@ struct TensorImpl;
 // the tensor's: booleans, integers, floats.
 struct Scalar {
   template <class T>
-  requires std::is_arithmetic_v<T> Scalar(T value)
+    requires std::is_arithmetic_v<T>
+  Scalar(T value)
       : is_truth(std::is_same_v<T, bool>),
         is_whole(std::is_integral_v<T>),
         whole(Bounded(value)),

@@ -153,8 +153,9 @@ absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findi
     if (places.empty()) places.try_emplace({start_ns, 0});
     const std::string arguments = Arguments(finding);
     for (const auto& [time, of_track] : places) {
-      track.marks.push_back({time.first, time.second, fmt::format("{}: {}", finding.kind(), finding.words.title),
-                             arguments, finding.severity});
+      track.marks.push_back({time.first, time.second,
+                             fmt::format("{}: {}", finding.kind(), finding.words.title), arguments,
+                             finding.severity});
     }
   }
   Sort(track.marks);

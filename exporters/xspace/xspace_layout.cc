@@ -39,7 +39,7 @@ const char* LineOfCategory(std::string_view category) {
          : category == TextOf(Category::kModule)  ? "XLA Modules"
          : category == TextOf(Category::kOp)      ? "XLA Ops"
          : category == TextOf(Category::kAsyncOp) ? "Async XLA Ops"
-                                          : "";
+                                                  : "";
 }
 
 class Layout {

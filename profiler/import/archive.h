@@ -57,7 +57,7 @@ class Archive {
   void Forget(size_t member) const;
   // Returns why not everything could be read, in one sentence; "" if all is well.
   const std::string& damage() const;
-  int64_t skipped() const;  // links, devices and encrypted members
+  int64_t skipped() const;         // links, devices and encrypted members
   size_t in_memory_bytes() const;  // memory that its members take
 
  private:

@@ -281,9 +281,9 @@ inline void Instant(Site& site) {
 }
 void Instant(std::string_view name);
 
-#define XLAPROF_SITE_(category, name, number)                                                        \
-  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, number)(::xlaprof::Category::category, name, \
-                                                                    __FILE__, __LINE__, __func__)
+#define XLAPROF_SITE_(category, name, number)                        \
+  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, number)( \
+      ::xlaprof::Category::category, name, __FILE__, __LINE__, __func__)
 #define XLAPROF_TRACE_(name, number)   \
   XLAPROF_SITE_(kScope, name, number); \
   ::xlaprof::record::Block XP_CONCAT(xlaprof_trace_, number)(XP_CONCAT(xlaprof_site_, number))
@@ -296,12 +296,12 @@ void Instant(std::string_view name);
 #define XLAPROF_STEP(name, step) XLAPROF_STEP_(name, step, __LINE__)
 #define XLAPROF_COUNTER(name, value)          \
   do {                                        \
-    XLAPROF_SITE_(kNone, name, );          \
+    XLAPROF_SITE_(kNone, name, );             \
     ::xlaprof::Counter(xlaprof_site_, value); \
   } while (false)
 #define XLAPROF_INSTANT(name)          \
   do {                                 \
-    XLAPROF_SITE_(kScope, name, );   \
+    XLAPROF_SITE_(kScope, name, );     \
     ::xlaprof::Instant(xlaprof_site_); \
   } while (false)
 

@@ -105,8 +105,9 @@ class RuntimeObserver final : public observe::Observer {
 
   void OnModule(std::string_view name, int64_t ts_ns, int64_t dur_ns, uint64_t run) override {
     if (Ring* ring = RingNow()) {
-      ring->Publish(TicksAt(ts_ns), TicksAt(ts_ns + dur_ns), run,
-                    Slot::What(SiteOfName(Category::kModule, name), 0, kScope) | Slot::Bits(kFlowIn));
+      ring->Publish(
+          TicksAt(ts_ns), TicksAt(ts_ns + dur_ns), run,
+          Slot::What(SiteOfName(Category::kModule, name), 0, kScope) | Slot::Bits(kFlowIn));
     }
   }
 

@@ -35,8 +35,8 @@ class Sites {
   uint32_t Add(Category category, std::string_view name, std::string_view file, int line,
                std::string_view function);
   // Returns one number for all uses of a name at a place, or of a name alone if `line` is 0.
-  uint32_t OfName(Category category, std::string_view name, std::string_view file = "", int line = 0,
-                  std::string_view function = "");
+  uint32_t OfName(Category category, std::string_view name, std::string_view file = "",
+                  int line = 0, std::string_view function = "");
 
   // Writes everything known, and everything added later, to `file`; null stops that.
   void Attach(RingFile* file);

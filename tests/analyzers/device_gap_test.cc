@@ -99,7 +99,8 @@ TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
   for (int i = 0; i < 50; ++i) {
     run_.Step(host, i * 1000, 1000);
     run_.Event(device, TextOf(Category::kModule), "step", i * 1000, 500);
-    run_.Event(host, TextOf(Category::kScope), fmt::format("layer {}", i % 25), i * 1000 + 500, 500);
+    run_.Event(host, TextOf(Category::kScope), fmt::format("layer {}", i % 25), i * 1000 + 500,
+               500);
   }
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
@@ -184,7 +185,8 @@ TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
         "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
         step));
   }
-  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
+  for (const Finding& f : run_.Run(device_gap))
+    EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
 }
 
 TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
@@ -195,7 +197,8 @@ TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
       "0)");
   run_.Event(device, TextOf(Category::kModule), "step", 0, 10);
   run_.Event(device, TextOf(Category::kModule), "step", 1900, 6100);
-  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
+  for (const Finding& f : run_.Run(device_gap))
+    EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
 }
 
 // Under XLA_IR_DEBUG, a scope in which ops are recorded is slow because of the debug setting.
@@ -224,7 +227,8 @@ TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
     run_.Event(host_, TextOf(Category::kPython), "$time.py:1 sleep", i * 1000 + 501, 1);
   EXPECT_EQ(Warnings().size(), 1u);
   for (int i = 0; i < 2000; ++i) {
-    run_.Event(host_, TextOf(Category::kPython), "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200, 1);
+    run_.Event(host_, TextOf(Category::kPython), "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200,
+               1);
   }
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);

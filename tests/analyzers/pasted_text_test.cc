@@ -183,9 +183,9 @@ TEST(PastedText, ServerMetricsCountWhereTheyAreAlone) {
   const Finding alone = TheOne(OfKind(FindingsIn(server), "recompilation"));
   EXPECT_EQ(CountsOf(alone).signals.compiles, 83);
   EXPECT_EQ(CountsOf(alone).signals.executions, 90);
-  const Finding beside = TheOne(OfKind(
-      FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000) + server),
-      "recompilation"));
+  const Finding beside = TheOne(
+      OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000) + server),
+             "recompilation"));
   EXPECT_EQ(CountsOf(beside).verdict, CountVerdict::kClean);
   EXPECT_EQ(CountsOf(beside).signals.compiles, 3);
 }
@@ -197,8 +197,8 @@ TEST(PastedText, TheLongestIsNotReadFromACutLine) {
       FindingsIn("Metric: CompileTime\n  TotalSamples: 4\n  Accumulator: 02m28s000ms000.000us\n  "
                  "Percentiles: 1%=011ms000.000us; 20%=033ms000.000us; 50%=16s47"),
       "slow_compile"));
-  const auto& figures = std::get<CompileTimeMetric>(
-      std::any_cast<const SlowCompileFigures&>(finding.figures));
+  const auto& figures =
+      std::get<CompileTimeMetric>(std::any_cast<const SlowCompileFigures&>(finding.figures));
   EXPECT_FALSE(figures.longest_is_known);
   EXPECT_EQ(figures.longest_ns, 37'000'000'000);
 }

@@ -133,7 +133,8 @@ TEST_F(SlowWork, TracingStandsBeforeTheCompilation) {
     return run.Run(slow_compile)[0];
   };
   const Finding traced = compile(2240, 1270);
-  EXPECT_EQ(traced.words.title, "the first compilation took 1.27 s, and 2.24 s of tracing before it");
+  EXPECT_EQ(traced.words.title,
+            "the first compilation took 1.27 s, and 2.24 s of tracing before it");
   EXPECT_EQ(traced.cost_ns, 3'510'000'000);
   EXPECT_EQ(CompileFigures<FirstCompilations>(traced).remedy, CompileRemedy::kLessTracing);
   run_.Exec(

@@ -114,7 +114,7 @@ TEST_F(ReportCommand, TooLittleMemoryIsAnError) {
   Write("trace.json", trace + "]");
   ASSERT_EQ(RunShell("gzip trace.json", folder_).status, 0);
   bool failed = false;
-  for (int limit_kb : {100'000, 150'000, 200'000}) {
+  for (int limit_kb : {40'000, 60'000, 80'000, 100'000, 150'000}) {
     const Ran ran = RunShell(fmt::format("( ulimit -v {}; " XLAPROF_PROGRAM
                                          " import trace.json.gz -o run.xlaprof --force )",
                                          limit_kb),

@@ -36,7 +36,8 @@ class ChromeExport : public testing::Test {
 
   Store Load(const std::string& name) {
     Store store = *Store::CreateTemporary();
-    absl::Status status = LoadSql(store, ReadFile(kGolden / "export_timeline" / name / "capture.sql"));
+    absl::Status status =
+        LoadSql(store, ReadFile(kGolden / "export_timeline" / name / "capture.sql"));
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }

@@ -40,7 +40,9 @@ class PerfettoExport : public testing::Test {
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }
-  static Store EveryKind() { return Load(ReadFile(kGolden / "export_timeline" / "every_kind/capture.sql")); }
+  static Store EveryKind() {
+    return Load(ReadFile(kGolden / "export_timeline" / "every_kind/capture.sql"));
+  }
   absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                  const ExportOptions& options) {
     return FindExporter("perfetto")->write(xlaprof::Run(store), findings, options);

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "profiler/store/load_sql.h"
-#include "analyzers/analyzer.h"
 
 namespace xlaprof {
 

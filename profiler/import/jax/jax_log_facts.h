@@ -21,12 +21,12 @@ struct JaxCompile {
   int64_t offset = 0, line = 0;  // place of the first message about it
   std::string function;          // "" if not printed
   std::vector<JaxInput> inputs;
-  OptInt input_count;     // empty: the log does not show it
-  OptInt trace_ns;        // tracing and lowering
-  OptInt dur_ns;          // time that XLA took
+  OptInt input_count;                  // empty: the log does not show it
+  OptInt trace_ns;                     // tracing and lowering
+  OptInt dur_ns;                       // time that XLA took
   std::optional<bool> persistent_hit;  // false: not found in the persistent cache
-  int explanation = -1;   // index of JaxLog::explanations
-  bool inferred = false;  // only an explanation, or the persistent cache, mentions it
+  int explanation = -1;                // index of JaxLog::explanations
+  bool inferred = false;               // only an explanation, or the persistent cache, mentions it
 };
 
 struct JaxLog {
@@ -34,9 +34,9 @@ struct JaxLog {
   std::vector<JaxCompile> compiles;  // in the order in which they begin
   std::vector<JaxExplanation> explanations;
   int64_t lines = 0, messages = 0;
-  int64_t traced_inside = 0;  // explanations of functions that were traced as part of another
-  int64_t repeated = 0;       // messages that two handlers printed
-  int64_t unfinished = 0;     // compilations whose end the log does not show
+  int64_t traced_inside = 0;        // explanations of functions that were traced as part of another
+  int64_t repeated = 0;             // messages that two handlers printed
+  int64_t unfinished = 0;           // compilations whose end the log does not show
   std::optional<TextPosition> cut;  // place of the message that the log ends inside of
   int64_t types_cut = 0;  // lists of types that end with their line, without the one at `cut`
   std::optional<TextPosition> first_types_cut;

@@ -22,10 +22,7 @@ absl::Status CostsOf(Store& store, int64_t process_id, const std::vector<Sum>& s
   XP_TRY(std::vector<Compile> compiles,
          store.Collect(
              "SELECT id, dur_ns FROM compile WHERE process_id = ?1 ORDER BY ordinal",
-             [](int64_t id, OptInt dur) {
-               return Compile{id, dur};
-             },
-             process_id));
+             [](int64_t id, OptInt dur) { return Compile{id, dur}; }, process_id));
   // The n-th sample belongs to the n-th compile only if both count the same compiles.
   if (sums.empty() || compiles.empty() || sums.back().samples != int64_t(compiles.size()))
     return absl::OkStatus();

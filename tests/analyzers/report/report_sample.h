@@ -1,8 +1,8 @@
 // Makes reports by hand: one that has every part, and a clean one.
 #pragma once
 
-#include "analyzers/report/report.h"
 #include "analyzers/analyzer.h"
+#include "analyzers/report/report.h"
 
 namespace xlaprof {
 

@@ -10,16 +10,14 @@ class LastTracingTest : public testing::Test {
  protected:
   // Adds a report with these samples of LazyTracing and of EagerOpExecuteTime.
   int64_t Report(OptInt traced, OptInt eager = {}) {
-    const int64_t id =
-        store_.Add(MetricsReportRow{.source_id = 1, .ordinal = reports_++}).value();
+    const int64_t id = store_.Add(MetricsReportRow{.source_id = 1, .ordinal = reports_++}).value();
     if (traced) Metric(id, "LazyTracing", traced);
     if (eager) Metric(id, "EagerOpExecuteTime", eager);
     Metric(id, "ExecuteTime", 4);
     return id;
   }
   void Metric(int64_t report, const char* name, OptInt samples) {
-    ASSERT_TRUE(
-        store_.Add(MetricRow{.report_id = report, .name = name, .samples = samples}).ok());
+    ASSERT_TRUE(store_.Add(MetricRow{.report_id = report, .name = name, .samples = samples}).ok());
   }
   void Counter(int64_t report) {
     ASSERT_TRUE(

@@ -20,7 +20,8 @@ class Launched : public testing::Test {
     for (int i = 0; i < 20; ++i) {
       const int64_t ts = 100 * i + 20;
       const uint64_t flow = joined ? uint64_t(i + 1) : 0;
-      run_.Flow(host, TextOf(Category::kExecute), "cudaLaunchKernel", ts - early_us, call_us, 0, flow);
+      run_.Flow(host, TextOf(Category::kExecute), "cudaLaunchKernel", ts - early_us, call_us, 0,
+                flow);
       run_.Flow(stream, TextOf(Category::kOp), "kernel", ts, 80, flow, 0);
     }
     return run_.Run(device_gap);

@@ -107,10 +107,9 @@ TEST_F(BatchNorm, EvaluatesByWhatItHasSeen) {
 }
 
 TEST_F(BatchNorm, CannotTrainOnOneValue) {
-  EXPECT_NE(MessageOf([&] {
-              norm_(Put({1, 2, 3}, {1, 3, 1, 1}));
-            }).find("a single value per channel"),
-            std::string::npos);
+  EXPECT_NE(
+      MessageOf([&] { norm_(Put({1, 2, 3}, {1, 3, 1, 1})); }).find("a single value per channel"),
+      std::string::npos);
 }
 
 TEST_F(BatchNorm, CannotEvaluateByNothing) {

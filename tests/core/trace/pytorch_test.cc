@@ -143,8 +143,8 @@ TEST(Gradients, AtTiesAndEdges) {
   const Tensor zero = Leaf({0, -0.f});
   sum(lazy::abs(zero)).backward();
   EXPECT_THAT(Values(zero.grad()), Each(0));
-  for (auto f : {+[](const Tensor&a, const Tensor&b) { return maximum(a, b); },
-                 +[](const Tensor&a, const Tensor&b) { return minimum(a, b); }}) {
+  for (auto f : {+[](const Tensor& a, const Tensor& b) { return maximum(a, b); },
+                 +[](const Tensor& a, const Tensor& b) { return minimum(a, b); }}) {
     const Tensor a = Leaf({3}), b = Leaf({3});
     sum(f(a, b)).backward();
     EXPECT_THAT(Values(a.grad()), ElementsAre(0.5));
@@ -232,9 +232,7 @@ TEST(Losses, IgnoredTargetsCountForNothing) {
   loss.backward();
   EXPECT_NEAR(Values(logits.grad())[2], -0.334760, 1e-5);
   EXPECT_EQ(Values(logits.grad())[3], 0);
-  EXPECT_THAT(MessageOf([&] {
-                nll_loss(zeros({4, 3}), Indices({0, 1}, {2}));
-              }),
+  EXPECT_THAT(MessageOf([&] { nll_loss(zeros({4, 3}), Indices({0, 1}, {2})); }),
               HasSubstr("aten::nll_loss(f32[4,3], s64[2])"));
 }
 

@@ -87,9 +87,7 @@ TEST_F(Save, LoadSaysWhichDeviceIsAbsent) {
 TEST_F(Save, LeavesTheFileBeforeWhereItFails) {
   save({{"a", ones({2})}}, path_);
   EXPECT_THAT(MessageOf([&] { save({{"b\xff", ones({2})}}, path_); }), HasSubstr("UTF-8"));
-  EXPECT_THAT(MessageOf([&] {
-                save({{"__metadata__", ones({2})}}, path_);
-              }),
+  EXPECT_THAT(MessageOf([&] { save({{"__metadata__", ones({2})}}, path_); }),
               HasSubstr("the format reserves that name"));
   EXPECT_EQ(load(path_).count("a"), 1u);
   EXPECT_THAT(MessageOf([&] { save({}, folder_.path() / "none" / "x"); }),

@@ -129,9 +129,9 @@ TEST(Tensor, FallbacksTakeWhatIsNoNumberForTheLargest) {
   const Tensor x = Tensor::FromHost(std::span(numbers), {4});
   EXPECT_THAT(Values(sort(x)), ElementsAre(1, 2, 3, ::testing::IsNan()));
   EXPECT_THAT(Values(topk(x, 2)), ElementsAre(::testing::IsNan(), 3));
-  EXPECT_THAT(MessageOf([&] { histc(x, 0, 0, 1); }), HasSubstr("of 0 bins"));
-  EXPECT_THAT(MessageOf([&] { histc(x, 2, -INFINITY, 1); }), HasSubstr("of 2 bins"));
-  EXPECT_THAT(MessageOf([&] { histc(x, 2, 0, INFINITY); }), HasSubstr("of 2 bins"));
+  EXPECT_THAT(MessageOf([&] { histc(x, 0, 0, 1); }), HasSubstr("cannot have 0 bins"));
+  EXPECT_THAT(MessageOf([&] { histc(x, 2, -INFINITY, 1); }), HasSubstr("cannot have 2 bins"));
+  EXPECT_THAT(MessageOf([&] { histc(x, 2, 0, INFINITY); }), HasSubstr("cannot have 2 bins"));
 }
 
 }  // namespace

@@ -32,7 +32,9 @@ TEST_F(Current, WhatWasCompletedIsThereForReaders) {
   auto recording = StartRecording(path_, {.commit_interval_ns = int64_t(3600) * 1'000'000'000});
   ASSERT_TRUE(recording.ok()) << recording.status();
   for (int round = 1; round <= 3; ++round) {
-    { Trace trace("done"); }
+    {
+      Trace trace("done");
+    }
     const auto before = std::chrono::steady_clock::now();
     auto current = CommitRecording();
     ASSERT_TRUE(current.ok()) << current.status();

@@ -97,7 +97,7 @@ TEST_F(EventOrder, AFinishedTrackIsWrittenAndMayGoOn) {
   Add(2, 0, 7);
   ASSERT_TRUE(writer_.Finish(1).ok());
   ASSERT_TRUE(writer_.Finish(3).ok());  // has no events
-  Add(4, 3, 1);  // reuses the memory of track 1
+  Add(4, 3, 1);                         // reuses the memory of track 1
   Add(1, 50, 10);
   ASSERT_TRUE(writer_.Flush().ok());
   EXPECT_EQ(Number("SELECT track_id FROM event_chunk ORDER BY id LIMIT 1"), 1);

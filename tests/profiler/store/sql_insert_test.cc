@@ -178,13 +178,13 @@ TEST_F(SqlInsert, FailedStatementTakesItsRowsBack) {
 
 TEST_F(SqlInsert, SaysWhatIsWrong) {
   Do("INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (8, 1, 1, 1, 'e')");
-  EXPECT_THAT(Error("DELETE FROM event"), HasSubstr("no DELETE"));
-  EXPECT_THAT(Error("UPDATE event SET name = 'x'"), HasSubstr("no UPDATE"));
+  EXPECT_THAT(Error("DELETE FROM event"), HasSubstr("DELETE is not supported"));
+  EXPECT_THAT(Error("UPDATE event SET name = 'x'"), HasSubstr("UPDATE is not supported"));
   EXPECT_THAT(Error("INSERT INTO event (id, track_id, ts_ns, name) VALUES (8, 1, 1, 'e')"),
-              HasSubstr("event 8 exists already"));
+              HasSubstr("event 8 already exists"));
   EXPECT_THAT(
       Error("INSERT INTO event (id, track_id, ts_ns, name) VALUES (9, 1, 1, 'e'), (9, 1, 2, 'f')"),
-      HasSubstr("event 9 exists already"));
+      HasSubstr("event 9 already exists"));
   EXPECT_THAT(Error("INSERT INTO event (id, track_id, ts_ns, name) VALUES (-4, 1, 1, 'e')"),
               HasSubstr("must be positive"));
   EXPECT_THAT(Error("INSERT INTO event (track_id, ts_ns) VALUES (1, 1)"),

@@ -242,11 +242,11 @@ TEST_F(StoreTest, StoresWithOtherTablesOrColumnsAreRefused) {
     EXPECT_EQ(Store::OpenForWriting(path_).status(), status);
     return std::string(Message(status));
   };
-  EXPECT_THAT(message_after("DROP TABLE compile_alarm"), HasSubstr("it has no compile_alarm."));
+  EXPECT_THAT(message_after("DROP TABLE compile_alarm"), HasSubstr("which has no compile_alarm."));
   EXPECT_THAT(message_after("ALTER TABLE compile RENAME COLUMN dur_ns TO ns"),
-              HasSubstr("it has no compile.dur_ns. Import its sources again"));
+              HasSubstr("which has no compile.dur_ns. Import its sources again"));
   EXPECT_THAT(message_after("ALTER TABLE source ADD COLUMN sha256 TEXT"),
-              HasSubstr("it has a column source.sha256. Import its sources again"));
+              HasSubstr("which has a column source.sha256. Import its sources again"));
   EXPECT_EQ(message_after("CREATE TABLE of_the_user (id)"), "");
 }
 
@@ -373,7 +373,7 @@ TEST_F(StoreTest, WindowOfStepsIsTheirOwn) {
   EXPECT_EQ(events({.first_step = 2, .last_step = 2}), 0u);
   Store store = *Store::Open(path_);
   EXPECT_THAT(std::string(Message(store.Restrict({.first_step = 2, .process_id = 1}))),
-              ::testing::HasSubstr("the steps of this process are 0 to 1"));
+              ::testing::HasSubstr("The steps of this process are 0 to 1"));
 }
 
 // Stores are often read from a mounted artifact directory that is read-only.

@@ -220,11 +220,9 @@ TEST_F(VirtualTables, JoinsLookUp) {
 
 TEST_F(VirtualTables, ArgumentsEqualReadArguments) {
   std::vector<std::string> read;
-  auto chunks =
-      store_.Collect("SELECT id, first_event_id, count FROM event_chunk ORDER BY first_event_id",
-                     [](int64_t id, int64_t first, int64_t count) {
-                       return std::array{id, first, count};
-                     });
+  auto chunks = store_.Collect(
+      "SELECT id, first_event_id, count FROM event_chunk ORDER BY first_event_id",
+      [](int64_t id, int64_t first, int64_t count) { return std::array{id, first, count}; });
   ASSERT_TRUE(chunks.ok());
   for (auto [id, first, count] : *chunks) {
     for (int64_t i = 0; i < count; ++i) {
