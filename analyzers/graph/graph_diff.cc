@@ -320,8 +320,6 @@ class ListingDiff {
     if (b >= 0) d.after = text(B(b)), d.node_index = b_.nodes[b];
     d.node = b >= 0 ? B(b).op : A(a).op;
     if (a >= 0 && b >= 0 && added.size() == gone.size()) ConstantToInput(a, b, &d);
-    if (d.before.empty()) d.before = "(not there)";
-    if (d.after.empty()) d.after = "(not there)";
     return d;
   }
 

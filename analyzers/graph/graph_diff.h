@@ -40,13 +40,14 @@ struct GraphDifference {
   // A change of shape, dtype, constant, op, loop count, live tensors, sharding or parameter
   // sharing.
   ReasonType type = ReasonType::kUnknown;
-  std::string node;           // the op that differs, for example xla::select or slice
-  std::string before, after;  // its two values: shapes, attributes, ops or counts
-  int node_index = -1;        // in the newer graph; -1: it is only in the older one
-  int before_index = -1;      // in the older graph; -1: it is only in the newer one
-  bool is_input = false;      // a parameter of the graph
-  bool resized = false;       // its result has another shape
-  bool follows = false;       // likely a consequence: a literal, or an op that reads constants only
+  std::string node;  // the op that differs, for example xla::select or slice
+  std::string before,
+      after;  // its two values: shapes, attributes, ops or counts; "" in a graph without it
+  int node_index = -1;    // in the newer graph; -1: it is only in the older one
+  int before_index = -1;  // in the older graph; -1: it is only in the newer one
+  bool is_input = false;  // a parameter of the graph
+  bool resized = false;   // its result has another shape
+  bool follows = false;   // likely a consequence: a literal, or an op that reads constants only
 };
 
 struct GraphDiff {

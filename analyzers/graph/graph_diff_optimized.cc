@@ -171,7 +171,6 @@ class OptimizedDiff {
       } else if (!IsConstant(node) && !ReadsConstantsOnly(node)) {
         structure.push_back({.type = ReasonType::kOpChange,
                              .node = node.op,
-                             .before = "(not there)",
                              .after = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
                              .node_index = index});
       }
@@ -189,7 +188,6 @@ class OptimizedDiff {
         structure.push_back({.type = ReasonType::kOpChange,
                              .node = node.op,
                              .before = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
-                             .after = "(not there)",
                              .before_index = surplus_before_[k]});
       }
     }
@@ -209,8 +207,8 @@ class OptimizedDiff {
           after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
       diff_.origins.push_back({.type = ReasonType::kOpChange,
                                .node = node.op,
-                               .before = after ? "(not there)" : node.op,
-                               .after = after ? node.op : "(not there)",
+                               .before = after ? "" : node.op,
+                               .after = after ? node.op : "",
                                .node_index = after ? surplus_after_.front() : -1,
                                .before_index = after ? -1 : surplus_before_.front()});
     }

@@ -147,10 +147,9 @@ class MarkdownReport {
 
   void About() {
     Add("\n<details><summary>Which file saw what{}</summary>\n\n",
-        report_.issues.empty()
-            ? ""
-            : fmt::format(", and {} in the input",
-                          Plural(int64_t(report_.issues.size()), "oddity", "oddities")));
+        report_.issues.empty() ? ""
+                               : fmt::format(", and {} in the input",
+                                             Plural(int64_t(report_.issues.size()), "issue")));
     Add("| file | format | steps | compiles | executions | transfers | events | note |\n| --- | "
         "--- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     auto count = [](const std::optional<int64_t>& n) { return n ? CountText(*n) : "-"; };

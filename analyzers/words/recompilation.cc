@@ -169,7 +169,8 @@ std::string Beside(const RecompileCause& cause) {
   std::string text = cause.input.empty() ? cause.Name() : "input " + cause.input;
   if (!cause.location.empty())
     text += fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
-  if (!cause.before.empty()) text += fmt::format(" ({} → {})", cause.before, cause.after);
+  if (!cause.before.empty() && !cause.after.empty())
+    text += fmt::format(" ({} → {})", cause.before, cause.after);
   return text;
 }
 
@@ -226,8 +227,8 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   const std::string profile = DurationText(*cost.profile_ns);
   if (cost.in_profile == cost.timed)
     return note + fmt::format("; {:.0f} % of the {} that the profile timed", percent, profile);
-  return note + fmt::format("; {} of them {} inside the profile, {:.0f} % of its {}",
-                            cost.in_profile, cost.in_profile == 1 ? "lies" : "lie", percent,
+  return note + fmt::format("; {} of them {} inside the profile, and took {:.0f} % of its {}",
+                            cost.in_profile, cost.in_profile == 1 ? "was" : "were", percent,
                             profile);
 }
 

@@ -54,7 +54,7 @@ ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
                             Values(figures.values))
               : "the size of its inputs changes",
         fmt::format(
-            "Give this input few different shapes: pad it to one size or to a few buckets, and mask what was added. {}.",
+            "Give this input few different shapes: pad it to one size or to a few buckets, and mask the padding. {}.",
             cpp ? "Drop a smaller last batch"
                 : "Use drop_last=True if only the last batch of an epoch differs")};
   }
@@ -75,8 +75,8 @@ ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
         ", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %{})",
         SizeList(buckets.buckets), buckets.buckets.size(), 100 * buckets.extra_work,
         100 * largest.extra_work, IfSizesAreEquallyFrequent(*sizes));
-  words.advice += *sizes->dimension == 0 ? ", and mask what was added out of the loss."
-                                         : ", and mask what was added.";
+  words.advice += *sizes->dimension == 0 ? ", and mask the padding out of the loss."
+                                         : ", and mask the padding.";
   return words;
 }
 
@@ -120,6 +120,17 @@ ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
           : "A Python number or size is part of this op. Pass it as a tensor on the device (torch.tensor(value, device=...), in JAX an argument of the jitted function), or use only a few values."};
 }
 
+std::string OtherOps(const RecompileFigures& figures) {
+  const std::vector<std::string>& ops = figures.values;
+  if (!ops.empty() && (figures.cause.before.empty() || figures.cause.after.empty())) {
+    return fmt::format(
+        "only some of its graphs contain {}{}",
+        fmt::join(ops.begin(), ops.begin() + std::min<ptrdiff_t>(ops.size(), 3), ", "),
+        ops.size() > 3 ? ", ..." : "");
+  }
+  return fmt::format("its ops change ({})", Values(figures.values));
+}
+
 std::string OtherSetting(const RecompileFigures& figures) {
   const std::string& setting = figures.cause.node;
   const std::string values = Values(figures.values);
@@ -157,7 +168,7 @@ ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
       return OfConstant(figures, cpp);
     case ReasonType::kOpChange:
       return {
-          fmt::format("its ops change ({})", values),
+          OtherOps(figures),
           cpp ? "The program takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with where, or run both paths once at the start."
               : "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same ops in every step and select with torch.where, or run both paths once at the start."};
     case ReasonType::kLoopCountChange:

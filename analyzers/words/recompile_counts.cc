@@ -102,7 +102,7 @@ std::string Why(const CountFigures& figures) {
   if (const OptInt seen = figures.compiles_in_profile)
     return fmt::format(
         "Only {} of these compiles {} inside the profile. The others are only counted.", *seen,
-        *seen == 1 ? "lies" : "lie");
+        *seen == 1 ? "was" : "were");
   if (IsApart(figures.verdict))
     return "The reports hold only counts, and they do not continue one another: the metrics were cleared in between, or several processes wrote the reports.";
   std::string why =

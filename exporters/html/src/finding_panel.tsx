@@ -92,8 +92,8 @@ function Change({ of: { node, before, after } }: { of: NonNullable<Finding['reas
   return (
     <div class="change">
       {node && <code>{printable(node)}</code>}
-      <del>{printable(before ?? '(not there)')}</del>
-      <ins>{printable(after ?? '(not there)')}</ins>
+      <del>{printable(before ?? '(none)')}</del>
+      <ins>{printable(after ?? '(none)')}</ins>
     </div>
   );
 }

@@ -202,6 +202,26 @@ TEST(GraphDiff, OtherOps) {
   EXPECT_EQ(diff.origins[0].after, "aten::add f32[8,16]");
 }
 
+TEST(GraphDiff, AnOpThatOnlyOneGraphHasIsEmptyInTheOther) {
+  const TestNodes before = TrainStep(8);
+  TestNodes after = before;
+  after.push_back({.op = "aten::tanh",
+                   .shape = before.back().shape,
+                   .operands = std::to_string(before.size() - 1),
+                   .root = before.back().root});
+  after[before.size() - 1].root = {};
+  const auto text = "aten::tanh " + std::string(before.back().shape);
+  GraphDiff diff = DiffOf(before, after);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kOpChange);
+  EXPECT_EQ(diff.origins[0].before, "");
+  EXPECT_EQ(diff.origins[0].after, text);
+  diff = DiffOf(after, before);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].before, text);
+  EXPECT_EQ(diff.origins[0].after, "");
+}
+
 TEST(GraphDiff, APartThatIsRepeatedMoreOftenIsALoop) {
   const GraphDiff diff = DiffOf(Unrolled(3), Unrolled(5));
   ASSERT_FALSE(diff.origins.empty());

@@ -62,7 +62,7 @@ warning · sync_point · /home/u/train.py:9
 
 </details>
 
-<details><summary>Which file saw what, and 1 oddity in the input</summary>
+<details><summary>Which file saw what, and 1 issue in the input</summary>
 
 | file | format | steps | compiles | executions | transfers | events | note |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |

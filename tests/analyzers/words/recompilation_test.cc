@@ -9,6 +9,7 @@ namespace xlaprof {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -73,7 +74,7 @@ TEST(RecompilationWords, SizesThatVary) {
   EXPECT_EQ(words.advice,
             "Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, "
             "64 (3 programs, 28 % more elements instead of 86 % if all sizes are equally "
-            "frequent), and mask what was added out of the loss.");
+            "frequent), and mask the padding out of the loss.");
   figures.is_rare_smaller_size = true;
   EXPECT_THAT(Say(figures).advice, HasSubstr("Drop it with drop_last=True in the DataLoader"));
   EXPECT_THAT(Say(figures, Framework::kCpp).advice, HasSubstr("Drop it, or pad it"));
@@ -184,6 +185,16 @@ TEST(RecompilationWords, ReasonsAreSentences) {
             "JAX says: never seen.");
 }
 
+TEST(RecompilationWords, AnOpThatOnlySomeGraphsContain) {
+  RecompileFigures figures{
+      .cause = {.type = ReasonType::kOpChange, .node = "tanh", .after = "tanh f32[8]"},
+      .values = {"tanh f32[8]"}};
+  EXPECT_THAT(Say(figures).title, EndsWith(": only some of its graphs contain tanh f32[8]"));
+  figures.cause.before = "sin f32[8]";
+  figures.values = {"sin f32[8]", "tanh f32[8]"};
+  EXPECT_THAT(Say(figures).title, EndsWith(": its ops change (sin f32[8] → tanh f32[8])"));
+}
+
 TEST(RecompilationWords, HowManyGraphsAreKept) {
   const RecompileCause full{.type = ReasonType::kCacheEviction, .note = note::OthersSince{8, 8}};
   EXPECT_EQ(SayOf(full).why,
@@ -207,7 +218,7 @@ TEST(RecompilationWords, CostsSayHowTheyWereMeasured) {
   EXPECT_TRUE(Say(figures).tells_share);
   EXPECT_EQ(
       Say(figures).cost_note,
-      "compile time of the 2 of 3 that were measured, from the metrics' deltas and the profile; 30 ns of it is tracing and lowering on the host; 1 of them lies inside the profile, 25 % of its 2 s");
+      "compile time of the 2 of 3 that were measured, from the metrics' deltas and the profile; 30 ns of it is tracing and lowering on the host; 1 of them was inside the profile, and took 25 % of its 2 s");
 }
 
 TEST(RecompilationWords, EvidenceHasALineEach) {
@@ -240,7 +251,7 @@ TEST(RecompilationWords, CountsAreJudged) {
             "not measured, because CompileTime may be in the part that is missing");
   figures.compiles_in_profile = 1;
   EXPECT_EQ(Say(figures).why,
-            "Only 1 of these compiles lies inside the profile. The others are only counted.");
+            "Only 1 of these compiles was inside the profile. The others are only counted.");
   figures.compiles_in_profile.reset();
   figures.signals.between = CountSignals::Between{.before = 5, .more = 2};
   EXPECT_THAT(Say(figures).why, HasSubstr("The count rose from 5 to 7 between the last two."));

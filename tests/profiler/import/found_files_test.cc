@@ -208,7 +208,7 @@ TEST_F(FoundFilesTest, ACopyForPerfettoIsDerived) {
 // opened, so no data is lost.
 TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsReadWhole) {
   std::string log(kFoundReport);
-  while (log.size() < kLargeBytes) log += std::string(200, '.') + " loss 0.5\n";
+  while (log.size() < kLargeBytes) log.append(200, '.').append(" loss 0.5\n");
   log += kFoundReport;
   TakeWhileItIsCut(Write("metrics.txt", log));
   EXPECT_EQ(All("SELECT code FROM import_issue"), "");
