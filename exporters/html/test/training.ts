@@ -379,7 +379,7 @@ function addFindings(run: Run): void {
         text: 'The IR dump shows it.',
       },
       advice:
-        'Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, 64 (3 programs, 39 % more elements instead of 96 %), and mask what was added out of the loss.',
+        'Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, 64 (3 programs, 39 % more elements instead of 96 %), and mask the padding out of the loss.',
     }),
     finding({
       kind: 'device_gap',
