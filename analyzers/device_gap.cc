@@ -210,7 +210,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   const Activity& activity = cause.activity;
   DeviceGapFigures figures{.device = of.device.time.label,
                            .all_devices = of.all_devices,
-                           .from_ops = of.device.time.from == "op",
+                           .from_ops = of.device.time.from == BusyFrom::kOps,
                            .wait = cause.wait,
                            .doing = activity.doing,
                            .host_recorded = of.host.has_events(),

@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 
 namespace xlaprof {
 namespace {
@@ -114,8 +115,8 @@ absl::StatusOr<Findings> FromMetrics(const Run& run) {
   XP_TRY(const MetricRows* metrics, run.Get<MetricRows>());
   const MetricRow* executed = nullptr;  // the metric that counted most executions
   for (const MetricRow& metric : metrics->rows) {
-    if (metric.report_id != last->id ||
-        (metric.name != "ExecuteTime" && metric.name != "ExecuteReplicatedTime"))
+    if (metric.report_id != last->id || (metric.name != metric_names::kExecuteTime &&
+                                         metric.name != metric_names::kExecuteReplicatedTime))
       continue;
     if (executed == nullptr || metric.samples > executed->samples) executed = &metric;
   }

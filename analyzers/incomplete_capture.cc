@@ -10,6 +10,7 @@
 #include "analyzers/run/contents.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -24,8 +25,8 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   if (contents->events == 0) {
     if (!contents->formats.contains("xspace")) return absl::OkStatus();
-    const bool is_cut = contents->issue_codes.contains("cut_file") ||
-                        contents->issue_codes.contains("damaged_coding");
+    const bool is_cut = contents->issue_codes.contains(issue_codes::kCutFile) ||
+                        contents->issue_codes.contains(issue_codes::kDamagedCoding);
     findings.push_back(
         Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile, Severity::kWarning));
     return absl::OkStatus();

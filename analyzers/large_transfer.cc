@@ -11,6 +11,7 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
 
@@ -128,14 +129,14 @@ absl::StatusOr<Findings> FromRows(const Run& run, const Transfers& transfers) {
   return findings;
 }
 
-constexpr const char* kTimedUploads = "TransferToDeviceTime";
+constexpr const char* kTimedUploads = metric_names::kTransferToDeviceTime;
 
 // Returns the metric that times the copies themselves, or null if there is none. There is none for
 // reads, because they also wait for the execution.
 const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
   const MetricState* timed =
       direction == Direction::kToDevice ? state.Find(kTimedUploads) : nullptr;
-  return timed && timed->unit == "ns" ? timed : nullptr;
+  return timed && timed->unit == MetricUnit::kNs ? timed : nullptr;
 }
 
 Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution; }
@@ -146,13 +147,13 @@ Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution;
 Findings TransfersFromMetrics(const Metrics& metrics) {
   Findings findings;
   const MetricsState* state = metrics.steady();
-  const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
+  const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
   if (!execute || execute->sum <= 0) return findings;
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
   if (turns < 2) return findings;
-  for (auto [name, direction] : {std::pair("InboundData", Direction::kFromDevice),
-                                 std::pair("OutboundData", Direction::kToDevice)}) {
+  for (auto [name, direction] : {std::pair(metric_names::kInboundData, Direction::kFromDevice),
+                                 std::pair(metric_names::kOutboundData, Direction::kToDevice)}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
     // In a single cumulative report, the sum includes the first upload (all weights). The usual
@@ -194,8 +195,8 @@ Findings TransfersFromMetrics(const Metrics& metrics) {
 // copies.
 Findings FromValues(const Metrics& metrics) {
   const MetricsState* state = metrics.steady();
-  const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
-  const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
+  const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
+  const MetricState* values = state ? state->Find(metric_names::kIrValueTensorToXlaData) : nullptr;
   if (!execute || !values || state->Find(kTimedUploads)) return {};
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
@@ -215,8 +216,8 @@ Findings FromValues(const Metrics& metrics) {
   if (has_steps) finding.per_step = figures.uploads_per_turn;
   if (figures.may_be_weights) finding.severity = Severity::kInfo;
   finding.evidence = {{.table = "metric",
-                       .rows = {metrics.last->Find("IrValueTensorToXlaData")->id},
-                       .text = "IrValueTensorToXlaData"}};
+                       .rows = {metrics.last->Find(metric_names::kIrValueTensorToXlaData)->id},
+                       .text = metric_names::kIrValueTensorToXlaData}};
   finding.figures = LargeTransferFigures(figures);
   return {finding};
 }
@@ -228,12 +229,13 @@ Findings FromTimes(const Metrics& metrics) {
   if (!uploads || uploads->samples < policy::kManyTimedUploads) return {};
   double others = 0;
   bool executes = false;
-  for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime"}) {
+  for (const char* other : {metric_names::kExecuteTime, metric_names::kExecuteReplicatedTime,
+                            metric_names::kEagerOpExecuteTime}) {
     const MetricState* metric = state->Find(other);
     if (metric) others += metric->sum, executes = true;
   }
   if (!executes) return {};  // they were cut off, so a share of the rest means nothing
-  for (const char* other : {"CompileTime", "EagerOpCompileTime"}) {
+  for (const char* other : {metric_names::kCompileTime, metric_names::kEagerOpCompileTime}) {
     if (const MetricState* metric = state->Find(other)) others += metric->sum;
   }
   const double share = uploads->sum / (uploads->sum + others);

@@ -14,6 +14,7 @@
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "core/base/duration.h"
+#include "core/base/metric_names.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
 
@@ -111,7 +112,8 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
 }
 
 Findings CompilesFromMetrics(const Metrics& metrics) {
-  const MetricState* compile = metrics.last ? metrics.last->Find("CompileTime") : nullptr;
+  const MetricState* compile =
+      metrics.last ? metrics.last->Find(metric_names::kCompileTime) : nullptr;
   if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
   // The last percentile is the longest recent sample, unless the line of percentiles was cut. The
   // longest sample cannot be below the mean.
@@ -124,7 +126,8 @@ Findings CompilesFromMetrics(const Metrics& metrics) {
                   .count = compile->samples,
                   .cost_ns = Whole(compile->sum)};
   finding.reason = Reason{.type = too_slow ? ReasonType::kTooSlow : ReasonType::kFirstCompilations};
-  finding.evidence = {{.table = "metric", .rows = {compile->id}, .text = "CompileTime"}};
+  finding.evidence = {
+      {.table = "metric", .rows = {compile->id}, .text = metric_names::kCompileTime}};
   finding.figures = SlowCompileFigures(
       CompileTimeMetric{.longest_ns = Whole(longest), .longest_is_known = knows_longest});
   return {finding};

@@ -8,6 +8,7 @@
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -90,7 +91,8 @@ Findings FromRows(ByGraph graphs) {
 }
 
 Findings ExecutionsFromMetrics(const Metrics& metrics) {
-  const MetricState* execute = metrics.last ? metrics.last->Find("ExecuteTime") : nullptr;
+  const MetricState* execute =
+      metrics.last ? metrics.last->Find(metric_names::kExecuteTime) : nullptr;
   if (!execute || execute->percentiles.empty()) return {};
   const double longest = execute->percentiles.rbegin()->second;
   if (longest <= double(policy::kSlowExecutionNs)) return {};
@@ -104,7 +106,8 @@ Findings ExecutionsFromMetrics(const Metrics& metrics) {
   Finding finding{.severity = Severity::kWarning,
                   .count = part,
                   .reason = Reason{.type = ReasonType::kTooSlow}};
-  finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};
+  finding.evidence = {
+      {.table = "metric", .rows = {execute->id}, .text = metric_names::kExecuteTime}};
   finding.figures = SlowExecutionFigures{.found = SlowExecutions::kTooLongSamples,
                                          .longest_ns = Whole(longest),
                                          .threshold_ns = policy::kSlowExecutionNs};

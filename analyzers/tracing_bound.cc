@@ -11,6 +11,7 @@
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
+#include "core/base/metric_names.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -115,8 +116,8 @@ std::optional<double> ShareOfWall(const MetricState& metric) {
 absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFigures& figures) {
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
   const MetricsState* state = metrics->steady();
-  const MetricState* tracing = state ? state->Find("LazyTracing") : nullptr;
-  const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
+  const MetricState* tracing = state ? state->Find(metric_names::kLazyTracing) : nullptr;
+  const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
   if (!tracing || !execute || execute->samples <= 0) return std::nullopt;
   const int64_t marks = state->mark_step.value_or(0);
   const std::optional<double> share_of_wall = ShareOfWall(*tracing);
@@ -134,7 +135,7 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
                   .per_step = 1,
                   .cost_ns = Whole(TracingNs(*tracing))};
   finding.reason = Reason{.type = ReasonType::kAboveDeviceBusyTime};
-  for (const char* name : {"LazyTracing", "ExecuteTime"})
+  for (const char* name : {metric_names::kLazyTracing, metric_names::kExecuteTime})
     finding.evidence.push_back({.table = "metric", .rows = {metrics->last->Find(name)->id}});
   return finding;
 }

@@ -5,7 +5,9 @@
 #include <tuple>
 
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 #include "core/base/whole.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -20,8 +22,10 @@ void TakeIssues(const std::vector<ImportIssueRow>& issues, SeriesOfSources& by_s
   for (const auto& [key, series] : by_source)
     go_on[key.second] += static_cast<int64_t>(series.samples.size()) - 1;
   for (const ImportIssueRow& issue : issues) {
-    const bool is_apart = issue.code == "separate_reports";
-    if (!is_apart && issue.code != "cut_file" && issue.code != "headless_report") continue;
+    const bool is_apart = issue.code == issue_codes::kSeparateReports;
+    if (!is_apart && issue.code != issue_codes::kCutFile &&
+        issue.code != issue_codes::kHeadlessReport)
+      continue;
     for (auto& [key, series] : by_source) {
       if (key.second != issue.source_id.value_or(0)) continue;
       if (is_apart) {
@@ -40,11 +44,12 @@ void TakeMetrics(const std::vector<MetricRow>& metrics, SampleOfReport& by_repor
     CountSample& sample = *at->second;
     const OptInt ns =
         metric.accumulator ? OptInt(Whole(std::round(*metric.accumulator))) : OptInt();
-    if (metric.name == "TransferToDeviceTime") {
+    if (metric.name == metric_names::kTransferToDeviceTime) {
       sample.uploads = metric.samples;
-    } else if (metric.name == "CompileTime") {
+    } else if (metric.name == metric_names::kCompileTime) {
       sample.compiles = metric.samples, sample.compile_ns = ns;
-    } else if (metric.name == "ExecuteTime" || metric.name == "ExecuteReplicatedTime") {
+    } else if (metric.name == metric_names::kExecuteTime ||
+               metric.name == metric_names::kExecuteReplicatedTime) {
       if (metric.samples && (!sample.executions || *metric.samples > *sample.executions))
         sample.executions = metric.samples, sample.execute_ns = ns;
     }
@@ -56,10 +61,10 @@ void TakeCounters(const std::vector<CounterRow>& counters, SampleOfReport& by_re
     const auto at = by_report.find(counter.report_id);
     if (at == by_report.end()) continue;
     CountSample& sample = *at->second;
-    if (counter.name == "MarkStep" && !sample.steps) sample.steps = counter.value;
-    if (counter.name == "UncachedCompile")
+    if (counter.name == metric_names::kMarkStep && !sample.steps) sample.steps = counter.value;
+    if (counter.name == metric_names::kUncachedCompile)
       sample.compiles = sample.counted_compiles = counter.value;
-    if (counter.name == "CachedCompile") sample.cached = counter.value;
+    if (counter.name == metric_names::kCachedCompile) sample.cached = counter.value;
   }
 }
 

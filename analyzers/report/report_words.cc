@@ -6,6 +6,7 @@
 
 #include "analyzers/quantity.h"
 #include "core/base/whole.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -385,8 +386,8 @@ Verdict VerdictWithoutWarnings(const Report& report) {
   verdict.text = verdict.judged
                      ? "Nothing found that needs fixing: no check gave a warning."
                      : "Too little was read to judge: no compilation, execution, transfer or step.";
-  constexpr std::string_view kLost[] = {"cut_file", "damaged_coding", "unreadable_file",
-                                        "invalid_json"};
+  constexpr std::string_view kLost[] = {issue_codes::kCutFile, issue_codes::kDamagedCoding,
+                                        issue_codes::kUnreadableFile, issue_codes::kInvalidJson};
   const bool lost = std::ranges::any_of(report.issues, [&](const ReportIssue& issue) {
     return std::ranges::find(kLost, issue.code) != std::end(kLost);
   });

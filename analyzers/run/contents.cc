@@ -3,6 +3,7 @@
 #include <map>
 
 #include "analyzers/run/tables.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 
@@ -19,7 +20,7 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   for (const ImportIssueRow& issue : issues) {
     contents.issue_codes.insert(issue.code);
     const auto path = path_of_source.find(issue.source_id);
-    if (issue.code == "on_cpu" && !contents.runs_on_cpu && path != path_of_source.end())
+    if (issue.code == issue_codes::kOnCpu && !contents.runs_on_cpu && path != path_of_source.end())
       contents.runs_on_cpu = {path->second, issue.first_line.value_or(1), issue.count};
   }
   // A loader with worker processes uses another iterator than one that loads in the step's thread.

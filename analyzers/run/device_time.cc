@@ -12,17 +12,22 @@
 namespace xlaprof {
 namespace {
 
-// The events from which a device's busy time can be computed, the best first. A module also covers
-// the waits between its ops.
-enum Made { kOfModules, kOfOps, kOfExecutions, kMadeCount };
-constexpr const char* kMadeText[kMadeCount] = {"module", "op", "execution"};
-
 struct Key {
   std::string device;
   int64_t process_id = 0;
   auto operator<=>(const Key&) const = default;
 };
-using Busy = std::map<Key, std::array<std::vector<Interval>, kMadeCount>>;
+// The busy intervals of a device, by the kind of their events.
+struct BusyBy {
+  std::array<std::vector<Interval>, 3> intervals;
+  std::vector<Interval>& operator[](BusyFrom from) { return intervals[size_t(from)]; }
+  // Returns the best kind that has events.
+  BusyFrom Best() const {
+    const auto best = std::ranges::find_if_not(intervals, &std::vector<Interval>::empty);
+    return best == intervals.end() ? BusyFrom::kExecutions : BusyFrom(best - intervals.begin());
+  }
+};
+using Busy = std::map<Key, BusyBy>;
 
 struct Track {
   int64_t process_id = 0;
@@ -60,23 +65,23 @@ class Reading {
         [&](int64_t id, OptInt process, OptText device) {
           tracks_[id] = {process.value_or(0), device.value_or("")};
         }));
-    XP_TRY(Scan({TextOf(Category::kModule)}, kOfModules));
-    return Scan({TextOf(Category::kOp), TextOf(Category::kCollective)}, kOfOps);
+    XP_TRY(Scan({TextOf(Category::kModule)}, BusyFrom::kModules));
+    return Scan({TextOf(Category::kOp), TextOf(Category::kCollective)}, BusyFrom::kOps);
   }
 
  private:
   bool HasModules(const Track& track) const {
     auto found = busy_.find({track.device, track.process_id});
-    return found != busy_.end() && !found->second[kOfModules].empty();
+    return found != busy_.end() && !found->second[BusyFrom::kModules].empty();
   }
 
-  absl::Status Scan(std::initializer_list<std::string_view> categories, Made made) {
+  absl::Status Scan(std::initializer_list<std::string_view> categories, BusyFrom from) {
     EventScanner::Options options{.columns = kStart | kDuration | kCategory};
     for (std::string_view name : categories) {
       if (StringId id = store_.Find(name)) options.categories.push_back(id);
     }
     for (const auto& [id, track] : tracks_) {
-      if (made == kOfModules || !HasModules(track)) options.track_ids.push_back(id);
+      if (from == BusyFrom::kModules || !HasModules(track)) options.track_ids.push_back(id);
     }
     if (options.categories.empty() || options.track_ids.empty()) return absl::OkStatus();
     const std::vector<StringId> wanted = options.categories;
@@ -89,7 +94,7 @@ class Reading {
       const bool on_device = !track.device.empty();
       // The busy time of the device whose ops are being added.
       std::vector<Interval>* out =
-          on_device ? &busy_[{track.device, track.process_id}][made] : nullptr;
+          on_device ? &busy_[{track.device, track.process_id}][from] : nullptr;
       int64_t out_ordinal = -1;
       std::vector<int64_t> ordinals;  // of devices, read at the first op
       for (size_t i = 0; i < batch.size; ++i) {
@@ -100,7 +105,7 @@ class Reading {
           if (ordinals.empty()) XP_TRY(ReadOrdinals(batch, &ordinals));
           if (ordinals[i] != out_ordinal) {
             out_ordinal = ordinals[i];
-            out = &busy_[{fmt::format("CPU:{}", out_ordinal), track.process_id}][made];
+            out = &busy_[{fmt::format("CPU:{}", out_ordinal), track.process_id}][from];
           }
         }
         Append(*out, batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]);
@@ -193,26 +198,23 @@ absl::StatusOr<DeviceTimes> DeviceTimes::Of(const Run& run) {
   const Store& store = run.store();
   Busy busy;
   XP_TRY(Reading(store, busy).Run());
-  XP_TRY(
-      store.Each("SELECT process_id, device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL "
-                 "AND dur_ns > 0",
-                 [&](OptInt process, OptText device, int64_t ts_ns, int64_t dur_ns) {
-                   busy[{device.value_or("device"), process.value_or(0)}][kOfExecutions].push_back(
-                       {ts_ns, ts_ns + dur_ns});
-                 }));
+  XP_TRY(store.Each(
+      "SELECT process_id, device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL "
+      "AND dur_ns > 0",
+      [&](OptInt process, OptText device, int64_t ts_ns, int64_t dur_ns) {
+        busy[{device.value_or("device"), process.value_or(0)}][BusyFrom::kExecutions].push_back(
+            {ts_ns, ts_ns + dur_ns});
+      }));
   const Slice& slice = store.slice();
   std::vector<DeviceTime> out;
   bool any_events = false;
-  for (const auto& [key, made] : busy)
-    any_events |= !made[kOfModules].empty() || !made[kOfOps].empty();
-  for (auto& [key, made] : busy) {
-    const int best = !made[kOfModules].empty() ? kOfModules
-                     : !made[kOfOps].empty()   ? kOfOps
-                                               : kOfExecutions;
+  for (const auto& [key, by] : busy) any_events |= by.Best() != BusyFrom::kExecutions;
+  for (auto& [key, by] : busy) {
+    const BusyFrom best = by.Best();
     // Executions on an unknown device are the work that a device's events already show.
-    if (best == kOfExecutions && any_events && key.device == "device") continue;
-    DeviceTime time{.device = key.device, .process_id = key.process_id, .from = kMadeText[best]};
-    time.busy = Union(Inside(slice, std::move(made[best])));
+    if (best == BusyFrom::kExecutions && any_events && key.device == "device") continue;
+    DeviceTime time{.device = key.device, .process_id = key.process_id, .from = best};
+    time.busy = Union(Inside(slice, std::move(by[best])));
     for (const Interval& i : time.busy) time.busy_ns += i.length_ns();
     if (!time.busy.empty()) out.push_back(std::move(time));
   }

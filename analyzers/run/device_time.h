@@ -16,13 +16,17 @@ struct Interval {
   int64_t length_ns() const { return end_ns - begin_ns; }
 };
 
+// The events from which a device's busy time is computed, the best first. A module also covers the
+// waits between its ops.
+enum class BusyFrom { kModules, kOps, kExecutions };
+
 struct DeviceTime {
   std::string device;  // TPU:0, CPU:0
   std::string label;   // the device, with the rank if several processes have this device name
   int64_t process_id = 0;
   std::vector<Interval> busy;  // disjoint, sorted
   int64_t busy_ns = 0;         // their sum
-  std::string from;            // module, op or execution: the kind of events used
+  BusyFrom from = BusyFrom::kModules;
   Interval span() const {
     return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns};
   }

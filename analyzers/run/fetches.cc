@@ -3,6 +3,7 @@
 #include <set>
 
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -12,11 +13,13 @@ namespace {
 void ReadMetrics(const std::vector<MetricRow>& metrics, Fetches& fetches) {
   const MetricRow *transfers = nullptr, *inbound = nullptr, *executions = nullptr;
   for (const MetricRow& metric : metrics) {
-    const bool times_fetches =
-        metric.name == "TransferFromDeviceTime" || metric.name == "TransferFromServerTime";
+    const bool times_fetches = metric.name == metric_names::kTransferFromDeviceTime ||
+                               metric.name == metric_names::kTransferFromServerTime;
     if (times_fetches && metric.samples) transfers = &metric;
-    if (metric.name == "InboundData" && metric.samples.value_or(0) > 0) inbound = &metric;
-    if (metric.name == "ExecuteTime" || metric.name == "ExecuteReplicatedTime")
+    if (metric.name == metric_names::kInboundData && metric.samples.value_or(0) > 0)
+      inbound = &metric;
+    if (metric.name == metric_names::kExecuteTime ||
+        metric.name == metric_names::kExecuteReplicatedTime)
       executions = &metric;
   }
   if (transfers != nullptr) {
@@ -46,7 +49,7 @@ void ReadProfilerLines(const std::vector<ProfilerLineRow>& lines, Fetches& fetch
   if (last == nullptr) return;
   if (!fetches.count) {
     fetches.count = last->samples;
-    fetches.metric = "TransferFromDeviceTime";
+    fetches.metric = metric_names::kTransferFromDeviceTime;
     fetches.profiler_line = last->text;
   }
   // If the lines have the same count at several steps, all fetches came before the first of them.

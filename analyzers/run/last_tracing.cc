@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 
 namespace xlaprof {
 namespace {
@@ -19,17 +20,21 @@ std::map<int64_t, ReportedWork> WorkByReport(const std::vector<MetricRow>& metri
   std::map<int64_t, ReportedWork> by_report;
   for (const MetricRow& metric : metrics) {
     ReportedWork& work = by_report[metric.report_id];
-    if (metric.name == "LazyTracing" && work.tracing == nullptr) work.tracing = &metric;
-    if (metric.name == "ExecuteTime") work.executions = std::max(work.executions, metric.samples);
-    if (metric.name == "EagerOpExecuteTime") work.is_eager |= metric.samples.value_or(0) > 0;
+    if (metric.name == metric_names::kLazyTracing && work.tracing == nullptr)
+      work.tracing = &metric;
+    if (metric.name == metric_names::kExecuteTime)
+      work.executions = std::max(work.executions, metric.samples);
+    if (metric.name == metric_names::kEagerOpExecuteTime)
+      work.is_eager |= metric.samples.value_or(0) > 0;
   }
   std::erase_if(by_report, [](const auto& report) { return report.second.tracing == nullptr; });
   return by_report;
 }
 
 bool IsOfClient(const CounterRow& counter) {
-  return counter.name == "CreateCompileHandles" || counter.name == "CreateDataHandles" ||
-         counter.name == "ReleaseDataHandles";
+  return counter.name == metric_names::kCreateCompileHandles ||
+         counter.name == metric_names::kCreateDataHandles ||
+         counter.name == metric_names::kReleaseDataHandles;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
                                               std::span<const Interval> gaps) {
   const Store& store = run.store();
   std::vector<GapWait> waits(gaps.size(), GapWait::kUnknown);
-  if (device.from != "op" || gaps.empty()) return waits;
+  if (device.from != BusyFrom::kOps || gaps.empty()) return waits;
   EventScanner::Options ops{.columns = kStart | kCategory | kFlowIn};
   EventScanner::Options calls{.columns = kStart | kDuration | kFlowOut};
   XP_TRY(store.Each(

@@ -20,7 +20,7 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
   XP_TRY(store.Each(
       "SELECT id, name, unit, samples, accumulator, value_rate, rate FROM metric WHERE report_id "
       "= ?1 ORDER BY id",
-      [&](int64_t id, std::string name, std::string unit, OptInt samples, OptReal sum,
+      [&](int64_t id, std::string name, std::optional<MetricUnit> unit, OptInt samples, OptReal sum,
           OptReal value_rate, OptReal rate) {
         // If both registries have a name, the one that counted more is in use.
         MetricState& metric = state.metrics[name];

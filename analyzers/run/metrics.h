@@ -15,8 +15,8 @@
 namespace xlaprof {
 
 struct MetricState {
-  int64_t id = 0;    // row of table metric; 0 in a difference
-  std::string unit;  // ns, bytes or value
+  int64_t id = 0;  // row of table metric; 0 in a difference
+  std::optional<MetricUnit> unit;
   int64_t samples = 0;
   double sum = 0;                        // sum of all samples
   std::map<double, double> percentiles;  // p -> value, of the most recent samples only

@@ -6,16 +6,6 @@
 
 namespace xlaprof {
 
-// A number with its unit: "ns", "bytes" or "value".
-struct MetricNumber {
-  double value = 0;
-  std::string_view unit;
-};
-
-// Reads `02s500ms001.250us`, `75.00MB` or `1382.00`. Returns nothing if `text` is none of these. A
-// duration is returned in ns as a whole number, exactly what torch_xla had (see DecodeDurationNs).
-std::optional<MetricNumber> ParseMetricNumber(std::string_view text);
-
 // Undoes torch_xla's misprint of durations. Its printer rounds each part to the nearest whole
 // number but subtracts only the part's floor. A part is therefore one too high whenever what
 // follows it is more than half of its unit: 2.6 ms is printed `003ms600.000us`. From the smallest

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/metric_names.h"
 #include "core/metrics/metrics.h"
 
 namespace xlaprof::lazy::debug {
@@ -11,7 +12,7 @@ namespace {
 
 std::string TooFrequent(const char* metric, int64_t warm_up_steps) {
   constexpr double kMostPerStep = 0.5;
-  const int64_t steps = counter_value("MarkStep").value_or(0);
+  const int64_t steps = counter_value(metric_names::kMarkStep).value_or(0);
   const auto data = metric_data(metric);
   if (!data || steps <= warm_up_steps || double(data->count) / double(steps) <= kMostPerStep)
     return "";
@@ -49,8 +50,10 @@ std::string NotLowered() {
 }  // namespace
 
 std::string StepRuleLines() {
-  return TooFrequent("CompileTime", 10) + TooFrequent("TransferFromDeviceTime", 0) +
-         TooSlow("CompileTime", 300e9) + TooSlow("ExecuteTime", 30e9) + NotLowered();
+  return TooFrequent(metric_names::kCompileTime, 10) +
+         TooFrequent(metric_names::kTransferFromDeviceTime, 0) +
+         TooSlow(metric_names::kCompileTime, 300e9) + TooSlow(metric_names::kExecuteTime, 30e9) +
+         NotLowered();
 }
 
 }  // namespace xlaprof::lazy::debug

@@ -1,5 +1,6 @@
 #include "core/exec/compile.h"
 
+#include "core/base/metric_names.h"
 #include "core/debug/debug.h"
 #include "core/exec/announce.h"
 #include "core/exec/device.h"
@@ -16,8 +17,8 @@ using metrics::Unit;
 absl::StatusOr<std::unique_ptr<Executable>> CompileAnew(Device& device, const TracedGraph& graph,
                                                         Program program, const Cut& cut) {
   XLAPROF_OBSERVE(kCompile, "XLAGraphExecutor::Compile");
-  static Metric& time = Metric::Of("CompileTime", Unit::kTimeNs, Arena::kRuntime);
-  XLAPROF_COUNT("UncachedCompile");
+  static Metric& time = Metric::Of(metric_names::kCompileTime, Unit::kTimeNs, Arena::kRuntime);
+  XLAPROF_COUNT(metric_names::kUncachedCompile);
   if (debug::Asked()) debug::OnCompile(program, device.name(), cut);
   const std::string name = program.name;
   metrics::Timed timed(time);
@@ -53,7 +54,7 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const Tra
     was_kept = compiled->executable != nullptr;
   }
   if (was_kept == true) {
-    XLAPROF_COUNT("CachedCompile");
+    XLAPROF_COUNT(metric_names::kCachedCompile);
   } else {
     XP_TRY(compiled->executable, CompileAnew(device, graph, std::move(program), cut));
   }
@@ -62,7 +63,7 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const Tra
     kept->Save(device.backend(), *compiled->executable, MakeProgram(graph, compiled->name));
   if (was_kept != true && debug::Asked())
     debug::OnCompiled(graph, device.name(), compiled->executable->sizes());
-  static Counter& handles = Counter::Of("CreateCompileHandles", Arena::kRuntime);
+  static Counter& handles = Counter::Of(metric_names::kCreateCompileHandles, Arena::kRuntime);
   static Metric& aliases = Metric::Of("InputOutputAliasCount", Unit::kValue, Arena::kLazy);
   handles.Add();
   aliases.Add(double(graph.donations.size()));

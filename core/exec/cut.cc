@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/metric_names.h"
 #include "core/debug/debug.h"
 #include "core/environment.h"
 #include "core/exec/announce.h"
@@ -76,8 +77,8 @@ absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
 }
 
 void Task::Execute() {
-  static Metric& time = Metric::Of("ExecuteTime", Unit::kTimeNs, Arena::kRuntime);
-  static Counter& handles = Counter::Of("CreateDataHandles", Arena::kRuntime);
+  static Metric& time = Metric::Of(metric_names::kExecuteTime, Unit::kTimeNs, Arena::kRuntime);
+  static Counter& handles = Counter::Of(metric_names::kCreateDataHandles, Arena::kRuntime);
   DeviceTurn turn(device.name());
   const int64_t begin_ns = device.backend().NowNs();
   if (debug::Asked()) debug::OnRun(*graph, device.name());
@@ -116,7 +117,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   if (debug::Asked()) debug::OnCut(graph, device.name(), cut);
   std::shared_ptr<CompiledGraph> compiled = LookUp(device, graph);
   if (compiled != nullptr) {
-    XLAPROF_COUNT("CachedCompile");
+    XLAPROF_COUNT(metric_names::kCachedCompile);
   } else {
     XP_TRY(compiled, Compile(device, graph, cut));
     device.cache().Add(compiled);

@@ -1,5 +1,6 @@
 #include "core/exec/transfer.h"
 
+#include "core/base/metric_names.h"
 #include "core/exec/announce.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"
@@ -49,9 +50,11 @@ absl::Status Fetch(const Data& data, void* host) {
 Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where) {
   if (device.is_host()) return Put(device, host, std::move(shape));
   XLAPROF_OBSERVE(kTransfer, "TransferToDevice");
-  static Metric& time = Metric::Of("TransferToDeviceTime", Unit::kTimeNs, Arena::kRuntime);
-  static Metric& size = Metric::Of("OutboundData", Unit::kBytes, Arena::kRuntime);
-  static metrics::Counter& handles = metrics::Counter::Of("CreateDataHandles", Arena::kRuntime);
+  static Metric& time =
+      Metric::Of(metric_names::kTransferToDeviceTime, Unit::kTimeNs, Arena::kRuntime);
+  static Metric& size = Metric::Of(metric_names::kOutboundData, Unit::kBytes, Arena::kRuntime);
+  static metrics::Counter& handles =
+      metrics::Counter::Of(metric_names::kCreateDataHandles, Arena::kRuntime);
   metrics::Timed timed(time);
   const int64_t begin_ns = device.backend().NowNs(), bytes = shape.bytes();
   Ref<Data> data = Put(device, host, std::move(shape));
@@ -65,8 +68,9 @@ absl::Status Download(const Data& data, void* host, std::source_location where) 
   Device& device = data.device();
   if (device.is_host()) return Fetch(data, host);
   XLAPROF_OBSERVE(kTransfer, "TransferFromDevice");
-  static Metric& time = Metric::Of("TransferFromDeviceTime", Unit::kTimeNs, Arena::kRuntime);
-  static Metric& size = Metric::Of("InboundData", Unit::kBytes, Arena::kRuntime);
+  static Metric& time =
+      Metric::Of(metric_names::kTransferFromDeviceTime, Unit::kTimeNs, Arena::kRuntime);
+  static Metric& size = Metric::Of(metric_names::kInboundData, Unit::kBytes, Arena::kRuntime);
   metrics::Timed timed(time);
   const int64_t begin_ns = device.backend().NowNs();
   XP_TRY(Fetch(data, host));

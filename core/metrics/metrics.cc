@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/base/clock_ns.h"
+#include "core/base/metric_names.h"
 #include "core/environment.h"
 
 namespace xlaprof::lazy {
@@ -172,10 +173,11 @@ std::string metrics_report() {
 
 std::string short_metrics_report(std::span<const std::string> counters,
                                  std::span<const std::string> metrics) {
-  static const std::vector<std::string> kCounters{"CachedCompile", "MarkStep"};
-  static const std::vector<std::string> kMetrics{"CompileTime", "ExecuteTime",
-                                                 "ExecuteReplicatedTime", "TransferToDeviceTime",
-                                                 "TransferFromDeviceTime"};
+  static const std::vector<std::string> kCounters{metric_names::kCachedCompile,
+                                                  metric_names::kMarkStep};
+  static const std::vector<std::string> kMetrics{
+      metric_names::kCompileTime, metric_names::kExecuteTime, metric_names::kExecuteReplicatedTime,
+      metric_names::kTransferToDeviceTime, metric_names::kTransferFromDeviceTime};
   if (counters.empty()) counters = kCounters;
   if (metrics.empty()) metrics = kMetrics;
   std::string report;

@@ -4,6 +4,7 @@
 #include <list>
 #include <numbers>
 
+#include "core/base/metric_names.h"
 #include "core/environment.h"
 #include "core/exec/transfer.h"
 #include "core/metrics/metrics.h"
@@ -218,8 +219,8 @@ Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes,
     nodes[at++] = impl.steps.empty() ? impl.storage->value().get()
                                      : views.emplace_back(NodeOf(operand)).get();
   }
-  static metrics::Metric& tracing =
-      metrics::Metric::Of("LazyTracing", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  static metrics::Metric& tracing = metrics::Metric::Of(
+      metric_names::kLazyTracing, metrics::Unit::kTimeNs, metrics::Arena::kLazy);
   metrics::SampledCall sampled(tracing);
   CountCall(op);
   return Wrap(device, Node::Make(op, nodes, attributes, Call::Where()), logical);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "core/base/metric_names.h"
 #include "core/debug/append.h"
 #include "core/debug/debug.h"
 #include "core/environment.h"
@@ -77,7 +78,8 @@ void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
   {
     XLAPROF_OBSERVE(kHost, "StepMarker");
     RaiseIfError(CutStep(device, {cause, Call::Where(), wait || environment().sync_wait}));
-    static metrics::Counter& steps = metrics::Counter::Of("MarkStep", metrics::Arena::kRuntime);
+    static metrics::Counter& steps =
+        metrics::Counter::Of(metric_names::kMarkStep, metrics::Arena::kRuntime);
     steps.Add();
     device.AdvanceSeed();
     ResetScopes();

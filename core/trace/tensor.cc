@@ -1,5 +1,6 @@
 #include "core/trace/tensor.h"
 
+#include "core/base/metric_names.h"
 #include "core/environment.h"
 #include "core/exec/cut.h"
 #include "core/exec/transfer.h"
@@ -142,8 +143,8 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
   static metrics::Metric& time =
       metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
   // torch_xla measures this when an operation first needs the value.
-  static metrics::Metric& value_time =
-      metrics::Metric::Of("IrValueTensorToXlaData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  static metrics::Metric& value_time = metrics::Metric::Of(
+      metric_names::kIrValueTensorToXlaData, metrics::Unit::kTimeNs, metrics::Arena::kLazy);
   metrics::Timed timed(time), value_timed(value_time);
   const DType logical = shape.dtype;
   const Shape on_device{OnDevice(logical), shape.dims};

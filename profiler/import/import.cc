@@ -12,6 +12,7 @@
 #include "profiler/import/importer.h"
 #include "profiler/import/join/join.h"
 #include "profiler/import/run_choice.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -137,7 +138,7 @@ class Importing {
       source.note = std::string(Message(opened.status()));
       problems_.push_back(*source.note);
       XP_TRY(int64_t id, store_.Add(source));
-      return store_.AddIssue(id, "unreadable_file", Severity::kWarning, *source.note);
+      return store_.AddIssue(id, issue_codes::kUnreadableFile, Severity::kWarning, *source.note);
     }
     const absl::Cleanup forget = [&] {
       if (file.archive) file.archive->Forget(file.member);
@@ -172,7 +173,8 @@ class Importing {
       if (!IsAboutInput(status)) return status;
       problems_.push_back(std::string(Message(status)));
       XP_TRY(store_.Run("UPDATE source SET note = ?2 WHERE id = ?1", id, problems_.back()));
-      return store_.AddIssue(id, "unreadable_file", Severity::kWarning, problems_.back());
+      return store_.AddIssue(id, issue_codes::kUnreadableFile, Severity::kWarning,
+                             problems_.back());
     }
     ++read_;
     NoteRank(file, id);
@@ -193,7 +195,7 @@ class Importing {
 
   absl::Status TellDamage(const FoundFile& file, const InputFile& opened, ImportContext& context) {
     if (!opened.damage().empty()) {
-      XP_TRY(context.Issue("damaged_coding", Severity::kWarning,
+      XP_TRY(context.Issue(issue_codes::kDamagedCoding, Severity::kWarning,
                            fmt::format("{}. Everything before that was read. Copy the file again.",
                                        opened.damage())));
     }

@@ -9,6 +9,7 @@
 #include "core/base/temporary_folder.h"
 #include "profiler/import/importer.h"
 #include "profiler/record/recover.h"
+#include "profiler/store/issue_codes.h"
 #include "profiler/store/salvage.h"
 #include "profiler/store/tables.h"
 
@@ -300,7 +301,7 @@ absl::Status TellCut(const Input& input, ImportContext& context) {
   const uint64_t whole = BytesOfHeader(input.bytes);
   if (input.bytes.size() >= whole) return absl::OkStatus();
   return context.Issue(
-      "cut_file", Severity::kWarning,
+      issue_codes::kCutFile, Severity::kWarning,
       fmt::format("The store ends at byte {} of {}. Copy it again.", input.bytes.size(), whole),
       int64_t(input.bytes.size()));
 }

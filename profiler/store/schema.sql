@@ -67,6 +67,11 @@
 --   autotuning               trying kernels
 --   other                    something else; only its length is known
 
+-- VOCABULARY metric_unit: what the samples of a metric measure.
+--   ns                       durations
+--   bytes                    sizes
+--   value                    numbers without a unit
+
 -- VOCABULARY profiler_rule: what torch_xla's own analysis of steps noticed.
 --   compile_frequent         graphs are compiled often
 --   compile_slow             a compilation takes long
@@ -518,7 +523,7 @@ CREATE TABLE metric (
   id INTEGER PRIMARY KEY,           -- unique number
   report_id INTEGER NOT NULL,       -- ref metrics_report
   name TEXT NOT NULL,               -- CompileTime
-  unit TEXT NOT NULL,               -- ns, bytes or value; '' where the accumulator is not known
+  unit TEXT,                        -- word of metric_unit; NULL: the accumulator is not known
   samples INTEGER,                  -- TotalSamples
   accumulator REAL,                 -- sum of all samples, in unit; decoded exactly (ns and bytes are whole numbers); NULL: cut off
   value_rate REAL,                  -- unit per second over the recent samples; NULL: not printed

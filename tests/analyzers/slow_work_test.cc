@@ -67,7 +67,7 @@ TEST_F(SlowWork, AThousandStepsAreTooLong) {
 }
 
 TEST_F(SlowWork, CompilingFromMetrics) {
-  run_.Metric(run_.Report(5), "CompileTime", "ns", 2, 302e9, {{50, 1e9}, {99, 301e9}});
+  run_.Metric(run_.Report(5), "CompileTime", MetricUnit::kNs, 2, 302e9, {{50, 1e9}, {99, 301e9}});
   Findings found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
@@ -173,10 +173,10 @@ TEST_F(SlowWork, ASpreadIsNoOutlier) {
 }
 
 TEST_F(SlowWork, ExecutionFromMetrics) {
-  run_.Metric(run_.Report(5), "ExecuteTime", "ns", 100, 60e9, {{50, 1e7}, {99, 31e9}});
+  run_.Metric(run_.Report(5), "ExecuteTime", MetricUnit::kNs, 100, 60e9, {{50, 1e7}, {99, 31e9}});
   ASSERT_EQ(run_.Run(slow_execution).size(), 1u);
   TimedRun fast;
-  fast.Metric(fast.Report(5), "ExecuteTime", "ns", 100, 60e9, {{50, 1e7}, {99, 30e9}});
+  fast.Metric(fast.Report(5), "ExecuteTime", MetricUnit::kNs, 100, 60e9, {{50, 1e7}, {99, 30e9}});
   EXPECT_TRUE(fast.Run(slow_execution).empty());
 }
 
@@ -226,9 +226,9 @@ TEST_F(Transfers, SeldomIsInfo) {
 
 TEST_F(Transfers, FromMetricsByTheirBytes) {
   int64_t report = run_.Report(10);
-  run_.Metric(report, "ExecuteTime", "ns", 10, 100e6);
-  run_.Metric(report, "InboundData", "bytes", 10, 2e8, {{50, 2e7}});  // 10 ms at 20 GB/s
-  run_.Metric(report, "OutboundData", "bytes", 10, 2e8,
+  run_.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+  run_.Metric(report, "InboundData", MetricUnit::kBytes, 10, 2e8, {{50, 2e7}});  // 10 ms at 20 GB/s
+  run_.Metric(report, "OutboundData", MetricUnit::kBytes, 10, 2e8,
               {{50, 1e3}});  // one large upload, then small ones
   Findings found = run_.Run(large_transfer);
   ASSERT_EQ(found.size(), 1u);
@@ -242,8 +242,8 @@ TEST_F(Transfers, TheFirstUploadIsNotWhatIsUsual) {
   auto find = [](OptReal value_rate, OptReal rate) {
     TimedRun run;
     const int64_t report = run.Report(10);
-    run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
-    run.Metric(report, "OutboundData", "bytes", 30, 4e9);
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+    run.Metric(report, "OutboundData", MetricUnit::kBytes, 30, 4e9);
     run.Exec(fmt::format("UPDATE metric SET value_rate = {}, rate = {} WHERE name = 'OutboundData'",
                          value_rate ? fmt::to_string(*value_rate) : "NULL",
                          rate ? fmt::to_string(*rate) : "NULL"));
@@ -258,9 +258,9 @@ TEST_F(Transfers, TheFirstUploadIsNotWhatIsUsual) {
 
 TEST_F(Transfers, UploadsOfKnownBytesCostWhatTheyTook) {
   const int64_t report = run_.Report(10);
-  run_.Metric(report, "ExecuteTime", "ns", 10, 100e6);
-  run_.Metric(report, "OutboundData", "bytes", 10, 4e9, {{50, 4e8}});
-  run_.Metric(report, "TransferToDeviceTime", "ns", 10, 3e9);
+  run_.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+  run_.Metric(report, "OutboundData", MetricUnit::kBytes, 10, 4e9, {{50, 4e8}});
+  run_.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, 10, 3e9);
   const Findings found = run_.Run(large_transfer);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].words.title, "400 MB to the device a step in 1 copy");
@@ -270,10 +270,10 @@ TEST_F(Transfers, UploadsOfKnownBytesCostWhatTheyTook) {
 // Regression: a paste lost the executions, so uploads were "100 %" of the rest.
 TEST_F(Transfers, UploadsBesideNoExecutionsSayNothing) {
   const int64_t report = run_.Report(40);
-  run_.Metric(report, "CompileTime", "ns", 1, 100e6);
-  run_.Metric(report, "TransferToDeviceTime", "ns", 1000, 600e6);
+  run_.Metric(report, "CompileTime", MetricUnit::kNs, 1, 100e6);
+  run_.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, 1000, 600e6);
   EXPECT_TRUE(run_.Run(large_transfer).empty());
-  run_.Metric(report, "EagerOpExecuteTime", "ns", 5000, 3e9);
+  run_.Metric(report, "EagerOpExecuteTime", MetricUnit::kNs, 5000, 3e9);
   EXPECT_TRUE(run_.Run(large_transfer).empty());
 }
 
@@ -282,9 +282,9 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   auto find = [](int64_t values, double sum_ns, bool timed, int steps = 40) {
     TimedRun run;
     const int64_t report = run.Report(steps);
-    run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
-    run.Metric(report, "IrValueTensorToXlaData", "ns", values, sum_ns);
-    if (timed) run.Metric(report, "TransferToDeviceTime", "ns", values, sum_ns);
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+    run.Metric(report, "IrValueTensorToXlaData", MetricUnit::kNs, values, sum_ns);
+    if (timed) run.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, values, sum_ns);
     return run.Run(large_transfer);
   };
   const Findings found = find(1000, 9e9, false);
@@ -304,9 +304,9 @@ TEST_F(Transfers, UploadsByTheirTime) {
   auto find = [](int64_t uploads, double sum_ns, int steps = 40) {
     TimedRun run;
     const int64_t report = run.Report(steps);
-    run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
-    run.Metric(report, "CompileTime", "ns", 1, 100e6);
-    run.Metric(report, "TransferToDeviceTime", "ns", uploads, sum_ns);
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+    run.Metric(report, "CompileTime", MetricUnit::kNs, 1, 100e6);
+    run.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, uploads, sum_ns);
     return run.Run(large_transfer);
   };
   const Findings found = find(1000, 600e6);

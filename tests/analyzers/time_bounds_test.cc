@@ -143,8 +143,9 @@ TEST_F(TimeBounds, TracingUnderDebugSettingsIsInfo) {
 
 TEST_F(TimeBounds, TracingFromMetrics) {
   int64_t report = run_.Report(10);
-  run_.Metric(report, "LazyTracing", "ns", 1000, 100e6, {{50, 100e3}, {95, 100e3}, {99, 100e3}});
-  run_.Metric(report, "ExecuteTime", "ns", 10, 90e6);
+  run_.Metric(report, "LazyTracing", MetricUnit::kNs, 1000, 100e6,
+              {{50, 100e3}, {95, 100e3}, {99, 100e3}});
+  run_.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 90e6);
   Findings found = run_.Run(tracing_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].evidence.size(), 2u);
@@ -159,8 +160,8 @@ TEST_F(TimeBounds, TracingThatIsALittlePartOfTheWallTimeBoundsNothing) {
   for (double rate : {49e6, 51e6}) {
     TimedRun run;
     int64_t report = run.Report(10);
-    run.Metric(report, "LazyTracing", "ns", 1000, 100e6, {{95, 100e3}});
-    run.Metric(report, "ExecuteTime", "ns", 10, 90e6);
+    run.Metric(report, "LazyTracing", MetricUnit::kNs, 1000, 100e6, {{95, 100e3}});
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 90e6);
     run.Exec(
         fmt::format("UPDATE metric SET value_rate = {} / 0.95 WHERE name = 'LazyTracing'", rate));
     EXPECT_EQ(run.Run(tracing_bound).size(), rate > 50e6 ? 1u : 0u);
@@ -171,8 +172,9 @@ TEST_F(TimeBounds, TracingThatIsALittlePartOfTheWallTimeBoundsNothing) {
 // usual sample is not.
 TEST_F(TimeBounds, ReadsInsideTracedCallsAreNoTracing) {
   int64_t report = run_.Report(10);
-  run_.Metric(report, "LazyTracing", "ns", 1000, 5e9, {{50, 10e3}, {95, 20e3}, {99, 400e6}});
-  run_.Metric(report, "ExecuteTime", "ns", 10, 90e6);
+  run_.Metric(report, "LazyTracing", MetricUnit::kNs, 1000, 5e9,
+              {{50, 10e3}, {95, 20e3}, {99, 400e6}});
+  run_.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 90e6);
   EXPECT_TRUE(run_.Run(tracing_bound).empty());
 }
 

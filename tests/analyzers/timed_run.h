@@ -88,8 +88,8 @@ class TimedRun {
             .source_id = 1, .process_id = 1, .ordinal = reports_++, .mark_step = marks})
         .value();
   }
-  void Metric(int64_t report, const std::string& name, const std::string& unit, int64_t samples,
-              double sum, std::map<double, double> percentiles = {}) {
+  void Metric(int64_t report, const std::string& name, MetricUnit unit, int64_t samples, double sum,
+              std::map<double, double> percentiles = {}) {
     int64_t id = store_
                      .Add(MetricRow{.report_id = report,
                                     .name = name,

@@ -13,6 +13,7 @@
 #include "profiler/import/chrome/chrome_rows.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -189,7 +190,7 @@ class Reading {
       return absl::OkStatus();
     }
     odd_.Count(
-        "invalid_json", Severity::kWarning,
+        issue_codes::kInvalidJson, Severity::kWarning,
         "Some bytes are not valid JSON. Reading continued at the next event. Update the program that wrote the file.",
         int64_t(in.offset()));
     constexpr std::string_view kEvents = "\"traceEvents\"";
@@ -324,7 +325,7 @@ class Reading {
 
   void Broken(size_t offset, size_t skipped) {
     odd_.Count(
-        "invalid_json", Severity::kWarning,
+        issue_codes::kInvalidJson, Severity::kWarning,
         fmt::format(
             "Some bytes are not valid JSON. {} bytes were skipped, and reading continued at the next event. Update the program that wrote the file.",
             skipped),
@@ -334,7 +335,7 @@ class Reading {
   void Cut() {
     over_ = true;
     odd_.Count(
-        "cut_file", Severity::kWarning,
+        issue_codes::kCutFile, Severity::kWarning,
         fmt::format(
             "The file ends at byte {}, before the end of its events. Everything up to there was read. Copy or record it again.",
             input_.bytes.size()),

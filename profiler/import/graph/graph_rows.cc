@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profiler/store/issue_codes.h"
+
 namespace xlaprof {
 namespace {
 
@@ -11,7 +13,7 @@ struct IssueText {
   const char* advice;
 };
 constexpr IssueText kIssues[] = {
-    {"cut_file", Severity::kWarning,
+    {issue_codes::kCutFile, Severity::kWarning,
      "The file ends inside a line: it was cut, or is still being written. Everything before that line is kept."},
     {"cut_labels", Severity::kInfo,
      "Labels of a dot graph are cut at 64 characters: shapes and attributes after that are unknown."},

@@ -7,6 +7,7 @@
 #include "profiler/import/importer.h"
 #include "profiler/import/xla/dumped_program.h"
 #include "profiler/import/xla/xla_dump_name.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -34,7 +35,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
   // The module's last brace comes before the locations.
   if (input.bytes.find("\n}") == std::string_view::npos) {
     XP_TRY(context.Issue(
-        "cut_file", Severity::kWarning,
+        issue_codes::kCutFile, Severity::kWarning,
         fmt::format(
             "The program's text ends at byte {}, before its last brace, so the graph is incomplete. Copy or dump it again.",
             input.bytes.size()),

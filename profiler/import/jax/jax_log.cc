@@ -8,6 +8,7 @@
 #include "profiler/import/text/cpu_notice.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/xla/xla_alarms.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -157,7 +158,7 @@ absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
   }
   if (log.cut) {
     XP_TRY(context.Issue(
-        "cut_file", Severity::kWarning,
+        issue_codes::kCutFile, Severity::kWarning,
         "The log ends inside a message or an explanation: it was cut, or the run was killed or still runs. Everything before that is kept.",
         log.cut->offset, log.cut->line));
   }

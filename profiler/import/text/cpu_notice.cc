@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profiler/store/issue_codes.h"
+
 namespace xlaprof {
 
 // jax/_src/xla_bridge.py has printed the first two texts since 2021; torch_xla/runtime.py prints
@@ -30,7 +32,7 @@ std::optional<CpuNotice> FindCpuNotice(std::string_view text) {
 absl::Status NoteWhereOnCpu(std::string_view text, Store& store, int64_t source_id) {
   const std::optional<CpuNotice> notice = FindCpuNotice(text);
   if (!notice) return absl::OkStatus();
-  return store.AddIssue(source_id, "on_cpu", Severity::kInfo,
+  return store.AddIssue(source_id, issue_codes::kOnCpu, Severity::kInfo,
                         "The program found no usable GPU or TPU and computes on the CPU.",
                         notice->offset, notice->line, notice->count);
 }

@@ -12,6 +12,7 @@
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/debug_markers.h"
 #include "profiler/import/torch_xla/runtime_log_facts.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -75,7 +76,7 @@ class Parser {
     EndSummary();
     for (auto& [key, blocks] : open_) {
       if (saw_end_ && key.second == last_block_ && !blocks.open.empty())
-        Count("cut_file", blocks.open.back().fact);
+        Count(issue_codes::kCutFile, blocks.open.back().fact);
       CloseAll(blocks);
     }
     // If the ends were filtered out of the log, each block seems to begin inside another.
@@ -350,7 +351,7 @@ class Parser {
       }
       // The facts come before "Please open a GitHub issue".
       if (end == std::string_view::npos && !lines_.ended() && text.find(" Pl") == text.npos)
-        return Count("cut_file", fact);
+        return Count(issue_codes::kCutFile, fact);
       log_.facts.push_back(std::move(fact));
       return;
     }

@@ -2,6 +2,7 @@
 
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -12,7 +13,7 @@ struct IssueText {
   const char* advice;
 };
 constexpr IssueText kIssues[] = {
-    {"cut_file", Severity::kWarning,
+    {issue_codes::kCutFile, Severity::kWarning,
      "The log ends inside a block or line: the run was killed or still runs. Everything before that is kept."},
     {"headless_block", Severity::kInfo,
      "The log starts inside a block: the block's cause, graph and innermost Python frames are missing, so its line is not known. The block is counted."},

@@ -20,6 +20,7 @@
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -135,7 +136,7 @@ class Reader {
     }
     if (!cut) return absl::OkStatus();
     return context_.Issue(
-        "cut_file", Severity::kWarning,
+        issue_codes::kCutFile, Severity::kWarning,
         "The file ends inside a stack: the run was killed or still runs. The last call is kept with the frames that were written.",
         call_.offset, call_.line);
   }

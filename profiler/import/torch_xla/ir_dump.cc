@@ -19,6 +19,7 @@
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/ir_sections.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -56,7 +57,7 @@ class DumpReader {
     if (count == 0) return ReadBareGraph();
     for (const auto& [code, oddity] : sections.oddities()) XP_TRY(Issue(code, oddity, 0, 0));
     if (!input_.bytes.ends_with('\n')) {
-      XP_TRY(Issue("cut_file", {1, int64_t(input_.bytes.size()), 0}, 0,
+      XP_TRY(Issue(issue_codes::kCutFile, {1, int64_t(input_.bytes.size()), 0}, 0,
                    1 + CountNewlines(input_.bytes)));
     }
     return WriteSettings(count);

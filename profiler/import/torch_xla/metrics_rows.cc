@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/duration.h"
+#include "core/base/metric_names.h"
 #include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/import/torch_xla/metric_number.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -17,27 +19,28 @@ namespace {
 // Returns whether analyzers or the joiner compare a metric or counter from report to report. `name`
 // is today's name.
 bool Followed(std::string_view name) {
-  static const absl::flat_hash_set<std::string_view> kFollowed = {"CompileTime",
-                                                                  "EagerOpCompileTime",
-                                                                  "ExecuteTime",
-                                                                  "ExecuteReplicatedTime",
-                                                                  "EagerOpExecuteTime",
-                                                                  "LazyTracing",
-                                                                  "TransferFromDeviceTime",
-                                                                  "TransferToDeviceTime",
-                                                                  "IrValueTensorToXlaData",
-                                                                  "InboundData",
-                                                                  "OutboundData",
-                                                                  "TensorsGraphSize",
-                                                                  "CachedCompile",
-                                                                  "UncachedCompile",
-                                                                  "ExecuteComputation",
-                                                                  "ExecuteReplicated",
-                                                                  "CreateCompileHandles",
-                                                                  "MarkStep",
-                                                                  "DynamoSyncInputExecuteTime",
-                                                                  "PersistentCacheHit",
-                                                                  "PersistentCacheMiss"};
+  static const absl::flat_hash_set<std::string_view> kFollowed = {
+      metric_names::kCompileTime,
+      metric_names::kEagerOpCompileTime,
+      metric_names::kExecuteTime,
+      metric_names::kExecuteReplicatedTime,
+      metric_names::kEagerOpExecuteTime,
+      metric_names::kLazyTracing,
+      metric_names::kTransferFromDeviceTime,
+      metric_names::kTransferToDeviceTime,
+      metric_names::kIrValueTensorToXlaData,
+      metric_names::kInboundData,
+      metric_names::kOutboundData,
+      "TensorsGraphSize",
+      metric_names::kCachedCompile,
+      metric_names::kUncachedCompile,
+      "ExecuteComputation",
+      "ExecuteReplicated",
+      metric_names::kCreateCompileHandles,
+      metric_names::kMarkStep,
+      "DynamoSyncInputExecuteTime",
+      "PersistentCacheHit",
+      "PersistentCacheMiss"};
   return kFollowed.contains(name) || name.starts_with("aten::");
 }
 
@@ -55,12 +58,12 @@ bool IsFallback(std::string_view name) {
 // Returns today's name of a metric or counter that was renamed.
 std::string_view TodaysName(std::string_view name) {
   static const absl::flat_hash_map<std::string_view, std::string_view> kRenamed = {
-      {"TransferToServerTime", "TransferToDeviceTime"},
-      {"TransferFromServerTime", "TransferFromDeviceTime"},
+      {metric_names::kTransferToServerTime, metric_names::kTransferToDeviceTime},
+      {metric_names::kTransferFromServerTime, metric_names::kTransferFromDeviceTime},
       {"TransferToServerTransformTime", "TransferToDeviceTransformTime"},
       {"SyncTensorsGraphSize", "TensorsGraphSize"},
-      {"CachedSyncTensors", "CachedCompile"},
-      {"UncachedSyncTensors", "UncachedCompile"}};
+      {"CachedSyncTensors", metric_names::kCachedCompile},
+      {"UncachedSyncTensors", metric_names::kUncachedCompile}};
   auto renamed = kRenamed.find(name);
   return renamed == kRenamed.end() ? name : renamed->second;
 }
@@ -71,10 +74,10 @@ std::string_view TodaysName(std::string_view name) {
 // names.
 std::string_view ClientsName(std::string_view name) {
   static const absl::flat_hash_map<std::string_view, std::string_view> kOfServer = {
-      {"XrtCompile", "CompileTime"},
-      {"XrtExecute", "ExecuteTime"},
-      {"XrtReadLiteral", "TransferFromDeviceTime"},
-      {"XrtAllocateFromTensor", "TransferToDeviceTime"}};
+      {"XrtCompile", metric_names::kCompileTime},
+      {"XrtExecute", metric_names::kExecuteTime},
+      {"XrtReadLiteral", metric_names::kTransferFromDeviceTime},
+      {"XrtAllocateFromTensor", metric_names::kTransferToDeviceTime}};
   auto renamed = kOfServer.find(name);
   return renamed == kOfServer.end() ? name : renamed->second;
 }
@@ -82,7 +85,8 @@ std::string_view ClientsName(std::string_view name) {
 bool IsOfServerAlone(const MetricsText& report) {
   return std::none_of(report.entries.begin(), report.entries.end(), [](const MetricEntry& entry) {
     std::string_view name = TodaysName(entry.name);
-    return name == "MarkStep" || name == "CachedCompile" || name == "UncachedCompile" ||
+    return name == metric_names::kMarkStep || name == metric_names::kCachedCompile ||
+           name == metric_names::kUncachedCompile ||
            (!entry.is_counter && !entry.name.starts_with("Xrt") && Followed(name));
   });
 }
@@ -94,7 +98,8 @@ bool IsOfServerAlone(const MetricsText& report) {
 // samples fall too, because clearing counters leaves metrics unchanged. If neither report has
 // counters (an XRT server's), metrics fall and none rises.
 bool IsRestart(const MetricsText& before, const MetricsText& now) {
-  OptInt mark_before = before.Counter("MarkStep"), mark = now.Counter("MarkStep");
+  OptInt mark_before = before.Counter(metric_names::kMarkStep),
+         mark = now.Counter(metric_names::kMarkStep);
   if (before.save_number && now.save_number) {
     return *now.save_number < *before.save_number && !(mark && mark_before && *mark > *mark_before);
   }
@@ -187,7 +192,7 @@ absl::Status MetricsWriter::Take(MetricsText report) {
   const bool is_apart = reports_ > 0 && !GoesOn(previous_, report);
   if (is_apart) {
     XP_TRY(context_.Issue(
-        "separate_reports", Severity::kWarning,
+        issue_codes::kSeparateReports, Severity::kWarning,
         "Reports do not continue the one before them: the metrics were cleared in between (met.clear_all()), or another process or run wrote them. Each of these reports counts separately, and totals are those of the last one.",
         report.offset, report.line));
   }
@@ -262,12 +267,13 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   // Reports of a run that get all entries that changed; later ones get only followed entries.
   constexpr int kDetailed = 200;
   XP_TRY(int64_t process_id, ProcessId());
-  XP_TRY(int64_t report_id, context_.Add(MetricsReportRow{.source_id = context_.source_id,
-                                                          .process_id = process_id,
-                                                          .ordinal = written_,
-                                                          .save_number = report.save_number,
-                                                          .mark_step = report.Counter("MarkStep")},
-                                         report.offset, report.line));
+  XP_TRY(int64_t report_id,
+         context_.Add(MetricsReportRow{.source_id = context_.source_id,
+                                       .process_id = process_id,
+                                       .ordinal = written_,
+                                       .save_number = report.save_number,
+                                       .mark_step = report.Counter(metric_names::kMarkStep)},
+                      report.offset, report.line));
   bool detailed = whole || written_ < kDetailed;
   ++written_;
   if (previous_is_apart_)
@@ -305,7 +311,7 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   }
   if (report.torn) {
     XP_TRY(context_.Issue(
-        "cut_file", Severity::kWarning,
+        issue_codes::kCutFile, Severity::kWarning,
         "A report is incomplete: it was cut when it was copied, or its run was killed or still runs. Its complete entries are kept.",
         report.offset, report.line));
   }
@@ -329,7 +335,7 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   XP_TRY(int64_t id, context_.store.Add(MetricRow{
                          .report_id = report_id,
                          .name = ToUtf8(name),
-                         .unit = accumulator ? std::string(accumulator->unit) : "",
+                         .unit = accumulator ? std::optional(accumulator->unit) : std::nullopt,
                          .samples = entry.samples,
                          .accumulator = accumulator ? OptReal(accumulator->value) : OptReal(),
                          .value_rate = number(entry.value_rate),

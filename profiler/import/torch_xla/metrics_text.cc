@@ -4,9 +4,9 @@
 #include <cctype>
 #include <utility>
 
-#include "core/base/duration.h"
 #include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/torch_xla/metric_number.h"
 
 namespace xlaprof {
 namespace {

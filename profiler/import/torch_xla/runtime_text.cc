@@ -10,6 +10,7 @@
 #include "profiler/import/torch_xla/metrics_rows.h"
 #include "profiler/import/torch_xla/metrics_text.h"
 #include "profiler/import/xla/xla_alarms.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -52,7 +53,7 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
   if (auto head = reader.cut_head()) {
     // A source has only one issue per code.
     XP_TRY(context.Issue(
-        cut ? "headless_report" : "cut_file", Severity::kWarning,
+        cut ? issue_codes::kHeadlessReport : issue_codes::kCutFile, Severity::kWarning,
         "The text begins inside an entry of a report. That entry and everything before it are missing.",
         head->offset, head->line));
   }

@@ -33,6 +33,7 @@
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -425,7 +426,7 @@ absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context
   const XlaAlarms log = ParseXlaAlarms(input.bytes, context.progress);
   if (log.cut_at_line) {
     XP_TRY(context.Issue(
-        "cut_file", Severity::kWarning,
+        issue_codes::kCutFile, Severity::kWarning,
         "The log ends inside an alarm of XLA: it was cut, or the run was killed or still runs. Everything before that is kept.",
         {}, *log.cut_at_line));
   }

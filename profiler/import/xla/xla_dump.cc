@@ -9,6 +9,7 @@
 #include "profiler/import/xla/dumped_program.h"
 #include "profiler/import/xla/xla_buffers.h"
 #include "profiler/import/xla/xla_dump_name.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -58,7 +59,7 @@ absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& cont
     const size_t last = input.bytes.find_last_not_of(" \n\r\t");
     if (last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}")) {
       XP_TRY(context.Issue(
-          "cut_file", Severity::kWarning,
+          issue_codes::kCutFile, Severity::kWarning,
           fmt::format(
               "The program's text ends at byte {}, before its last brace, so the graph is incomplete. Copy or dump it again.",
               input.bytes.size()),

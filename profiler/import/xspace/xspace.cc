@@ -15,6 +15,7 @@
 #include "profiler/import/xspace/xspace_facts.h"
 #include "profiler/import/xspace/xspace_plane.h"
 #include "profiler/import/xspace/xspace_wire.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -157,14 +158,14 @@ class Reading {
                                ? "a plane"
                                : fmt::format("plane {}", planes_.back().name());
       XP_TRY(context_.Issue(
-          "cut_file", Severity::kWarning,
+          issue_codes::kCutFile, Severity::kWarning,
           fmt::format(
               "The file ends at byte {}, inside {}. Everything before that was read. Copy or capture it again.",
               input_.bytes.size(), inside),
           int64_t(input_.bytes.size())));
     } else if (in.cut()) {
       XP_TRY(context_.Issue(
-          "cut_file", Severity::kWarning,
+          issue_codes::kCutFile, Severity::kWarning,
           fmt::format(
               "The file ends at byte {}, inside a message. Everything before that was read. Copy or capture it again.",
               input_.bytes.size()),

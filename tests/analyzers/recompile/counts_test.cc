@@ -28,14 +28,14 @@ class Reports : public RecompileRun {
     EXPECT_TRUE(store()
                     .Add(MetricRow{.report_id = report,
                                    .name = "CompileTime",
-                                   .unit = "ns",
+                                   .unit = MetricUnit::kNs,
                                    .samples = compiles,
                                    .accumulator = compile_ns})
                     .ok());
     EXPECT_TRUE(store()
                     .Add(MetricRow{.report_id = report,
                                    .name = "ExecuteTime",
-                                   .unit = "ns",
+                                   .unit = MetricUnit::kNs,
                                    .samples = executions,
                                    .accumulator = execute_ns})
                     .ok());

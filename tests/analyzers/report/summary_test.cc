@@ -25,7 +25,7 @@ TEST(Summary, FromEvents) {
       "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('compile', 1, 1), ('step', "
       "1, 1), ('step', 2, 1)");
   // A metrics report alongside must not change figures that have a clock.
-  run.Metric(run.Report(40), "CompileTime", "ns", 3, 9e9);
+  run.Metric(run.Report(40), "CompileTime", MetricUnit::kNs, 3, 9e9);
   Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, 10);
   EXPECT_EQ(summary.timed_steps, 10);
@@ -102,11 +102,11 @@ TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
 
 TEST(Summary, FromMetricsAlone) {
   TimedRun run;
-  run.Metric(run.Report(20), "CompileTime", "ns", 1, 1e9);
+  run.Metric(run.Report(20), "CompileTime", MetricUnit::kNs, 1, 1e9);
   int64_t last = run.Report(40);
-  run.Metric(last, "CompileTime", "ns", 3, 9e9);
-  run.Metric(last, "TransferFromDeviceTime", "ns", 5, 1e6);
-  run.Metric(last, "TransferToDeviceTime", "ns", 6, 2e6);
+  run.Metric(last, "CompileTime", MetricUnit::kNs, 3, 9e9);
+  run.Metric(last, "TransferFromDeviceTime", MetricUnit::kNs, 5, 1e6);
+  run.Metric(last, "TransferToDeviceTime", MetricUnit::kNs, 6, 2e6);
   Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, 40);
   EXPECT_EQ(summary.compile_ns, 9'000'000'000);
@@ -126,13 +126,13 @@ TEST(Summary, FromMetricsAlone) {
 TEST(Summary, ValuesOfGraphsAreUploadsWhereNothingElseTimesThem) {
   TimedRun run;
   const int64_t report = run.Report(40);
-  run.Metric(report, "TransferFromDeviceTime", "ns", 5, 1e6);
-  run.Metric(report, "IrValueTensorToXlaData", "ns", 100, 8e9);
+  run.Metric(report, "TransferFromDeviceTime", MetricUnit::kNs, 5, 1e6);
+  run.Metric(report, "IrValueTensorToXlaData", MetricUnit::kNs, 100, 8e9);
   Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.transfer_ns, 8'001'000'000);
   EXPECT_EQ(summary.transfer_count, 105);
   EXPECT_EQ(summary.coverage[0].transfers, 105);
-  run.Metric(report, "TransferToDeviceTime", "ns", 100, 7e9);
+  run.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, 100, 7e9);
   summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.transfer_ns, 7'001'000'000);
   EXPECT_EQ(summary.transfer_count, 105);

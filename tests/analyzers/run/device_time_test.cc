@@ -24,7 +24,7 @@ TEST(DeviceTimes, ModulesCoverTheWaitsBetweenTheirOps) {
   auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].device, "TPU:0");
-  EXPECT_EQ(times[0].from, "module");
+  EXPECT_EQ(times[0].from, BusyFrom::kModules);
   EXPECT_EQ(times[0].busy_ns, 150'000);
   EXPECT_EQ(times[0].span().length_ns(), 200'000);
 }
@@ -37,7 +37,7 @@ TEST(DeviceTimes, OverlappingAsyncOpsAreNotBusy) {
   run.Event(device, TextOf(Category::kCollective), "all-reduce", 20, 5);
   auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
   ASSERT_EQ(times.size(), 1u);
-  EXPECT_EQ(times[0].from, "op");
+  EXPECT_EQ(times[0].from, BusyFrom::kOps);
   EXPECT_EQ(times[0].busy_ns, 15'000);
 }
 
@@ -81,7 +81,7 @@ TEST(DeviceTimes, ExecutionsWhereNoEventTells) {
       "(1, 1, 120, 50, 'GPU:0'), (1, 2, NULL, NULL, NULL)");
   auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
   ASSERT_EQ(times.size(), 1u);
-  EXPECT_EQ(times[0].from, "execution");
+  EXPECT_EQ(times[0].from, BusyFrom::kExecutions);
   EXPECT_EQ(times[0].busy_ns, 70);
 }
 

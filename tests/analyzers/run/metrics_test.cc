@@ -8,7 +8,8 @@ namespace {
 TEST(Metrics, TheRecentPartIsTheDifferenceToTheMiddleOfTheRun) {
   TimedRun run;
   for (int64_t marks : {1, 5, 10}) {
-    run.Metric(run.Report(marks), "CompileTime", "ns", marks == 1 ? 1 : 3, marks == 1 ? 1e9 : 4e9);
+    run.Metric(run.Report(marks), "CompileTime", MetricUnit::kNs, marks == 1 ? 1 : 3,
+               marks == 1 ? 1e9 : 4e9);
   }
   Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
   ASSERT_TRUE(metrics.last && metrics.recent);
@@ -20,7 +21,7 @@ TEST(Metrics, TheRecentPartIsTheDifferenceToTheMiddleOfTheRun) {
 
 TEST(Metrics, OneReportHasNoRecentPart) {
   TimedRun run;
-  run.Metric(run.Report(10), "CompileTime", "ns", 3, 4e9);
+  run.Metric(run.Report(10), "CompileTime", MetricUnit::kNs, 3, 4e9);
   Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
   EXPECT_FALSE(metrics.recent);
   EXPECT_EQ(metrics.steady(), &*metrics.last);
@@ -29,8 +30,8 @@ TEST(Metrics, OneReportHasNoRecentPart) {
 
 TEST(Metrics, ARegistryThatWasClearedGivesNoDifference) {
   TimedRun run;
-  run.Metric(run.Report(5), "ExecuteTime", "ns", 50, 5e9);
-  run.Metric(run.Report(10), "ExecuteTime", "ns", 5, 1e9);
+  run.Metric(run.Report(5), "ExecuteTime", MetricUnit::kNs, 50, 5e9);
+  run.Metric(run.Report(10), "ExecuteTime", MetricUnit::kNs, 5, 1e9);
   EXPECT_FALSE(Metrics::Of(xlaprof::Run(run.store())).value().recent);
 }
 
