@@ -127,11 +127,12 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   return Severity::kInfo;
 }
 
+using Places = std::vector<std::pair<SourcePlace, int64_t>>;  // each with its number of compiles
+
 // Returns the lines that caused the compiles of a group, those with most compiles first. A function
 // may be called from several lines, but its site only has the line of the first call.
-std::vector<std::pair<SourcePlace, int64_t>> PlacesOf(const RecompileGroup& group,
-                                                      const CompileSites& facts) {
-  std::vector<std::pair<SourcePlace, int64_t>> places;
+Places PlacesOf(const RecompileGroup& group, const CompileSites& facts) {
+  Places places;
   for (const CompileFact* compile : group.compiles) {
     if (!compile->site_id) continue;
     const auto at = facts.places.find(*compile->site_id);
@@ -174,12 +175,13 @@ bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
   return all > 0 && static_cast<double>(these) <= policy::kRareSizeShare * static_cast<double>(all);
 }
 
-Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
-                    const std::map<std::string, int64_t>& executions) {
+OptText TextOrNull(const std::string& value) {
+  return value.empty() ? std::nullopt : std::optional(value);
+}
+
+// Sets when in the run the group's compiles happened.
+void SetState(RecompileGroup& group) {
   const CompileSite& site = *group.site;
-  const OptInt wall_ns = facts.wall_ns.at(site.process_id);
-  const int64_t compiling_ns = facts.compiling_ns.at(site.process_id);
-  const auto places = PlacesOf(group, facts);
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
@@ -192,13 +194,16 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   } else {
     group.state.word = State::kUnknown;
   }
+}
 
-  const RecompileCause& cause = group.cause();
+RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
+                           const std::map<std::string, int64_t>& executions) {
+  const CompileSite& site = *group.site;
   RecompileFigures figures{.site = {.function = site.function,
                                     .cut = site.cause,
                                     .place = site.place,
                                     .step_name = group.steps->name},
-                           .cause = cause,
+                           .cause = group.cause(),
                            .values = ValuesOf(group),
                            .sizes = SizesOf(group),
                            .from_sizes = group.from_sizes,
@@ -207,51 +212,55 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   if (figures.sizes && figures.sizes->dimension) figures.padding = PaddingOf(*figures.sizes);
   figures.is_rare_smaller_size =
       figures.sizes && IsRareSmallerSize(group, *figures.sizes, executions);
-  Finding finding{.count = static_cast<int64_t>(group.compiles.size()),
-                  .cost_ns = CostNs(group, figures.cost)};
-  SetSaving(group, &finding, &figures);
-  finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns, compiling_ns);
-  if (group.steps->count() > 0) {
-    finding.per_step =
-        static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
-  }
+  return figures;
+}
 
-  auto text = [](const std::string& value) {
-    return value.empty() ? std::nullopt : std::optional(value);
-  };
-  // An input has no line of its own in XLA's programs. The line that calls the function says more
-  // than a line inside it.
-  const bool own = !cause.location.empty() &&
-                   !(cause.near && cause.is_input && !site.function.empty() && !places.empty());
-  if (own) {
-    finding.subject.file = cause.location.file;
-    finding.subject.line = cause.location.line;
-    finding.subject.function = text(cause.location.function);
-  } else if (!places.empty()) {
-    const SourcePlace& place = places.front().first;
-    finding.subject.file = place.file;
-    finding.subject.line = place.line;
-    finding.subject.function = text(place.function);
-  }
-  if (!site.function.empty()) finding.subject.function = site.function;
-  finding.subject.scope = text(cause.scope);
-  finding.subject.op = text(cause.Name());
-  finding.subject.graph_hash = text(group.compiles.front()->hash);
+// Returns whether the place that the cause itself recorded is the one to show. An input has no line
+// of its own in XLA's programs. The line that calls the function says more than a line inside it.
+bool ShowsOwnPlace(const RecompileGroup& group, const Places& places) {
+  const RecompileCause& cause = group.cause();
+  return !cause.location.empty() &&
+         !(cause.near && cause.is_input && !group.site->function.empty() && !places.empty());
+}
 
+Subject SubjectOf(const RecompileGroup& group, const Places& places) {
+  const RecompileCause& cause = group.cause();
+  Subject subject{.scope = TextOrNull(cause.scope),
+                  .op = TextOrNull(cause.Name()),
+                  .graph_hash = TextOrNull(group.compiles.front()->hash)};
+  const SourcePlace* place = ShowsOwnPlace(group, places) ? &cause.location
+                             : !places.empty()            ? &places.front().first
+                                                          : nullptr;
+  if (place != nullptr) {
+    subject.file = place->file;
+    subject.line = place->line;
+    subject.function = TextOrNull(place->function);
+  }
+  if (!group.site->function.empty()) subject.function = group.site->function;
+  return subject;
+}
+
+Reason ReasonOf(const RecompileGroup& group, const Places& places) {
+  const RecompileCause& cause = group.cause();
   Reason reason{.type = cause.type, .state = group.state.word};
   if (group.state.step) {
     const auto number = group.steps->number.find(*group.state.step);
     reason.step = number != group.steps->number.end() ? number->second : *group.state.step;
   }
-  reason.node = text(cause.Name()), reason.before = text(Bounded(cause.before)),
-  reason.after = text(Bounded(cause.after));
-  if (own) {
+  reason.node = TextOrNull(cause.Name());
+  reason.before = TextOrNull(Bounded(cause.before));
+  reason.after = TextOrNull(Bounded(cause.after));
+  if (ShowsOwnPlace(group, places)) {
     reason.location = RecordedPlace{.place = cause.location, .is_near = cause.near};
-  } else if (!places.empty() && !site.function.empty()) {
+  } else if (!places.empty() && !group.site->function.empty()) {
     reason.location = RecordedPlace{.place = places.front().first};
   }
-  finding.reason = std::move(reason);
+  return reason;
+}
 
+// Adds the compiles of the group, and the two graphs that were compared, if any.
+void AddEvidence(const RecompileGroup& group, const Places& places, Finding& finding,
+                 RecompileFigures& figures) {
   Evidence evidence{.table = "compile"};
   for (const CompileFact* compile : group.compiles) {
     if (evidence.rows.size() < kMaxCompileRows) evidence.rows.push_back(compile->id);
@@ -260,17 +269,38 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   }
   finding.evidence.push_back(std::move(evidence));
   CompilesSeen seen{.compiles = group.compiles.size(),
-                    .at_site = site.compiles.size(),
+                    .at_site = group.site->compiles.size(),
                     .steps = group.steps->count(),
                     .steps_from = group.steps->from};
   for (size_t i = 1; i < std::min(places.size(), kMaxPlaces); ++i)
     seen.other_lines.push_back(places[i]);
   figures.evidence.emplace_back(std::move(seen));
+  const RecompileCause& cause = group.cause();
   if (cause.graph_before && cause.graph_after) {
     finding.evidence.push_back(
         {.table = "graph", .rows = {*cause.graph_before, *cause.graph_after}});
     figures.evidence.emplace_back(std::nullopt);
   }
+}
+
+Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
+                    const std::map<std::string, int64_t>& executions) {
+  const int64_t process_id = group.site->process_id;
+  const Places places = PlacesOf(group, facts);
+  SetState(group);
+  RecompileFigures figures = FiguresOf(group, facts.wall_ns.at(process_id), executions);
+  Finding finding{.subject = SubjectOf(group, places),
+                  .count = static_cast<int64_t>(group.compiles.size()),
+                  .cost_ns = CostNs(group, figures.cost),
+                  .reason = ReasonOf(group, places)};
+  SetSaving(group, &finding, &figures);
+  finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns,
+                                facts.compiling_ns.at(process_id));
+  if (group.steps->count() > 0) {
+    finding.per_step =
+        static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
+  }
+  AddEvidence(group, places, finding, figures);
   finding.figures = std::move(figures);
   return finding;
 }

@@ -5,11 +5,13 @@
 #include <set>
 
 #include "analyzers/quantity.h"
+#include "analyzers/report/metric_groups.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
+#include "core/base/metric_names.h"
 #include "core/base/whole.h"
 #include "profiler/store/events.h"
 
@@ -76,7 +78,7 @@ std::optional<int64_t> Sum(const MetricsState& state, std::initializer_list<cons
   std::optional<int64_t> out;
   for (const char* name : names) {
     const MetricState* metric = state.Find(name);
-    if (metric && metric->unit == "ns") out = out.value_or(0) + Whole(metric->sum);
+    if (metric && metric->unit == MetricUnit::kNs) out = out.value_or(0) + Whole(metric->sum);
   }
   return out;
 }
@@ -90,28 +92,13 @@ std::optional<int64_t> Samples(const MetricsState& state,
   return out;
 }
 
-constexpr std::initializer_list<const char*> kCompileMetrics = {"CompileTime",
-                                                                "EagerOpCompileTime"};
-constexpr std::initializer_list<const char*> kExecuteMetrics = {"ExecuteTime", "EagerOpExecuteTime",
-                                                                "ExecuteReplicatedTime"};
-// Reports before torch_xla 2.0 call the device "server".
-constexpr std::initializer_list<const char*> kTransferMetrics = {
-    "TransferFromDeviceTime", "TransferToDeviceTime", "TransferFromServerTime",
-    "TransferToServerTime"};
-
-// If reports do not time uploads themselves, most uploads bring values of the host into graphs. If
-// they do, both metrics would count each upload.
-constexpr std::initializer_list<const char*> kUploadMetrics = {"TransferToDeviceTime",
-                                                               "TransferToServerTime"};
-constexpr std::initializer_list<const char*> kTransferOrValueMetrics = {
-    "TransferFromDeviceTime", "TransferFromServerTime", "IrValueTensorToXlaData"};
-
 std::initializer_list<const char*> TransferMetrics(const MetricsState& state) {
   return Samples(state, kUploadMetrics) ? kTransferMetrics : kTransferOrValueMetrics;
 }
 
 void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
-  if (const MetricState* tracing = last.Find("LazyTracing"); tracing && tracing->unit == "ns")
+  if (const MetricState* tracing = last.Find(metric_names::kLazyTracing);
+      tracing && tracing->unit == MetricUnit::kNs)
     summary.tracing_ns = Whole(TracingNs(*tracing));
   summary.compile_ns = Sum(last, kCompileMetrics);
   summary.execute_ns = Sum(last, kExecuteMetrics);
@@ -128,10 +115,6 @@ absl::Status TotalsFromLogs(const Run& run, Summary& summary) {
   return absl::OkStatus();
 }
 
-void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
-  if (other && *other > count.value_or(0)) count = other;
-}
-
 // Takes counts from a report that has only the counters. Each execution looked up its graph once.
 absl::Status CountsFromCounters(const Run& run, int64_t report_id, Summary& summary) {
   constexpr int64_t kMostCounted = int64_t{1} << 60;  // damaged reports may claim any number
@@ -139,8 +122,8 @@ absl::Status CountsFromCounters(const Run& run, int64_t report_id, Summary& summ
     return run.store().One<int64_t>("SELECT value FROM counter WHERE report_id = ?1 AND name = ?2",
                                     report_id, name);
   };
-  XP_TRY(auto compiled, value("UncachedCompile"));
-  XP_TRY(auto cached, value("CachedCompile"));
+  XP_TRY(auto compiled, value(metric_names::kUncachedCompile));
+  XP_TRY(auto cached, value(metric_names::kCachedCompile));
   if (!summary.compile_count) TakeMore(summary.compile_count, compiled);
   if (compiled && cached && !summary.execution_count)
     summary.execution_count = std::min(*compiled, kMostCounted) + std::min(*cached, kMostCounted);
@@ -175,125 +158,6 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
   XP_TRY(CountsFromCounters(run, metrics.last->report_id, summary));
   TakeMore(summary.transfer_count, Samples(*metrics.last, TransferMetrics(*metrics.last)));
-  return absl::OkStatus();
-}
-
-// Adds one row per imported source, with the counts of its own rows. All files of a dump directory,
-// which has several per program, are one row.
-absl::Status AddCoverage(const Run& run, const std::string& totals_note, Summary& summary) {
-  std::map<int64_t, size_t> row_of;  // source -> place in coverage
-  std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
-      dumps;  // format and folder -> place, files
-  XP_TRY(run.store().Each(
-      "SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 "
-      "ORDER BY id",
-      [&](int64_t id, std::string path, std::string format, std::string note) {
-        if (format == "xla_dump" || format == "jax_ir") {
-          const std::string folder = path.substr(0, path.find_last_of('/'));
-          auto [dump, added] =
-              dumps.try_emplace({format, folder}, std::pair(summary.coverage.size(), 0));
-          row_of[id] = dump->second.first;
-          if (++dump->second.second > 1) summary.coverage[dump->second.first].path = folder;
-          if (!added) return;
-        }
-        row_of[id] = summary.coverage.size();
-        summary.coverage.push_back({.path = path, .format = format, .note = note});
-      }));
-  for (const auto& [name, dump] : dumps) {
-    if (dump.second < 2) continue;
-    std::string& note = summary.coverage[dump.first].note;
-    note += fmt::format("{}{} files, without a clock", note.empty() ? "" : "; ", dump.second);
-  }
-  auto at = [&](int64_t id) -> Coverage* {
-    const auto row = row_of.find(id);
-    return row == row_of.end() ? nullptr : &summary.coverage[row->second];
-  };
-  // The rows of a recording do not refer to it, so all rows of its processes belong to it.
-  auto rows = [&](const char* table, const char* what, auto&& use) {
-    return run.store().Each(
-        fmt::format("SELECT coalesce(v.source_id, p.source_id), count({}) FROM {} x LEFT JOIN "
-                    "provenance v ON v.table_name = '{}' AND v.row_id = x.id LEFT JOIN process p "
-                    "ON p.id = x.process_id WHERE v.source_id IS NOT NULL OR p.source_id NOT IN "
-                    "(SELECT source_id FROM provenance) GROUP BY 1",
-                    what, table, table),
-        [&](OptInt source, int64_t n) {
-          if (Coverage* c = source ? at(*source) : nullptr) use(*c, n);
-        });
-  };
-  auto add_to = [](std::optional<int64_t> Coverage::*member) {
-    return [member](Coverage& c, int64_t n) { c.*member = (c.*member).value_or(0) + n; };
-  };
-  XP_TRY(rows("compile", "*", add_to(&Coverage::compiles)));
-  XP_TRY(rows("execution", "*", add_to(&Coverage::executions)));
-  XP_TRY(rows("transfer", "*", add_to(&Coverage::transfers)));
-  // The steps are those of its executions, and those that it shows itself.
-  XP_TRY(rows("execution", "DISTINCT x.step_id", add_to(&Coverage::steps)));
-  XP_TRY(rows("step", "*", [](Coverage& c, int64_t n) { TakeMore(c.steps, n); }));
-  for (Coverage& c : summary.coverage) {
-    if (c.steps == 0) c.steps.reset();
-  }
-  // Events are on tracks. A track belongs to its own source, or else to the source of its process.
-  XP_TRY(run.store().Each(
-      "SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
-      "min(c.min_ts_ns), "
-      "max(c.max_end_ns) "
-      "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id "
-      "= t.process_id "
-      "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
-      [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
-        Coverage* c = source ? at(*source) : nullptr;
-        if (!c) return;
-        c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
-        if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
-      }));
-  struct Saved {
-    int64_t reports = 0, last = 0;
-    OptInt marks;
-  };
-  std::map<int64_t, Saved> saved;
-  XP_TRY(
-      run.store().Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, "
-                       "coalesce(mark_step, -1), ordinal",
-                       [&](int64_t source, int64_t id, OptInt marks) {
-                         Saved& s = saved[source];
-                         ++s.reports, s.last = id, s.marks = marks;
-                       }));
-  std::map<int64_t, std::map<std::string, int64_t>> samples_of;  // of each source's last report
-  for (const auto& [source, s] : saved) samples_of[s.last];
-  XP_TRY(
-      run.store().Each("SELECT report_id, name, max(samples) FROM metric WHERE samples IS NOT NULL "
-                       "GROUP BY report_id, name",
-                       [&](int64_t report, std::string name, int64_t n) {
-                         const auto last = samples_of.find(report);
-                         if (last != samples_of.end()) last->second[std::move(name)] = n;
-                       }));
-  for (const auto& [source, s] : saved) {
-    Coverage* c = at(source);
-    if (!c) continue;
-    auto samples = [&](std::initializer_list<const char*> names) {
-      std::optional<int64_t> sum;
-      for (const char* name : names) {
-        const auto n = samples_of[s.last].find(name);
-        if (n != samples_of[s.last].end()) sum = sum.value_or(0) + n->second;
-      }
-      return sum;
-    };
-    c->steps = s.marks;
-    c->compiles = samples(kCompileMetrics);
-    c->executions = samples(kExecuteMetrics);
-    const auto uploads = samples(kUploadMetrics);
-    c->transfers = samples(uploads ? kTransferMetrics : kTransferOrValueMetrics);
-    XP_TRY(auto apart,
-           run.store().One<int64_t>("SELECT count FROM import_issue WHERE source_id = ?1 AND "
-                                    "code = 'separate_reports'",
-                                    source));
-    c->note += fmt::format("{}{}, {}without a clock{}", c->note.empty() ? "" : "; ",
-                           Plural(s.reports, "report"),
-                           !apart                    ? "cumulative, "
-                           : *apart + 1 >= s.reports ? "each for itself, "
-                                                     : "not all cumulative, ",
-                           s.marks ? "; steps are its step marks" : "");
-  }
   return absl::OkStatus();
 }
 
@@ -371,7 +235,7 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   } else {
     XP_TRY(TotalsFromLogs(run, summary));
   }
-  XP_TRY(AddCoverage(run, totals_note, summary));
+  XP_TRY(summary.coverage, CoverageOf(run, totals_note));
   return summary;
 }
 

@@ -6,18 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/report/coverage.h"
 #include "analyzers/run/run.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
-
-// The part of the run that one source saw.
-struct Coverage {
-  std::string path, format;
-  std::optional<int64_t> steps, compiles, executions, transfers, events;
-  std::optional<int64_t> from_ns, to_ns;  // its window, if it has a clock
-  std::string note;
-};
 
 // All times are in ns. Per-step figures divide the figures of one source by the steps of the same
 // source. A source without a clock gives counts only. A value is empty if no source knows it.

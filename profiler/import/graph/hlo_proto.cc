@@ -316,6 +316,123 @@ std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
   return stack;
 }
 
+// The computations in the order of the proto, with the entry moved to the end. Called ones are
+// identified by their place in that order.
+struct Computations {
+  std::vector<const hlo::HloComputation*> in_order;
+  const hlo::HloComputation* entry = nullptr;
+  absl::flat_hash_map<int64_t, int64_t> place_of_id;
+  int64_t node_count = 0;
+
+  explicit Computations(const hlo::HloModule& module) {
+    for (const hlo::HloComputation& computation : module.computations()) {
+      if (entry == nullptr && (computation.id() == module.entry_computation_id() ||
+                               computation.name() == module.entry_computation_name())) {
+        entry = &computation;
+      } else {
+        in_order.push_back(&computation);
+      }
+    }
+    if (entry == nullptr && !in_order.empty()) {
+      entry = in_order.back();
+      in_order.pop_back();
+    }
+    if (entry != nullptr) in_order.push_back(entry);
+    for (size_t i = 0; i < in_order.size(); ++i) {
+      place_of_id.emplace(in_order[i]->id(), int64_t(i));
+      node_count += in_order[i]->instructions_size();
+    }
+  }
+};
+
+GraphRow RowOf(const hlo::HloModule& module, const Computations& computations, OptInt program_id,
+               HloForm form) {
+  GraphRow row{.name = ToUtf8(module.name()),
+               .program_id = program_id,
+               .node_count = computations.node_count,
+               .printed_as = form == HloForm::kOptimized || module.has_schedule()
+                                 ? PrintedForm::kHloOptimized
+                                 : PrintedForm::kHlo};
+  if (module.has_host_program_shape()) {
+    const hlo::ProgramShape& shape = module.host_program_shape();
+    row.input_count = shape.parameters_size();
+    row.output_count =
+        shape.result().element_type() == kTuple ? shape.result().tuple_shapes_size() : 1;
+  }
+  return row;
+}
+
+// Adds the instructions of a module as nodes of `graph`, and sets what they show of the user's code.
+class NodeWriter {
+ public:
+  NodeWriter(const hlo::HloModule& module, const Computations& computations, Store& store,
+             HloGraph& graph)
+      : module_(module), computations_(computations), store_(store), graph_(graph) {}
+
+  absl::Status Write(const hlo::HloComputation& computation) {
+    absl::flat_hash_map<int64_t, int64_t> idx_of_id;
+    const hlo::HloInstruction* root = nullptr;
+    for (const hlo::HloInstruction& in : computation.instructions()) {
+      idx_of_id.emplace(in.id(), next_ + int64_t(idx_of_id.size()));
+      if (in.id() == computation.root_id()) root = &in;
+    }
+    const bool is_entry = &computation == computations_.entry;
+    for (const hlo::HloInstruction& in : computation.instructions()) {
+      GraphNodeRow node = NodeOf(in, idx_of_id);
+      // The root is one result as a whole; a tuple's elements are its operands.
+      if (is_entry && root == &in) node.root = 0;
+      if (!is_entry) node.computation = ToUtf8(computation.name());
+      XP_TRY(store_.Add(node));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  GraphNodeRow NodeOf(const hlo::HloInstruction& in,
+                      const absl::flat_hash_map<int64_t, int64_t>& idx_of_id) {
+    GraphNodeRow node{.graph_id = graph_.graph_id,
+                      .idx = next_++,
+                      .op = ToUtf8(in.opcode()),
+                      .shape = ShapeText(in.shape()),
+                      .name = ToUtf8(in.name())};
+    for (int64_t id : in.operand_ids()) {
+      auto found = idx_of_id.find(id);
+      if (found == idx_of_id.end()) continue;
+      node.operands += fmt::format("{}{}", node.operands.empty() ? "" : ",", found->second);
+    }
+    std::string attributes = AttributesText(in, computations_.place_of_id);
+    if (!attributes.empty()) node.attributes = ToUtf8(attributes);
+    const std::string& op_name = in.metadata().op_name();
+    if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0)
+      node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
+    if (std::string location = LocationOf(in.metadata()); !location.empty()) {
+      if (graph_.located_nodes++ == 0 ||
+          (!IsUserFile(graph_.located_example) && IsUserFile(location)))
+        graph_.located_example = location;
+      node.location = std::move(location);
+    }
+    return node;
+  }
+
+  std::string LocationOf(const hlo::OpMetadata& metadata) {
+    auto [place, is_new] = places_.try_emplace(metadata.stack_frame_id());
+    if (is_new) {
+      const std::vector<Store::Frame> stack = Stack(metadata, module_.stack_frame_index());
+      if (graph_.call_site.file.empty()) graph_.call_site = CallSite(stack, module_.name());
+      place->second = ToUtf8(NearestLine(stack));
+    }
+    if (!place->second.empty() || metadata.source_file().empty()) return place->second;
+    return ToUtf8(SourcePlace{metadata.source_file(), metadata.source_line()}.text());
+  }
+
+  const hlo::HloModule& module_;
+  const Computations& computations_;
+  Store& store_;
+  HloGraph& graph_;
+  int64_t next_ = 0;
+  absl::flat_hash_map<int, std::string> places_;  // by stack frame: thousands of nodes share few
+};
+
 }  // namespace
 
 absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
@@ -326,97 +443,14 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
     return DataLoss("HLO of {} bytes at byte {}: not a readable HloProto", proto.size(), offset);
   }
   const hlo::HloModule& module = message->hlo_module();
-
-  // The computations are in the order of the proto, with the entry moved to the end. Called ones
-  // are identified by their place in that order.
-  std::vector<const hlo::HloComputation*> computations;
-  const hlo::HloComputation* entry = nullptr;
-  for (const hlo::HloComputation& computation : module.computations()) {
-    if (entry == nullptr && (computation.id() == module.entry_computation_id() ||
-                             computation.name() == module.entry_computation_name())) {
-      entry = &computation;
-    } else {
-      computations.push_back(&computation);
-    }
-  }
-  if (entry == nullptr && !computations.empty()) {
-    entry = computations.back();
-    computations.pop_back();
-  }
-  if (entry != nullptr) computations.push_back(entry);
-  absl::flat_hash_map<int64_t, int64_t> computation_of_id;
-  int64_t node_count = 0;
-  for (size_t i = 0; i < computations.size(); ++i) {
-    computation_of_id.emplace(computations[i]->id(), int64_t(i));
-    node_count += computations[i]->instructions_size();
-  }
-
-  GraphRow row{.name = ToUtf8(module.name()),
-               .program_id = program_id,
-               .node_count = node_count,
-               .printed_as = form == HloForm::kOptimized || module.has_schedule()
-                                 ? PrintedForm::kHloOptimized
-                                 : PrintedForm::kHlo};
-  XP_TRY(int64_t process_id, context.ProcessId());
-  row.process_id = process_id;
-  if (module.has_host_program_shape()) {
-    const hlo::ProgramShape& shape = module.host_program_shape();
-    row.input_count = shape.parameters_size();
-    row.output_count =
-        shape.result().element_type() == kTuple ? shape.result().tuple_shapes_size() : 1;
-  }
+  const Computations computations(module);
+  GraphRow row = RowOf(module, computations, program_id, form);
+  XP_TRY(row.process_id, context.ProcessId());
   HloGraph graph{.name = ToUtf8(module.name())};
   XP_TRY(graph.graph_id, context.Add(row, offset));
-
-  int64_t next = 0;
-  absl::flat_hash_map<int, std::string> places;  // by stack frame: thousands of nodes share few
-  for (const hlo::HloComputation* computation : computations) {
-    absl::flat_hash_map<int64_t, int64_t> idx_of_id;
-    for (const hlo::HloInstruction& in : computation->instructions())
-      idx_of_id.emplace(in.id(), next + int64_t(idx_of_id.size()));
-    const hlo::HloInstruction* root = nullptr;
-    for (const hlo::HloInstruction& in : computation->instructions()) {
-      if (in.id() == computation->root_id()) root = &in;
-    }
-    for (const hlo::HloInstruction& in : computation->instructions()) {
-      GraphNodeRow node{.graph_id = graph.graph_id,
-                        .idx = next++,
-                        .op = ToUtf8(in.opcode()),
-                        .shape = ShapeText(in.shape())};
-      for (int64_t id : in.operand_ids()) {
-        auto found = idx_of_id.find(id);
-        if (found == idx_of_id.end()) continue;
-        node.operands += fmt::format("{}{}", node.operands.empty() ? "" : ",", found->second);
-      }
-      std::string attributes = AttributesText(in, computation_of_id);
-      if (!attributes.empty()) node.attributes = ToUtf8(attributes);
-      const std::string& op_name = in.metadata().op_name();
-      if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0)
-        node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
-      auto [place, is_new] = places.try_emplace(in.metadata().stack_frame_id());
-      if (is_new) {
-        const std::vector<Store::Frame> stack = Stack(in.metadata(), module.stack_frame_index());
-        if (graph.call_site.file.empty()) graph.call_site = CallSite(stack, module.name());
-        place->second = ToUtf8(NearestLine(stack));
-      }
-      std::string location = place->second;
-      if (location.empty() && !in.metadata().source_file().empty()) {
-        location =
-            ToUtf8(SourcePlace{in.metadata().source_file(), in.metadata().source_line()}.text());
-      }
-      if (!location.empty()) {
-        if (graph.located_nodes++ == 0 ||
-            (!IsUserFile(graph.located_example) && IsUserFile(location)))
-          graph.located_example = location;
-        node.location = std::move(location);
-      }
-      // The root is one result as a whole; a tuple's elements are its operands.
-      if (computation == entry && root == &in) node.root = 0;
-      node.name = ToUtf8(in.name());
-      if (computation != entry) node.computation = ToUtf8(computation->name());
-      XP_TRY(context.store.Add(node));
-    }
-  }
+  NodeWriter writer(module, computations, context.store, graph);
+  for (const hlo::HloComputation* computation : computations.in_order)
+    XP_TRY(writer.Write(*computation));
   return graph;
 }
 

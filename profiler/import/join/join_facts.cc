@@ -6,31 +6,16 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
+#include "profiler/import/join/align_facts.h"
 #include "profiler/import/join/join.h"
-#include "profiler/import/join/sequence.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/store/cut_kind.h"
 #include "profiler/store/tables.h"
 
 namespace xlaprof {
 namespace {
-
-// Tokens of a's and b's facts that can match nothing are negative and distinct.
-constexpr int64_t kUnlike = -1;
-
-// A compile or execution, with what alignment needs.
-struct Fact {
-  bool is_compile = false;
-  int64_t id = 0, graph_id = 0;
-  std::string hash;  // "" if unknown
-  CutKind cause = CutKind::kUnknown;
-  std::string function;      // a compile's, as part of a module's name; "" if unknown
-  bool inputs_only = false;  // its graph is a list of inputs
-  int64_t order = 0;         // position in the joined story
-};
-
-using Facts = std::vector<Fact>;
 
 // Replaces everything but letters and digits, as JAX does when it writes a function's name into its
 // module's: "<lambda>" becomes "_lambda".
@@ -58,146 +43,6 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
       },
       process_id));
   return facts;
-}
-
-using Pairs = std::vector<std::pair<int, int>>;
-
-// Aligns facts by kind and hash, which log and dump share. Compiles without a hash match by
-// function; others match nothing.
-Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
-  std::map<std::pair<bool, std::string>, int64_t> numbers;
-  auto tokens = [&](const Facts& facts, int64_t side) {
-    std::vector<int64_t> out;
-    int64_t unlike = kUnlike - side;
-    for (const Fact& fact : facts) {
-      const std::string name = !fact.hash.empty()       ? fact.hash
-                               : !fact.function.empty() ? "function " + fact.function
-                                                        : "";
-      if (name.empty() || (compiles_only && !fact.is_compile)) {
-        out.push_back(unlike -= 2);
-      } else {
-        out.push_back(numbers.emplace(std::pair(fact.is_compile, name), int64_t(numbers.size()))
-                          .first->second);
-      }
-    }
-    return out;
-  };
-  return CommonSubsequence(tokens(a, 0), tokens(b, 1));
-}
-
-// Aligns what torch_xla compiles with what XLA dumps of it: as many compiles, in the same order.
-// XLA does not know the hashes. Returns nothing if the numbers differ.
-Pairs AlignByCount(const Facts& a, const Facts& b) {
-  std::vector<int> x, y;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].is_compile) x.push_back(int(i));
-  }
-  for (size_t i = 0; i < b.size(); ++i) {
-    if (b[i].is_compile) y.push_back(int(i));
-  }
-  Pairs pairs;
-  if (x.size() != y.size()) return pairs;
-  for (size_t i = 0; i < x.size(); ++i) pairs.emplace_back(x[i], y[i]);
-  return pairs;
-}
-
-// Returns whether an execution of the XSpace can be that execution of the log. Hashes decide if
-// both are known, and else the kind of cut (a step mark, or a read before it).
-bool SameCut(const Fact& a, const Fact& b) {
-  if (a.is_compile || b.is_compile) return false;
-  if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash;
-  if (a.cause == CutKind::kUnknown || b.cause == CutKind::kUnknown) return true;
-  auto kind = [](const Fact& fact) {
-    return EndsStep(fact.cause) ? 1 : fact.cause == CutKind::kValueAccess ? 2 : 3;
-  };
-  return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
-}
-
-bool NamesCompiles(const Facts& facts) {
-  return std::ranges::any_of(facts, [](const Fact& fact) {
-    return fact.is_compile && (!fact.hash.empty() || !fact.function.empty());
-  });
-}
-
-std::vector<int> Executions(const Facts& facts, int begin, int end) {
-  std::vector<int> out;
-  for (int i = begin; i < end; ++i) {
-    if (!facts[size_t(i)].is_compile) out.push_back(i);
-  }
-  return out;
-}
-
-struct ByClock {
-  Pairs pairs;
-  std::string note;  // how sure the alignment is
-};
-
-// Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
-// Compiles of one hash are anchors, from which both sources go in lock step. Without an anchor, the
-// window is tried at every place.
-ByClock AlignWindow(const Facts& story, const Facts& timed) {
-  ByClock out;
-  Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
-  Pairs& pairs = out.pairs;
-  auto forward = [&](int s0, int s1, int t0, int t1) {
-    std::vector<int> s = Executions(story, s0, s1), t = Executions(timed, t0, t1);
-    for (size_t i = 0;
-         i < std::min(s.size(), t.size()) && SameCut(story[size_t(s[i])], timed[size_t(t[i])]);
-         ++i) {
-      pairs.emplace_back(s[i], t[i]);
-    }
-  };
-  if (!anchors.empty()) {
-    // The part before the first anchor is aligned backwards from it.
-    std::vector<int> s = Executions(story, 0, anchors[0].first),
-                     t = Executions(timed, 0, anchors[0].second);
-    for (size_t i = 1; i <= std::min(s.size(), t.size()) &&
-                       SameCut(story[size_t(s[s.size() - i])], timed[size_t(t[t.size() - i])]);
-         ++i) {
-      pairs.emplace_back(s[s.size() - i], t[t.size() - i]);
-    }
-    for (size_t i = 0; i < anchors.size(); ++i) {
-      pairs.push_back(anchors[i]);
-      bool last = i + 1 == anchors.size();
-      forward(anchors[i].first + 1, last ? int(story.size()) : anchors[i + 1].first,
-              anchors[i].second + 1, last ? int(timed.size()) : anchors[i + 1].second);
-    }
-    const bool one = anchors.size() == 1;
-    const bool hashes = !story[size_t(anchors[0].first)].hash.empty();
-    out.note = fmt::format("aligned with the other sources by {} compile{}", anchors.size(),
-                           hashes ? (one ? " hash" : " hashes") : (one ? "" : "s"));
-    std::sort(pairs.begin(), pairs.end());
-    return out;
-  }
-  std::vector<int> s = Executions(story, 0, int(story.size())),
-                   t = Executions(timed, 0, int(timed.size()));
-  if (t.empty() || s.size() < t.size()) {
-    out.note =
-        t.empty()
-            ? ""
-            : "not aligned with the other sources: it shows more executions than they do, and they have no compile in common";
-    return out;
-  }
-  int fits = 0, place = 0;
-  for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
-    bool fit = true;
-    for (size_t i = 0; fit && i < t.size(); ++i)
-      fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
-    if (fit) ++fits, place = int(offset);
-  }
-  if (fits == 0) {
-    out.note =
-        "not aligned with the other sources: they have no compile in common, and the order of the cuts differs";
-    return out;
-  }
-  for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
-  out.note =
-      fits == 1
-          ? "aligned with the other sources by the order of the cuts"
-          : fmt::format(
-                "aligned by guess: no compile shows the position in the run, {} positions fit equally well, and the last one was chosen",
-                fits);
-  return out;
 }
 
 // Columns of a row that another one never fills: the owner of the row, and the columns by which the
@@ -369,11 +214,103 @@ struct Process {
   OptInt rank;
 };
 
-// Returns the kind of a source if a process writes only one of that kind: a log, a dump of its
-// graphs, a dump of its programs. Returns "" for reports, because a process may write several.
-std::string OnceAProcess(const std::string& format) {
-  if (format == "debug_log" || format == "jax_log") return "log";
-  return format == "ir_dump" || format == "jax_ir" || format == "xla_dump" ? format : "";
+// The kinds of text sources, in the order in which they are joined. A process writes at most one
+// source of each kind, except for reports, of which it may write several.
+enum class TextKind { kLog, kIrDump, kJaxIr, kXlaDump, kReports };
+
+TextKind KindOf(const Process& process) {
+  const std::string& format = process.format;
+  return format == "debug_log" || format == "jax_log" ? TextKind::kLog
+         : format == "ir_dump"                        ? TextKind::kIrDump
+         : format == "jax_ir"                         ? TextKind::kJaxIr
+         : format == "xla_dump"                       ? TextKind::kXlaDump
+                                                      : TextKind::kReports;
+}
+
+// Unites the text sources of one rank, which describe one process. Adds to `text_ids` the processes
+// that remain: the united one, and those of sources that belong to another process.
+absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& uniting,
+                        std::vector<int64_t>& text_ids) {
+  std::ranges::stable_sort(group, {}, KindOf);
+  const Process& head = group.front();
+  std::set<TextKind> kinds = {KindOf(head)};
+  XP_TRY(Facts a, Load(store, head.id));
+  bool is_in_order = false;  // the ordinals of `a` are in order
+  for (const Process& other : std::span(group).subspan(1)) {
+    // A second source of a kind is another process's, whatever graphs they share.
+    const TextKind kind = KindOf(other);
+    if (!kinds.insert(kind).second && kind != TextKind::kReports) {
+      text_ids.push_back(other.id);
+      continue;
+    }
+    XP_TRY(Facts b, Load(store, other.id));
+    Pairs pairs = AlignByHash(a, b, false);
+    if (pairs.empty() && kind == TextKind::kXlaDump) pairs = AlignByCount(a, b);
+    if (!a.empty() && !b.empty() && pairs.empty()) {
+      XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
+                       "shares no graph with the other sources, so it counts as another process"));
+      text_ids.push_back(other.id);
+      continue;
+    }
+    if (!b.empty() || !is_in_order) XP_TRY(Merge(store, head.id, a, b, pairs));
+    is_in_order = true;
+    if (!b.empty()) {
+      XP_TRY(a, Load(store, head.id));
+    }
+    XP_TRY(uniting.Add(head.id, other.id));
+  }
+  text_ids.push_back(head.id);
+  return absl::OkStatus();
+}
+
+// A process of a source with a clock, and its facts. At most one process of text sources joins it.
+struct Window {
+  const Process* process;
+  Facts facts;
+  bool is_taken = false;
+};
+
+struct BestWindow {
+  Window* window = nullptr;      // the one that shares most compiles with the texts
+  bool is_contradicted = false;  // some window compiled other programs
+};
+
+BestWindow FindWindow(const Facts& story, std::vector<Window>& windows) {
+  BestWindow best;
+  size_t best_common = 0;
+  for (Window& window : windows) {
+    if (window.is_taken) continue;
+    const bool comparable = !story.empty() && !window.facts.empty();
+    const size_t common = comparable ? AlignByHash(story, window.facts, true).size() : 0;
+    // Both name what they compiled and share nothing, so the window is another program's.
+    if (common == 0 && NamesCompiles(story) && NamesCompiles(window.facts)) {
+      best.is_contradicted = true;
+      continue;
+    }
+    if (best.window == nullptr || common > best_common) best.window = &window, best_common = common;
+  }
+  return best;
+}
+
+// Joins a process of text sources with the window that shares most compiles with it.
+absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows,
+                        Uniting& uniting) {
+  XP_TRY(Facts story, Load(store, text));
+  const BestWindow best = FindWindow(story, windows);
+  if (best.window == nullptr) {
+    if (!best.is_contradicted) return absl::OkStatus();
+    return store.Run(
+        "UPDATE source SET note = ?2 WHERE id = (SELECT source_id FROM process WHERE id = ?1)",
+        text, "compiled nothing that the profile compiled, so it counts as another program");
+  }
+  best.window->is_taken = true;
+  const Process& with = *best.window->process;
+  const Facts& facts = best.window->facts;
+  ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, facts);
+  XP_TRY(Merge(store, with.id, story, facts, aligned.pairs));
+  XP_TRY(uniting.Add(with.id, text));
+  if (aligned.note.empty() || facts.empty()) return absl::OkStatus();
+  return store.Run("UPDATE source SET note = ?2 WHERE id = ?1", with.source_id, aligned.note);
 }
 
 absl::Status JoinRun(Store& store, int64_t run_id) {
@@ -387,102 +324,25 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
              run_id));
   // Text sources of one rank describe one process. Only the first local process writes a debug log.
   std::map<int64_t, std::vector<Process>> texts;
-  std::vector<Process> timed;
-  for (Process& process : processes) {
+  std::vector<const Process*> timed;
+  for (const Process& process : processes) {
     const bool has_times =
         process.format == "xspace" || process.format == "chrome" || process.format == "recording";
-    (has_times ? timed : texts[process.rank.value_or(0)]).push_back(process);
+    if (has_times) {
+      timed.push_back(&process);
+    } else {
+      texts[process.rank.value_or(0)].push_back(process);
+    }
   }
   Uniting uniting(store);
   std::vector<int64_t> text_ids;
-  for (auto& [rank, group] : texts) {
-    std::stable_sort(group.begin(), group.end(), [](const Process& a, const Process& b) {
-      auto first = [](const Process& p) {
-        const std::string kind = OnceAProcess(p.format);
-        return kind == "log"        ? 0
-               : kind == "ir_dump"  ? 1
-               : kind == "jax_ir"   ? 2
-               : kind == "xla_dump" ? 3
-                                    : 4;
-      };
-      return first(a) < first(b);
-    });
-    const Process& head = group.front();
-    std::set<std::string> kinds = {OnceAProcess(head.format)};
-    XP_TRY(Facts a, Load(store, head.id));
-    bool is_in_order = false;  // the ordinals of `a` are in order
-    for (size_t i = 1; i < group.size(); ++i) {
-      const Process& other = group[i];
-      // A second source of a kind is another process's, whatever graphs they share.
-      const std::string kind = OnceAProcess(other.format);
-      const bool second = !kind.empty() && !kinds.insert(kind).second;
-      if (second) {
-        text_ids.push_back(other.id);
-        continue;
-      }
-      XP_TRY(Facts b, Load(store, other.id));
-      Pairs pairs = AlignByHash(a, b, false);
-      if (pairs.empty() && kind == "xla_dump") pairs = AlignByCount(a, b);
-      if (!a.empty() && !b.empty() && pairs.empty()) {
-        XP_TRY(
-            store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
-                      "shares no graph with the other sources, so it counts as another process"));
-        text_ids.push_back(other.id);
-        continue;
-      }
-      if (!b.empty() || !is_in_order) XP_TRY(Merge(store, head.id, a, b, pairs));
-      is_in_order = true;
-      if (!b.empty()) {
-        XP_TRY(a, Load(store, head.id));
-      }
-      XP_TRY(uniting.Add(head.id, other.id));
-    }
-    text_ids.push_back(head.id);
+  for (auto& [rank, group] : texts) XP_TRY(UniteTexts(store, group, uniting, text_ids));
+  std::vector<Window> windows;
+  for (const Process* process : timed) {
+    XP_TRY(Facts facts, Load(store, process->id));
+    windows.push_back({process, std::move(facts)});
   }
-  // Each process of text sources is joined with the XSpace process that shares most compiles with
-  // it.
-  std::vector<bool> taken(timed.size(), false);
-  std::vector<Facts> windows;
-  for (const Process& process : timed) {
-    XP_TRY(Facts window, Load(store, process.id));
-    windows.push_back(std::move(window));
-  }
-  for (int64_t text : text_ids) {
-    XP_TRY(Facts story, Load(store, text));
-    int best = -1;
-    size_t best_common = 0;
-    bool contradicted = false;
-    for (size_t i = 0; i < timed.size(); ++i) {
-      if (taken[i]) continue;
-      const Facts& window = windows[i];
-      const bool tells = !story.empty() && !window.empty();
-      const size_t common = tells ? AlignByHash(story, window, true).size() : 0;
-      // Both name what they compiled and share nothing, so the window is another program's.
-      if (common == 0 && NamesCompiles(story) && NamesCompiles(window)) {
-        contradicted = true;
-        continue;
-      }
-      if (best < 0 || common > best_common) best = int(i), best_common = common;
-    }
-    if (best < 0) {
-      if (contradicted) {
-        XP_TRY(store.Run(
-            "UPDATE source SET note = ?2 WHERE id = (SELECT source_id FROM process "
-            "WHERE id = ?1)",
-            text, "compiled nothing that the profile compiled, so it counts as another program"));
-      }
-      continue;
-    }
-    taken[size_t(best)] = true;
-    const Process& with = timed[size_t(best)];
-    const Facts& window = windows[size_t(best)];
-    ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, window);
-    XP_TRY(Merge(store, with.id, story, window, aligned.pairs));
-    XP_TRY(uniting.Add(with.id, text));
-    if (!aligned.note.empty() && !window.empty()) {
-      XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", with.source_id, aligned.note));
-    }
-  }
+  for (int64_t text : text_ids) XP_TRY(JoinWindow(store, text, windows, uniting));
   return uniting.Finish();
 }
 

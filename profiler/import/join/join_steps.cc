@@ -19,8 +19,21 @@ struct Cut {
   int64_t site_id = 0;
 };
 
-// Adds the steps of a process. `timed` are the steps that the process has already, by their time.
-absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t>& timed) {
+// Runs a statement with its two parameters.
+absl::Status RunWith(Statement& statement, int64_t first, int64_t second) {
+  statement.Bind(1, first);
+  statement.Bind(2, second);
+  absl::Status status = internal::ToStatus(statement.Step());
+  statement.Reset();
+  return status;
+}
+
+struct NewStep {
+  OptInt id;  // step of an XSpace, or none yet
+  std::vector<const Cut*> cuts;
+};
+
+absl::StatusOr<std::vector<Cut>> CutsOf(const Store& store, int64_t process_id) {
   std::vector<Cut> cuts;
   XP_TRY(store.Each(
       "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM compile "
@@ -31,10 +44,12 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
         cuts.push_back({is_compile, id, step, cause, site});
       },
       process_id));
-  if (cuts.empty() && timed.empty()) return absl::OkStatus();
+  return cuts;
+}
 
-  // A step mark that occurs once, while others repeat, is set-up (a loader's first sync, moving the
-  // model) and not a step.
+// Divides cuts into steps at the step marks. A step mark that occurs once, while others repeat, is
+// set-up (a loader's first sync, moving the model) and not a step.
+std::vector<NewStep> DivideAtMarks(const std::vector<Cut>& cuts) {
   constexpr int64_t kRepeats = 3;  // marks of one kind and place that make it the step's
   std::map<std::pair<CutKind, int64_t>, int64_t> marks;
   int64_t most = 0;
@@ -45,10 +60,6 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
   auto ends_step = [&](const Cut& cut) {
     if (cut.is_compile || !EndsStep(cut.cause)) return false;
     return most < kRepeats || marks[{cut.cause, cut.site_id}] > 1 || cut.step_id.has_value();
-  };
-  struct NewStep {
-    OptInt id;  // step of an XSpace, or none yet
-    std::vector<const Cut*> cuts;
   };
   std::vector<NewStep> steps;
   std::vector<const Cut*> open;
@@ -67,9 +78,13 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
       steps.push_back(std::move(step));
     }
   }
+  return steps;
+}
 
-  // The steps are in the order of their cuts; steps of the XSpace without any cut are placed by
-  // their time.
+// Adds the steps that have no row yet, and numbers all steps. They are in the order of their cuts.
+// Steps of an XSpace without any cut, which are in `timed` only, are placed by their time.
+absl::Status NumberSteps(Store& store, int64_t process_id, const std::vector<int64_t>& timed,
+                         std::vector<NewStep>& steps) {
   std::vector<int64_t> order;
   size_t next_timed = 0;
   for (NewStep& step : steps) {
@@ -88,26 +103,24 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
   absl::flat_hash_map<int64_t, int64_t> ordinals;
   for (int64_t id : order) {
     auto [place, is_new] = ordinals.emplace(id, int64_t(ordinals.size()));
-    if (!is_new) continue;
-    set_ordinal.Bind(1, id);
-    set_ordinal.Bind(2, place->second);
-    absl::Status status = internal::ToStatus(set_ordinal.Step());
-    set_ordinal.Reset();
-    XP_TRY(std::move(status));
+    if (is_new) XP_TRY(RunWith(set_ordinal, id, place->second));
   }
+  return absl::OkStatus();
+}
+
+// Adds the steps of a process. `timed` are the steps that the process has already, by their time.
+absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t>& timed) {
+  XP_TRY(const std::vector<Cut> cuts, CutsOf(store, process_id));
+  if (cuts.empty() && timed.empty()) return absl::OkStatus();
+  std::vector<NewStep> steps = DivideAtMarks(cuts);
+  XP_TRY(NumberSteps(store, process_id, timed, steps));
   XP_TRY(Statement set_compile,
          store.Prepare("UPDATE compile SET step_id = coalesce(step_id, ?2) WHERE id = ?1"));
   XP_TRY(Statement set_execution,
          store.Prepare("UPDATE execution SET step_id = coalesce(step_id, ?2) WHERE id = ?1"));
   for (const NewStep& step : steps) {
-    for (const Cut* cut : step.cuts) {
-      Statement& statement = cut->is_compile ? set_compile : set_execution;
-      statement.Bind(1, cut->id);
-      statement.Bind(2, *step.id);
-      absl::Status status = internal::ToStatus(statement.Step());
-      statement.Reset();
-      XP_TRY(std::move(status));
-    }
+    for (const Cut* cut : step.cuts)
+      XP_TRY(RunWith(cut->is_compile ? set_compile : set_execution, cut->id, *step.id));
   }
   return absl::OkStatus();
 }

@@ -95,159 +95,200 @@ void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue,
   rows.push_back(std::move(row));
 }
 
-// Adds one row per execution on a device. There are three ways to find out what the host asked for:
-//   - torch_xla: each sync that schedules something; it meets the device's programs first in, first
-//   out, on each device;
-//   - a run_id that the host's enqueue and the device's program share (TPU);
-//   - JAX on CPU: the client's dispatches, first in, first out.
-void XFacts::FindExecutions(std::vector<Row>& rows) {
-  std::vector<const XMark*> asked, workers;
-  for (const XMark& mark : marks_) {
-    if (mark.role == XRole::kSchedule) asked.push_back(&mark);
-    if (mark.role == XRole::kExecute) workers.push_back(&mark);
+// The runs of each device, which takes its programs in order.
+class XFacts::DeviceQueues {
+ public:
+  DeviceQueues(const XFacts& facts, std::vector<Run> runs)
+      : facts_(facts), runs_(std::move(runs)), used_(runs_.size(), false) {
+    for (size_t r = 0; r < runs_.size(); ++r) queues_[DeviceOf(runs_[r])].runs.push_back(r);
   }
-  bool lazy = !asked.empty();
+
+  // On each device, takes the first run after `not_before_ns` that can be one of `program_id`, and
+  // calls use(run).
+  template <typename Use>
+  void Take(OptInt program_id, int64_t not_before_ns, Use&& use) {
+    for (auto& [device, queue] : queues_) {
+      size_t& first = queue.first;
+      while (first < queue.runs.size() &&
+             (used_[queue.runs[first]] || runs_[queue.runs[first]].ts_ns < not_before_ns))
+        ++first;
+      // A program without any event on this device (it does nothing there) must not take another
+      // program's.
+      if (program_id && !facts_.program_ids_.contains(std::pair(program_id, device))) continue;
+      // A program that was asked for now does not run after thousands of others.
+      constexpr size_t kLookAhead = 4096;
+      const size_t last = std::min(queue.runs.size(), first + kLookAhead);
+      for (size_t k = first; k < last; ++k) {
+        const size_t r = queue.runs[k];
+        if (used_[r] || (program_id && ProgramOf(runs_[r]).program_id != program_id)) continue;
+        used_[r] = true;
+        use(runs_[r]);
+        break;
+      }
+    }
+  }
+
+  // Calls use(run) for each run that was not taken, in the order of their starts.
+  template <typename Use>
+  void EachLeft(Use&& use) const {
+    for (size_t r = 0; r < runs_.size(); ++r) {
+      if (!used_[r]) use(runs_[r]);
+    }
+  }
+
+ private:
+  struct Queue {
+    std::vector<size_t> runs;  // places in runs_
+    size_t first = 0;          // those before it are used, or too early
+  };
+  const ProgramOnDevice& ProgramOf(const Run& run) const { return facts_.programs_[run.program]; }
+  StringId DeviceOf(const Run& run) const { return ProgramOf(run).device; }
+
+  const XFacts& facts_;
+  std::vector<Run> runs_;
+  std::vector<bool> used_;
+  std::map<StringId, Queue> queues_;
+};
+
+std::vector<const XMark*> XFacts::MarksOf(XRole role) const {
+  std::vector<const XMark*> marks;
+  for (const XMark& mark : marks_) {
+    if (mark.role == role) marks.push_back(&mark);
+  }
+  return marks;
+}
+
+// Returns all runs by their start. If the program is lazy, these include the device's modules that
+// torch_xla's syncs asked for; other modules are added to `alone`.
+std::vector<XFacts::Run> XFacts::RunsWithModules(bool lazy, std::vector<const XModule*>& alone) {
   // torch_xla's own programs have this name. Other programs on the device (a reshape, a reduction)
   // were not synced.
   constexpr std::string_view kLazyModule = "SyncTensorsGraph";
-  std::stable_sort(modules_.begin(), modules_.end(),
-                   [](const XModule& a, const XModule& b) { return a.ts_ns < b.ts_ns; });
-  bool named = std::any_of(modules_.begin(), modules_.end(), [&](const XModule& module) {
-    return module.name.starts_with(kLazyModule);
-  });
+  auto is_of_torch_xla = [](const XModule& module) { return module.name.starts_with(kLazyModule); };
+  std::ranges::stable_sort(modules_, {}, &XModule::ts_ns);
+  const bool named = std::ranges::any_of(modules_, is_of_torch_xla);
   std::vector<Run> runs = Runs();
-  std::vector<const XModule*> alone;
   for (const XModule& module : modules_) {
-    if (lazy && (!named || module.name.starts_with(kLazyModule))) {
+    if (lazy && (!named || is_of_torch_xla(module))) {
       runs.push_back(
           {module.ts_ns, module.end_ns, Program(module.program_id, module.device), &module});
     } else {
       alone.push_back(&module);
     }
   }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const Run& a, const Run& b) { return a.ts_ns < b.ts_ns; });
+  std::ranges::stable_sort(runs, {}, &Run::ts_ns);
+  return runs;
+}
 
-  if (!alone.empty()) {
-    // Host and device have the same low 28 bits of the run_id.
-    constexpr int64_t kRunBits = (1 << 28) - 1;
-    std::map<std::pair<int64_t, int64_t>, const XMark*> enqueues;
-    for (const XMark& mark : marks_) {
-      if (mark.role == XRole::kEnqueue && mark.number >= 0)
-        enqueues.emplace(std::pair(mark.number & kRunBits, mark.device), &mark);
-    }
-    for (const XModule* module : alone) {
-      auto found = module->run_id < 0
-                       ? enqueues.end()
-                       : enqueues.find({module->run_id & kRunBits, module->device_ordinal});
-      AddModuleRow(*module, found == enqueues.end() ? nullptr : found->second, rows);
-    }
+// Adds the modules that no sync asked for, each with the enqueue of its run_id, if that is known.
+void XFacts::AddAloneModules(const std::vector<const XModule*>& alone,
+                             std::vector<Row>& rows) const {
+  // Host and device have the same low 28 bits of the run_id.
+  constexpr int64_t kRunBits = (1 << 28) - 1;
+  std::map<std::pair<int64_t, int64_t>, const XMark*> enqueues;
+  for (const XMark* mark : MarksOf(XRole::kEnqueue)) {
+    if (mark->number >= 0) enqueues.emplace(std::pair(mark->number & kRunBits, mark->device), mark);
   }
-  if (!lazy && alone.empty()) {
-    for (const XMark& mark : marks_) {
-      if (mark.role == XRole::kDispatch) asked.push_back(&mark);
-    }
+  for (const XModule* module : alone) {
+    auto found = module->run_id < 0
+                     ? enqueues.end()
+                     : enqueues.find({module->run_id & kRunBits, module->device_ordinal});
+    AddModuleRow(*module, found == enqueues.end() ? nullptr : found->second, rows);
   }
+}
 
-  // Reads of values block the asking thread before it asks again. They wait for what it asked for
-  // last.
+// Returns how long the host waited in reads of values, by the mark that had asked for the value.
+// Reads block the asking thread before it asks again, so they wait for what it asked for last.
+absl::flat_hash_map<const XMark*, int64_t> XFacts::ReadWaits(XRole asking) const {
   absl::flat_hash_map<const XMark*, int64_t> waited;
   absl::flat_hash_map<int64_t, const XMark*> last_asked;
   for (const XMark& mark : marks_) {
-    if (mark.role == (lazy ? XRole::kSchedule : XRole::kDispatch))
-      last_asked[mark.track_id] = &mark;
+    if (mark.role == asking) last_asked[mark.track_id] = &mark;
     if (mark.role != XRole::kFromDevice && mark.role != XRole::kFetch) continue;
     if (auto found = last_asked.find(mark.track_id); found != last_asked.end())
       waited[found->second] += mark.end_ns - mark.ts_ns;
   }
-  // Runs are listed by device, because each device takes its programs in order.
-  std::map<StringId, std::vector<size_t>> of_device;
-  for (size_t r = 0; r < runs.size(); ++r)
-    of_device[programs_[runs[r].program].device].push_back(r);
-  std::map<StringId, size_t> first_free;
-  std::vector<bool> used(runs.size(), false);
+  return waited;
+}
+
+// Returns what a sync of torch_xla asked for.
+XFacts::Request XFacts::RequestOf(const XMark& mark) const {
+  Request request{.cause = CauseAt(mark)};
+  if (request.cause == CutKind::kUnknown)
+    request.cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
+                        ? CutKind::kDynamoExecute
+                        : CutKind::kValueAccess;
+  // Only compiles up to this sync's own start count, if nothing else of it was recorded.
+  if (const XMark* sync = Around(mark, XRole::kSync))
+    request.compiled =
+        LastCompile(mark.track_id, sync->ts_ns, std::max(mark.ts_ns - 1, sync->ts_ns));
+  if (request.compiled != nullptr) request.program_id = request.compiled->program_id;
+  return request;
+}
+
+// Sets the time, the device and the graph of an execution. Without a run, only the graph is known,
+// and only if the request compiled it.
+void XFacts::SetRun(const Run* run, const Request& request, ExecutionRow& out) const {
+  OptInt ran = request.program_id;
+  if (run != nullptr) {
+    out.ts_ns = run->ts_ns;
+    out.dur_ns = run->end_ns - run->ts_ns;
+    const ProgramOnDevice& program = programs_[run->program];
+    out.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
+    ran = program.program_id;
+  }
+  const Compile* compiled = request.compiled;
+  const int64_t graph =
+      compiled != nullptr && compiled->graph_id != 0 ? compiled->graph_id : GraphOfProgram(ran);
+  if (graph != 0) out.graph_id = graph;
+}
+
+// Adds one row per execution on a device. There are three ways to find out what the host asked for:
+//   - torch_xla: each sync that schedules something; it meets the device's programs first in, first
+//   out, on each device;
+//   - a run_id that the host's enqueue and the device's program share (TPU);
+//   - JAX on CPU: the client's dispatches, first in, first out.
+void XFacts::FindExecutions(std::vector<Row>& rows) {
+  std::vector<const XMark*> asked = MarksOf(XRole::kSchedule);
+  const bool lazy = !asked.empty();
+  std::vector<const XModule*> alone;
+  DeviceQueues queues(*this, RunsWithModules(lazy, alone));
+  AddAloneModules(alone, rows);
+  if (!lazy && alone.empty()) asked = MarksOf(XRole::kDispatch);
+  const auto waited = ReadWaits(lazy ? XRole::kSchedule : XRole::kDispatch);
+  const std::vector<const XMark*> workers =
+      lazy ? MarksOf(XRole::kExecute) : std::vector<const XMark*>();
   size_t worker = 0;
-  for (const XMark* asking : asked) {
-    const XMark& mark = *asking;
-    CutKind cause = CutKind::kCall;
-    OptInt program_id;  // known if this sync compiled
-    const Compile* compiled = nullptr;
-    if (lazy) {
-      cause = CauseAt(mark);
-      if (cause == CutKind::kUnknown)
-        cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
-                    ? CutKind::kDynamoExecute
-                    : CutKind::kValueAccess;
-      // Only compiles up to this sync's own start count, if nothing else of it was recorded.
-      if (const XMark* sync = Around(mark, XRole::kSync))
-        compiled = LastCompile(mark.track_id, sync->ts_ns, std::max(mark.ts_ns - 1, sync->ts_ns));
-      if (compiled != nullptr) program_id = compiled->program_id;
-    }
-    int64_t not_before = mark.ts_ns;
-    while (lazy && worker < workers.size() && workers[worker]->ts_ns < mark.ts_ns) ++worker;
-    if (lazy && worker < workers.size()) not_before = workers[worker++]->ts_ns;
-    bool anywhere = false;
+  for (const XMark* mark : asked) {
+    const Request request = lazy ? RequestOf(*mark) : Request{.cause = CutKind::kCall};
+    while (worker < workers.size() && workers[worker]->ts_ns < mark->ts_ns) ++worker;
+    const int64_t not_before_ns = worker < workers.size() ? workers[worker++]->ts_ns : mark->ts_ns;
+    bool is_first = true;
     auto add = [&](const Run* run) {
-      Row row{.offset = mark.offset};
-      ExecutionRow& out = Place(mark.ts_ns, mark.track_id, &row);
-      out.enqueue_ts_ns = mark.ts_ns;
-      out.cause = cause;
-      if (auto found = waited.find(&mark); found != waited.end() && !anywhere)
+      Row row{.offset = mark->offset};
+      ExecutionRow& out = Place(mark->ts_ns, mark->track_id, &row);
+      out.enqueue_ts_ns = mark->ts_ns;
+      out.cause = request.cause;
+      if (auto found = waited.find(mark); found != waited.end() && is_first)
         out.host_wait_ns = found->second;
-      OptInt ran = program_id;
-      if (run != nullptr) {
-        out.ts_ns = run->ts_ns;
-        out.dur_ns = run->end_ns - run->ts_ns;
-        const ProgramOnDevice& program = programs_[run->program];
-        out.device =
-            program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
-        ran = program.program_id;
-      }
-      int64_t graph =
-          compiled != nullptr && compiled->graph_id != 0 ? compiled->graph_id : GraphOfProgram(ran);
-      if (graph != 0) out.graph_id = graph;
+      SetRun(run, request, out);
       rows.push_back(std::move(row));
-      anywhere = true;
+      is_first = false;
     };
-    for (auto& [device, list] : of_device) {
-      // A program without any event on this device (it does nothing there) must not take another
-      // program's.
-      bool ever = !program_id || program_ids_.contains(std::pair(program_id, device));
-      size_t& first = first_free[device];
-      while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before))
-        ++first;
-      // Devices take programs in order: a program that was asked for now does not run after
-      // thousands of others.
-      constexpr size_t kLookAhead = 4096;
-      const size_t last = std::min(list.size(), first + kLookAhead);
-      for (size_t k = first; ever && k < last; ++k) {
-        const Run& run = runs[list[k]];
-        if (used[list[k]] || (program_id && programs_[run.program].program_id != program_id))
-          continue;
-        used[list[k]] = true;
-        add(&run);
-        break;
-      }
-    }
-    if (!anywhere) add(nullptr);
+    queues.Take(request.program_id, not_before_ns, [&](const Run& run) { add(&run); });
+    if (is_first) add(nullptr);
   }
   // These ran on a device, but nothing was seen to ask for them. Another process may have asked, or
   // the window began in between.
-  for (size_t r = 0; r < runs.size(); ++r) {
-    if (used[r]) continue;
-    if (runs[r].module != nullptr) {
-      AddModuleRow(*runs[r].module, nullptr, rows);
+  queues.EachLeft([&](const Run& run) {
+    if (run.module != nullptr) {
+      AddModuleRow(*run.module, nullptr, rows);
     } else if (asked.empty()) {
       Row row;
-      ExecutionRow& out = Place(runs[r].ts_ns, 0, &row);
-      out.ts_ns = runs[r].ts_ns;
-      out.dur_ns = runs[r].end_ns - runs[r].ts_ns;
-      const ProgramOnDevice& program = programs_[runs[r].program];
-      out.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
-      if (int64_t graph = GraphOfProgram(program.program_id); graph != 0) out.graph_id = graph;
+      SetRun(&run, {}, Place(run.ts_ns, 0, &row));
       rows.push_back(std::move(row));
     }
-  }
+  });
 }
 
 }  // namespace xlaprof

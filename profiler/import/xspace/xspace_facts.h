@@ -94,6 +94,13 @@ class XFacts {
     uint32_t program = 0;
     const XModule* module = nullptr;  // set if the run comes from a device's XLA Modules line
   };
+  class DeviceQueues;
+  // What a mark of the host asked a device to execute.
+  struct Request {
+    CutKind cause = CutKind::kUnknown;
+    const Compile* compiled = nullptr;  // if the mark's own sync compiled
+    OptInt program_id;                  // of that compile
+  };
   // A future row. Rows are numbered in the order in which they happened.
   struct Row {
     int64_t ts_ns = 0;
@@ -109,6 +116,12 @@ class XFacts {
   // These are in xspace_executions.cc.
   std::vector<Run> Runs();
   void FindExecutions(std::vector<Row>& rows);
+  std::vector<const XMark*> MarksOf(XRole role) const;
+  std::vector<Run> RunsWithModules(bool lazy, std::vector<const XModule*>& alone);
+  void AddAloneModules(const std::vector<const XModule*>& alone, std::vector<Row>& rows) const;
+  absl::flat_hash_map<const XMark*, int64_t> ReadWaits(XRole asking) const;
+  Request RequestOf(const XMark& mark) const;
+  void SetRun(const Run* run, const Request& request, ExecutionRow& out) const;
   void AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const;
   ExecutionRow& Place(int64_t host_ts_ns, int64_t track_id, Row* row) const;
   void FindParents();

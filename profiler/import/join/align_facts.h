@@ -1,0 +1,49 @@
+// Finds the facts of two sources that are the same compile or execution.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/store/cut_kind.h"
+
+namespace xlaprof {
+
+// A compile or execution, with what alignment needs.
+struct Fact {
+  bool is_compile = false;
+  int64_t id = 0, graph_id = 0;
+  std::string hash;  // "" if unknown
+  CutKind cause = CutKind::kUnknown;
+  std::string function;      // a compile's, as part of a module's name; "" if unknown
+  bool inputs_only = false;  // its graph is a list of inputs
+  int64_t order = 0;         // position in the joined story
+};
+
+using Facts = std::vector<Fact>;
+
+using Pairs = std::vector<std::pair<int, int>>;
+
+struct ByClock {
+  Pairs pairs;
+  std::string note;  // how sure the alignment is
+};
+
+// Aligns facts by kind and hash, which log and dump share. Compiles without a hash match by
+// function; others match nothing.
+Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only);
+
+// Aligns what torch_xla compiles with what XLA dumps of it: as many compiles, in the same order.
+// XLA does not know the hashes. Returns nothing if the numbers differ.
+Pairs AlignByCount(const Facts& a, const Facts& b);
+
+// Returns whether some compile has a hash or a function.
+bool NamesCompiles(const Facts& facts);
+
+// Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
+// Compiles of one hash are anchors, from which both sources go in lock step. Without an anchor, the
+// window is tried at every place.
+ByClock AlignWindow(const Facts& story, const Facts& timed);
+
+}  // namespace xlaprof
