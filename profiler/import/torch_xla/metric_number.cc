@@ -9,7 +9,7 @@ namespace xlaprof {
 namespace {
 
 // Reads a size such as 75.00MB. Its prefixes are powers of 1024, although the labels look decimal.
-std::optional<double> Bytes(std::string_view text) {
+std::optional<double> ParseBytes(std::string_view text) {
   if (!text.ends_with('B')) return std::nullopt;
   text.remove_suffix(1);
   double scale = 1;
@@ -32,7 +32,7 @@ std::optional<MetricNumber> ParseMetricNumber(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   if (auto value = ParseReal(text)) return MetricNumber{*value, MetricUnit::kValue};
   if (auto value = DecodeDurationNs(text)) return MetricNumber{*value, MetricUnit::kNs};
-  if (auto value = Bytes(text)) return MetricNumber{*value, MetricUnit::kBytes};
+  if (auto value = ParseBytes(text)) return MetricNumber{*value, MetricUnit::kBytes};
   return std::nullopt;
 }
 
