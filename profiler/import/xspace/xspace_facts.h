@@ -95,7 +95,7 @@ class XFacts {
     const XModule* module = nullptr;  // set if the run comes from a device's XLA Modules line
   };
   class DeviceQueues;
-  // What a mark of the host asked a device to execute.
+  // The execution that a mark of the host asked for.
   struct Request {
     CutKind cause = CutKind::kUnknown;
     const Compile* compiled = nullptr;  // if the mark's own sync compiled
