@@ -23,7 +23,7 @@ struct BusyBy {
   std::vector<Interval>& operator[](BusyFrom from) { return intervals[size_t(from)]; }
   // Returns the best kind that has events.
   BusyFrom Best() const {
-    const auto best = std::ranges::find_if_not(intervals, &std::vector<Interval>::empty);
+    const auto best = std::ranges::find_if(intervals, [](const auto& all) { return !all.empty(); });
     return best == intervals.end() ? BusyFrom::kExecutions : BusyFrom(best - intervals.begin());
   }
 };
