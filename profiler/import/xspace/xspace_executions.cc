@@ -164,7 +164,7 @@ std::vector<XFacts::Run> XFacts::RunsWithModules(bool lazy, std::vector<const XM
   // torch_xla's own programs have this name. Other programs on the device (a reshape, a reduction)
   // were not synced.
   constexpr std::string_view kLazyModule = "SyncTensorsGraph";
-  auto is_of_torch_xla = [](const XModule& module) { return module.name.starts_with(kLazyModule); };
+  auto is_of_torch_xla = [&](const XModule& module) { return module.name.starts_with(kLazyModule); };
   std::ranges::stable_sort(modules_, {}, &XModule::ts_ns);
   const bool named = std::ranges::any_of(modules_, is_of_torch_xla);
   std::vector<Run> runs = Runs();
