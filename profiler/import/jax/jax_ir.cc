@@ -1,13 +1,10 @@
 // Reads folders of JAX_DUMP_IR_TO, and single modules of JAX: the StableHLO of each function that
 // was compiled, in the order of the compilations. xla_dump_name.cc describes the names of the
 // files, stablehlo_text.cc and mlir_locations.cc their content.
-#include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/graph/printed_graph.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/xla/dumped_program.h"
-#include "profiler/import/xla/xla_dump_name.h"
-#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -33,22 +30,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
         input.path);
   }
   // The module's last brace comes before the locations.
-  if (input.bytes.find("\n}") == std::string_view::npos) {
-    XP_TRY(context.Issue(
-        issue_codes::kCutFile, Severity::kWarning,
-        fmt::format(
-            "The program's text ends at byte {}, before its last brace, so the graph is incomplete. Copy or dump it again.",
-            input.bytes.size()),
-        int64_t(input.bytes.size())));
-  }
-  OptInt number;
-  const std::string_view path = input.path;
-  if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
-  GraphText graph = ParsePrintedGraph(input.bytes);
-  DumpedProgram program{.module = graph.name, .call_site = graph.call_site};
-  XP_TRY(int64_t process_id, context.ProcessId());
-  XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
-                                        std::move(graph), 0, 1, context));
+  const bool is_cut = input.bytes.find("\n}") == std::string_view::npos;
+  XP_TRY(const DumpedProgram program, AddPrintedProgram(input, is_cut, context));
   // A module that is not named after a function was not jitted. No compilation of its graph is
   // known.
   return FunctionOfModule(program.module) == program.module ? absl::OkStatus()

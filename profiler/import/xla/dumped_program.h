@@ -13,6 +13,14 @@ struct DumpedProgram {
   Store::Frame call_site;  // no file if not known
 };
 
+// Returns the number of the module that a dump's file is named after, if it has one.
+OptInt ModuleNumber(const Input& input);
+
+// Adds the graph of a program that is printed as text. If `is_cut`, its end is missing, which is
+// reported.
+absl::StatusOr<DumpedProgram> AddPrintedProgram(const Input& input, bool is_cut,
+                                                ImportContext& context);
+
 // Adds a compile to the context's process; dumps show no times.
 absl::Status AddCompile(const DumpedProgram& program, ImportContext& context);
 

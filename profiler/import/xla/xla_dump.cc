@@ -2,14 +2,11 @@
 // dozens of files per program. import.cc gives Read the program itself and then its list of
 // buffers, and all files of one folder to one process. xla_dump_name.cc describes the names of the
 // files, hlo_text.cc and hlo.proto their content. The folder shows no times and no executions.
-#include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/hlo_proto.h"
 #include "profiler/import/graph/printed_graph.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/xla/dumped_program.h"
 #include "profiler/import/xla/xla_buffers.h"
-#include "profiler/import/xla/xla_dump_name.h"
-#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -50,35 +47,18 @@ int Sniff(std::string_view head) {
 }
 
 absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& context) {
-  OptInt number;
-  const std::string_view path = input.path;
-  if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
-  DumpedProgram program;
   if (FormOf(input.bytes) == PrintedForm::kHlo) {
     // A module ends with a brace on a line of its own.
     const size_t last = input.bytes.find_last_not_of(" \n\r\t");
-    if (last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}")) {
-      XP_TRY(context.Issue(
-          issue_codes::kCutFile, Severity::kWarning,
-          fmt::format(
-              "The program's text ends at byte {}, before its last brace, so the graph is incomplete. Copy or dump it again.",
-              input.bytes.size()),
-          int64_t(input.bytes.size())));
-    }
-    GraphText graph = ParsePrintedGraph(input.bytes);
-    program.call_site = graph.call_site;
-    program.module = graph.name;
-    XP_TRY(int64_t process_id, context.ProcessId());
-    XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
-                                          std::move(graph), 0, 1, context));
-    return program;
+    const bool is_cut =
+        last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}");
+    return AddPrintedProgram(input, is_cut, context);
   }
   if (!LooksLikeHloProto(input.bytes)) return Invalid("it contains no HLO, neither text nor proto");
-  XP_TRY(HloGraph graph, AddHloGraph(input.bytes, number, 0, context, HloForm::kTold));
-  program.graph_id = graph.graph_id;
-  program.module = std::move(graph.name);
-  program.call_site = std::move(graph.call_site);
-  return program;
+  XP_TRY(HloGraph graph, AddHloGraph(input.bytes, ModuleNumber(input), 0, context, HloForm::kTold));
+  return DumpedProgram{.graph_id = graph.graph_id,
+                       .module = std::move(graph.name),
+                       .call_site = std::move(graph.call_site)};
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
