@@ -22,10 +22,8 @@ function(xlaprof_precompile)
   # Executables are compiled with -fPIC like libraries; otherwise they could not use the precompiled header.
   set(with_grpc xlaprof_serve xlaprof_client served_program serve_tests cli_tests)
   foreach(target ${ARGN})
-    get_target_property(options ${target} COMPILE_OPTIONS)
-    # The code that protoc generates hardly uses these headers, and targets that use gRPC, or are
-    # compiled without optimisation, need another header.
-    if(NOT target MATCHES "_(proto|service)$" AND NOT target IN_LIST with_grpc AND NOT "${options}" MATCHES "-O0")
+    # The code that protoc generates hardly uses these headers, and targets that use gRPC are compiled with other options.
+    if(NOT target MATCHES "_(proto|service)$" AND NOT target IN_LIST with_grpc)
       target_compile_options(${target} PRIVATE -fPIC)
       target_precompile_headers(${target} REUSE_FROM xlaprof_precompiled)
     endif()
