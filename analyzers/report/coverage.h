@@ -1,4 +1,4 @@
-// What each source of a run showed, for the table at the end of a report.
+// Counts what each source of a run showed, for the table at the end of a report.
 #pragma once
 
 #include <algorithm>
