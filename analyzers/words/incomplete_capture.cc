@@ -120,11 +120,15 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
 }
 
 std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
+  constexpr std::string_view kLonger =
+      "If steps are already marked, trace for longer than one step.";
   if (framework == Framework::kCpp)
-    return R"(Mark each step: StepTrace step("train", i). If steps are already marked, trace for longer than one step.)";
+    return fmt::format(R"(Mark each step: StepTrace step("train", i). {})", kLonger);
+  if (figures.is_torch_profile)
+    return fmt::format("Call prof.step() of torch.profiler after each step. {}", kLonger);
   return fmt::format(
-      "Mark each step: {}torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation. If steps are already marked, trace for longer than one step.",
-      figures.is_torch_profile ? "prof.step() of torch.profiler, " : "");
+      "JAX: run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`. PyTorch/XLA: run each step in `with torch_xla.debug.profiler.StepTrace('train', step_num=i):` and remove torch_xla.sync() from that block, because StepTrace syncs when it ends and a sync inside it raises RuntimeError. {}",
+      kLonger);
 }
 
 // Returns the call that prints the whole metrics report.
