@@ -3,6 +3,9 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/causes.h"
+#include "analyzers/kinds.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -22,24 +25,24 @@ class Fnv {
   uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// Compares in the order of the report. Findings that need fixing come before those that are only
-// mentioned. In each part the most expensive come first, and those without a cost last.
-bool Before(const Finding& a, const Finding& b) {
-  auto figures = [](const Finding& f) {
-    return std::tuple(f.severity == Severity::kInfo, -f.cost_ns.value_or(-1), -int(f.severity),
-                      -f.per_step.value_or(-1));
-  };
-  if (figures(a) != figures(b)) return figures(a) < figures(b);
-  auto subject = [](const Finding& f) {
-    const Subject& s = f.subject;
-    return std::tuple(f.kind(), s.file, s.line, s.function, s.scope, s.op, s.graph_hash,
-                      std::string_view(f.words.title));
-  };
-  return subject(a) < subject(b);
+}  // namespace
+
+std::string Fingerprint(const Finding& finding) {
+  const Subject& subject = finding.subject;
+  Fnv fnv;
+  fnv.Add(finding.kind());
+  fnv.Add(finding.reason ? TextOf(finding.reason->type) : "");
+  fnv.Add(std::filesystem::path(subject.file.value_or("")).filename().string());
+  fnv.Add(subject.function.value_or(""));
+  fnv.Add(subject.scope.value_or(""));
+  fnv.Add(subject.op.value_or(""));
+  // Findings without a place, for example about a setting that slowed the run, differ in the node
+  // that they name.
+  bool placeless = !subject.file && !subject.function && !subject.scope && !subject.op;
+  if (placeless && finding.reason && finding.reason->node) fnv.Add(*finding.reason->node);
+  return fnv.Hex();
 }
 
-// Sets fingerprints. If several findings of one kind are in one function, the first by line keeps
-// the plain fingerprint, and the others are numbered.
 void SetFingerprints(Findings& findings) {
   std::vector<Finding*> by_line;
   for (Finding& finding : findings) {
@@ -61,26 +64,30 @@ void SetFingerprints(Findings& findings) {
   }
 }
 
-}  // namespace
+namespace {
 
-std::string Fingerprint(const Finding& finding) {
-  const Subject& subject = finding.subject;
-  Fnv fnv;
-  fnv.Add(finding.kind());
-  fnv.Add(finding.reason ? TextOf(finding.reason->type) : "");
-  fnv.Add(std::filesystem::path(subject.file.value_or("")).filename().string());
-  fnv.Add(subject.function.value_or(""));
-  fnv.Add(subject.scope.value_or(""));
-  fnv.Add(subject.op.value_or(""));
-  // Findings without a place, for example about a setting that slowed the run, differ in the node
-  // that they name.
-  bool placeless = !subject.file && !subject.function && !subject.scope && !subject.op;
-  if (placeless && finding.reason && finding.reason->node) fnv.Add(*finding.reason->node);
-  return fnv.Hex();
+// Returns how certain a finding is whose analyzer does not say: a cost is measured, and a number
+// without a cost is counted.
+Certainty UsualCertainty(const Finding& finding) {
+  if (finding.cost_ns) return Certainty::kMeasured;
+  return finding.count ? Certainty::kCounted : Certainty::kInferred;
 }
 
-static absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer,
-                                        Framework framework) {
+std::pair<int64_t, int64_t> Around(int64_t ns, double error) {
+  return {Whole(double(ns) * (1 - error)), Whole(double(ns) * (1 + error))};
+}
+
+// Sets the ranges in which an estimated cost and the saving lie.
+void SetIntervals(Finding& finding) {
+  if (finding.cost_ns && finding.certainty != Certainty::kMeasured)
+    finding.cost_interval_ns = Around(*finding.cost_ns, policy::kEstimateError);
+  if (!finding.saving_ns) return;
+  const bool is_recompile = finding.analyzer == &recompilation;
+  finding.saving_interval_ns = Around(
+      *finding.saving_ns, is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);
+}
+
+absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
   auto findings = analyzer.find(run);
   if (!findings.ok()) {
     return absl::Status(findings.status().code(),
@@ -88,28 +95,39 @@ static absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer
   }
   for (Finding& finding : *findings) {
     finding.analyzer = &analyzer;
-    finding.words = analyzer.say(finding, framework);
-    for (size_t i = 0; i < finding.words.evidence.size(); ++i)
-      finding.evidence[i].text = finding.words.evidence[i];
+    if (finding.certainty == Certainty::kUnknown) finding.certainty = UsualCertainty(finding);
+    SetIntervals(finding);
   }
   return findings;
 }
 
+void SetWords(Framework framework, Findings& findings) {
+  for (Finding& finding : findings) {
+    finding.words = finding.analyzer->say(finding, framework);
+    for (size_t i = 0; i < finding.words.evidence.size(); ++i)
+      finding.evidence[i].text = finding.words.evidence[i];
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer) {
   XP_TRY(const Framework framework, FrameworkOf(run));
-  return Analyze(run, analyzer, framework);
+  XP_TRY(Findings findings, Find(run, analyzer));
+  SetWords(framework, findings);
+  return findings;
 }
 
 absl::StatusOr<Findings> Analyze(const Run& run) {
   XP_TRY(const Framework framework, FrameworkOf(run));
   Findings all;
   for (const Analyzer* analyzer : AllAnalyzers()) {
-    XP_TRY(Findings found, Analyze(run, *analyzer, framework));
+    XP_TRY(Findings found, Find(run, *analyzer));
     std::ranges::move(found, std::back_inserter(all));
   }
-  std::stable_sort(all.begin(), all.end(), Before);
-  SetFingerprints(all);
-  return all;
+  XP_TRY(CauseLinks links, LinkCauses(run, all));
+  SetWords(framework, all);
+  return OrderByCause(std::move(all), std::move(links));
 }
 
 }  // namespace xlaprof

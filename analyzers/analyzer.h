@@ -49,13 +49,17 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run);
 // them.
 absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer);
 
-// Runs all analyzers, sets fingerprints, and sorts the findings as the report does. Findings of
-// severity info come last. Within each part the most expensive come first, and those without a cost
-// last. Ties are ordered by severity, per_step, kind and subject.
+// Runs all analyzers, links what follows from what, and sorts the findings as the report does.
+// Findings of severity info come last. Within each part the most expensive come first, and those
+// without a cost last. Ties are ordered by severity, per_step, kind and subject. A finding that
+// follows from another comes after it.
 absl::StatusOr<Findings> Analyze(const Run& run);
 
 // Returns the fingerprint of a finding. It depends on kind, reason type and subject, but not on
 // line numbers or times, so it survives other runs and edits elsewhere in the file.
 std::string Fingerprint(const Finding& finding);
+// Sets the fingerprints of all findings of a run. If several findings of one kind are in one
+// function, the first by line keeps the plain fingerprint, and the others are numbered.
+void SetFingerprints(Findings& findings);
 
 }  // namespace xlaprof

@@ -1,7 +1,7 @@
 // Finds idle time of a device between executions, and what the host did meanwhile. Gaps are summed
 // and compared with the time in which they lie, because a device that idles 30 us before each of a
 // million kernels is as slow as one that idles once for 30 s. There is one finding per activity of
-// the host and user scope. If kernels are joined with the calls that launch them, it also says
+// the host and user scope, and one more if some of its gaps do not recur. If kernels are joined with the calls that launch them, it also says
 // whether the host was late (host_wait), the launch itself took that long (launch), or the work
 // waited in the queue (kernel_wait).
 #include "analyzers/device_gap.h"
@@ -11,6 +11,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/host_calls.h"
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/steps.h"
@@ -24,6 +25,7 @@ struct SteadyTime {
   int64_t ns = 0;
   int64_t usual_ns = 0;  // the part outside steps that compile
   bool by_steps = false;
+  int64_t steps = 0;  // steady steps of the device's process
 
   // Returns the time with which idle time of this cause is compared. If the cause has nothing to do
   // with compiling, these are the steps that do not compile, so that a compilation of seconds does
@@ -47,7 +49,8 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
                         const std::vector<Interval>& compiling) {
   SteadyTime steady{.ns = device.steady.length_ns(),
                     .usual_ns = device.steady.length_ns(),
-                    .by_steps = device.by_steps};
+                    .by_steps = device.by_steps,
+                    .steps = device.by_steps ? device.chances : 0};
   const int64_t usual_steps =
       std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
         return step.process_id == device.time.process_id && step.steady() && !step.compiles;
@@ -105,6 +108,9 @@ absl::Status FillLine(const Run& run, std::string_view scope, Subject& subject) 
 }
 
 ReasonType ReasonOf(const IdleCause& cause) {
+  // These explain why the host is late.
+  if (cause.activity.doing == Doing::kAllocate) return ReasonType::kAllocator;
+  if (cause.activity.doing == Doing::kCapture) return ReasonType::kGraphCapture;
   switch (cause.wait) {
     case GapWait::kHostWait:
       return ReasonType::kHostWait;
@@ -130,6 +136,10 @@ ReasonType ReasonOf(const IdleCause& cause) {
       return ReasonType::kInput;
     case Doing::kTransfer:
       return ReasonType::kTransfer;
+    case Doing::kAllocate:
+      return ReasonType::kAllocator;
+    case Doing::kCapture:
+      return ReasonType::kGraphCapture;
     case Doing::kCompile:
       return ReasonType::kCompile;
   }
@@ -161,10 +171,49 @@ int64_t GapsOf(const IdleOfCause& idle) {
   return 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in;
 }
 
-bool Recurs(const IdleOfCause& idle, const DeviceIdle& device) {
-  const int64_t gaps = GapsOf(idle);
-  return gaps >= policy::kNotOnce &&
-         double(gaps) >= policy::kRecurringGapShare * double(device.chances);
+// The part of a cause's idle time that one finding is about.
+struct IdlePart {
+  int64_t ns = 0, gaps = 0;
+  bool recurs = false;
+  std::vector<std::pair<int64_t, Interval>> longest;  // as in IdleOfCause
+};
+
+std::vector<IdlePart> WholeOf(const IdleOfCause& idle) {
+  return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = false, .longest = idle.longest}};
+}
+
+// Returns whether the host's activity explains the idle time, however often it recurs.
+bool IsExplained(Doing doing) {
+  return doing == Doing::kCapture || doing == Doing::kCompile || doing == Doing::kInput;
+}
+
+// Returns what recurs and what does not, each only if it is enough for a finding.
+std::vector<IdlePart> PartsOf(const SteadyTime& steady, const IdleCause& cause,
+                              const IdleOfCause& idle, size_t parts) {
+  const Recurrence recurrence = RecurrenceOf(idle, parts);
+  const double share_of_ns = steady.ShareOf(cause, idle) / double(idle.ns);
+  const auto is_enough = [&](int64_t ns) {
+    return share_of_ns * double(ns) >= policy::kDeviceIdleShare;
+  };
+  // A single step shows no recurrence. What takes a large part of it is worth a look.
+  const bool is_large_part_of_a_step =
+      steady.steps == 1 && share_of_ns * double(idle.ns) >= policy::kUnnamedIdleShare;
+  if (!is_enough(recurrence.recurring_ns) && !is_large_part_of_a_step) return WholeOf(idle);
+  if (!is_enough(recurrence.recurring_ns))
+    return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = true, .longest = idle.longest}};
+  const size_t once = recurrence.once.size();
+  std::vector<IdlePart> out{
+      {.ns = idle.ns - recurrence.once_ns,
+       .gaps = std::max<int64_t>(1, GapsOf(idle) - int64_t(once)),
+       .recurs = true,
+       .longest = {idle.longest.begin() + ptrdiff_t(once), idle.longest.end()}}};
+  if (is_enough(recurrence.once_ns)) {
+    out.push_back({.ns = recurrence.once_ns,
+                   .gaps = int64_t(once),
+                   .recurs = false,
+                   .longest = recurrence.once});
+  }
+  return out;
 }
 
 // Returns how the settings of the capture explain the idle time, if they do.
@@ -183,17 +232,33 @@ std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings,
 }
 
 DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
-                       std::string_view scope) {
+                       const IdlePart& part, std::string_view scope, double share) {
   if (auto fault = CapturesFault(of.settings, cause, idle, scope)) return *fault;
-  if (cause.activity.doing == Doing::kCompile || cause.activity.doing == Doing::kInput)
+  const Activity& activity = cause.activity;
+  if (activity.doing == Doing::kCapture) return DeviceGapVerdict::kCapturesGraph;
+  if (activity.doing == Doing::kCompile || activity.doing == Doing::kInput)
     return DeviceGapVerdict::kPricedElsewhere;
-  return Recurs(idle, of.device) ? DeviceGapVerdict::kPattern : DeviceGapVerdict::kRare;
+  if (!part.recurs) return DeviceGapVerdict::kOnce;
+  if (cause.wait == GapWait::kLaunch || cause.wait == GapWait::kKernelWait)
+    return DeviceGapVerdict::kPattern;
+  // If the host launches each op too late, that is the cause, whatever it does in between.
+  if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait)
+    return DeviceGapVerdict::kUnseen;
+  const bool unnamed =
+      cause.wait == GapWait::kUnknown && activity.doing == Doing::kUserCode && activity.in_step;
+  return unnamed && share < policy::kUnnamedIdleShare ? DeviceGapVerdict::kUnnamed
+                                                      : DeviceGapVerdict::kPattern;
 }
 
 ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
   switch (verdict) {
+    case DeviceGapVerdict::kOnce:
+      return ReasonType::kOnce;
+    case DeviceGapVerdict::kUnseen:
+      return ReasonType::kNothingRecorded;
     case DeviceGapVerdict::kPattern:
-    case DeviceGapVerdict::kRare:
+    case DeviceGapVerdict::kUnnamed:
+    case DeviceGapVerdict::kCapturesGraph:
     case DeviceGapVerdict::kPricedElsewhere:
       return ReasonOf(cause);
     case DeviceGapVerdict::kPythonTracer:
@@ -205,30 +270,61 @@ ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
   return ReasonType::kUnknown;
 }
 
+constexpr size_t kCitedGaps = 8;
+
+// Sets what the host's events say about the longest gaps.
+absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const IdlePart& part,
+                       DeviceGapFigures& figures) {
+  const bool host_matters = cause.wait == GapWait::kUnknown || cause.wait == GapWait::kHostWait;
+  const int64_t process_id = of.device.time.process_id;
+  for (size_t i = 0; i < std::min(part.longest.size(), kCitedGaps); ++i) {
+    figures.parts_ns.push_back(part.longest[i].first);
+    HostCalls calls;
+    if (host_matters) {
+      XP_TRY(calls, CallsDuring(of.run, process_id, part.longest[i].second));
+    }
+    const std::optional<HostCall>& call = calls.runtime ? calls.runtime : calls.python;
+    figures.calls.push_back(call ? call->name : "");
+  }
+  if (!host_matters || part.longest.empty()) return absl::OkStatus();
+  const Interval longest = part.longest.front().second;
+  figures.is_one_gap = 2 * part.longest.front().first >= part.ns;
+  XP_TRY(figures.launches_in_gaps, LaunchesDuring(of.run, process_id, longest));
+  if (figures.doing != Doing::kNothing) return absl::OkStatus();
+  XP_TRY(const HostNeighbours events, NeighboursOf(of.run, process_id, longest));
+  if (events.before) figures.event_before = events.before->name;
+  if (events.after) figures.event_after = events.after->name;
+  XP_TRY(const LinesAround lines, LinesAroundTime(of.run, process_id, longest));
+  figures.line_before = lines.before, figures.line_after = lines.after;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCause& cause,
-                                           const IdleOfCause& idle) {
+                                           const IdleOfCause& idle, const IdlePart& part) {
   const Activity& activity = cause.activity;
-  DeviceGapFigures figures{.device = of.device.time.label,
-                           .all_devices = of.all_devices,
-                           .from_ops = of.device.time.from == BusyFrom::kOps,
-                           .wait = cause.wait,
-                           .doing = activity.doing,
-                           .host_recorded = of.host.has_events(),
-                           .scope = std::string(ScopeText(of.run, activity)),
-                           .scopes = idle.scopes,
-                           .in_step = activity.in_step,
-                           .share = of.steady.ShareOf(cause, idle),
-                           .share_of = of.steady.Of(cause),
-                           .chances = of.device.chances,
-                           .chances_are_steps = of.device.by_steps,
-                           .settings = of.settings};
-  figures.verdict = Judge(of, cause, idle, figures.scope);
+  DeviceGapFigures figures{
+      .device = of.device.time.label,
+      .all_devices = of.all_devices,
+      .from_ops = of.device.time.from == BusyFrom::kOps,
+      .wait = cause.wait,
+      .doing = activity.doing,
+      .host_recorded = of.host.has_events(),
+      .scope = std::string(ScopeText(of.run, activity)),
+      .scopes = idle.scopes,
+      .in_step = activity.in_step,
+      .share = of.steady.ShareOf(cause, idle) * double(part.ns) / double(idle.ns),
+      .share_of = of.steady.Of(cause),
+      .chances = of.device.chances,
+      .chances_are_steps = of.device.by_steps,
+      .is_only_step = of.device.by_steps && of.device.chances == 1,
+      .settings = of.settings};
+  figures.verdict = Judge(of, cause, idle, part, figures.scope, figures.share);
   if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
       idle.scopes == 1) {
     XP_TRY(figures.launches_in_scope,
            LaunchesIn(of.run, of.device.time.process_id, activity.scope));
   }
-  for (const auto& [ns, gap] : idle.longest) figures.parts_ns.push_back(ns);
+  XP_TRY(NameCalls(of, cause, part, figures));
   return figures;
 }
 
@@ -244,17 +340,19 @@ absl::StatusOr<Subject> SubjectOf(const Run& run, const IdleCause& cause, const 
 }
 
 absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& cause,
-                                  const IdleOfCause& idle) {
-  XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle));
-  Finding finding{.count = GapsOf(idle), .cost_ns = idle.ns};
-  if (figures.verdict == DeviceGapVerdict::kPattern) finding.severity = Severity::kWarning;
+                                  const IdleOfCause& idle, const IdlePart& part) {
+  XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle, part));
+  Finding finding{.count = part.gaps, .cost_ns = part.ns};
+  if (figures.recurs()) finding.severity = Severity::kWarning;
   XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures.verdict)};
-  for (const auto& [ns, gap] : idle.longest)
+  for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
+    const Interval& gap = part.longest[i].second;
     finding.evidence.push_back(
         {.table = "event", .ts_ns = gap.begin_ns, .dur_ns = gap.length_ns()});
+  }
   finding.figures = std::move(figures);
   return finding;
 }
@@ -290,17 +388,23 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
   XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
-  XP_TRY(auto causes, IdleByCause(run, device, compiling));
+  XP_TRY(IdleCauses idle_by_cause, IdleByCause(run, device, compiling));
   const Circumstances of{.run = run,
                          .device = device,
                          .host = *host,
                          .settings = *settings,
                          .steady = SteadyTimeOf(device, *steps, compiling),
                          .all_devices = AllDevices(devices)};
-  for (const auto& [cause, idle] : Gather(std::move(causes), of.steady)) {
+  for (const auto& [cause, idle] : Gather(std::move(idle_by_cause.causes), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;
-    XP_TRY(Finding finding, FindingOf(of, cause, idle));
-    findings.push_back(std::move(finding));
+    const bool may_recur =
+        !CapturesFault(of.settings, cause, idle, ScopeText(run, cause.activity)) &&
+        !IsExplained(cause.activity.doing);
+    for (const IdlePart& part :
+         may_recur ? PartsOf(of.steady, cause, idle, idle_by_cause.parts) : WholeOf(idle)) {
+      XP_TRY(Finding finding, FindingOf(of, cause, idle, part));
+      findings.push_back(std::move(finding));
+    }
   }
   return findings;
 }
@@ -317,8 +421,8 @@ extern const Analyzer device_gap{
     .say = SayDeviceGap,
     .needs = Needs::kDevices,
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
-                   policy::kPythonTracerCallNs, policy::kTracedOperationNs,
-                   policy::kFallbackStackNs},
+                   policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kPythonTracerCallNs,
+                   policy::kTracedOperationNs, policy::kFallbackStackNs},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -29,8 +29,11 @@ enum class IdleShareOf : uint8_t {
 
 // The conclusion that is drawn from one cause of idle time.
 enum class DeviceGapVerdict : uint8_t {
-  kPattern,          // It repeats, so a change of the program helps.
-  kRare,             // It is the cause of a few gaps only.
+  kPattern,          // It recurs, so a change of the program helps.
+  kOnce,             // It happened in a few places of the run only.
+  kUnseen,           // Nothing was recorded meanwhile, so nobody can say what to change.
+  kUnnamed,          // Only the step is known in which the host ran code, and it is a small part.
+  kCapturesGraph,    // The host recorded a CUDA graph, which runs nothing on the device.
   kPricedElsewhere,  // Another finding is about the same cause and has its price.
   // The settings of the capture explain it:
   kPythonTracer,  // by the calls that the Python tracer recorded,
@@ -63,10 +66,21 @@ struct DeviceGapFigures {
   IdleShareOf share_of = IdleShareOf::kSteadySteps;
   int64_t chances = 0;  // steady steps, or executions in runs without steps
   bool chances_are_steps = false;
+  bool is_only_step = false;  // one step was traced, so recurrence cannot be judged
 
   DeviceGapVerdict verdict = DeviceGapVerdict::kPattern;
   SlowSettings settings;          // the capture's settings
   std::vector<int64_t> parts_ns;  // the part with this cause, per gap in Finding::evidence
+  // The call that took at least half of it, per gap in Finding::evidence; "" if none did.
+  std::vector<std::string> calls;
+  bool is_one_gap = false;       // the longest gap has at least half of the time
+  bool launches_in_gaps = true;  // false: nothing was launched in the longest gap
+  // Around the longest gap, if nothing was recorded in it: the event before and the event after,
+  // and the user's lines that last started an execution before it and first after it.
+  std::string event_before, event_after;
+  SourcePlace line_before, line_after;
+
+  bool recurs() const { return verdict == DeviceGapVerdict::kPattern; }
 };
 
 // Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.

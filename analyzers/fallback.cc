@@ -70,7 +70,7 @@ void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, FallbackOpFigu
   if (cut != nullptr && cut->wait_ns) {
     figures.cost = FallbackOpFigures::Cost::kWaits;
     figures.measured = cut->waits_measured;
-    finding.cost_ns = cut->wait_ns;
+    finding.cost_ns = cut->cost_ns();
   } else if (transfers.count > 0) {
     figures.cost = FallbackOpFigures::Cost::kTransfers;
     figures.measured = transfers.count;

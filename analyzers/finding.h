@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/source_place.h"
@@ -50,9 +51,6 @@ struct Evidence {
 // table's rows in its range of time, or else the whole table.
 std::string QueryOf(const Evidence& evidence);
 
-// The runtime of the analysed program. Words and advice depend on it.
-enum class Framework : uint8_t { kUnknown, kPyTorchXla, kJax, kPyTorch, kCpp };
-
 // The text of a finding. A file of analyzers/words/ makes it from the finding.
 struct Words {
   std::string title;                  // one line, with the figures that matter
@@ -63,6 +61,7 @@ struct Words {
   std::vector<std::string> evidence;  // one line per entry of Finding::evidence; may be shorter
   bool tells_share = false;           // title or cost note give the share of the time
   bool names_place = false;           // the title names the place in the source
+  bool is_open_question = false;      // a large cost whose cause the capture does not show
 };
 
 struct Analyzer;
@@ -75,11 +74,21 @@ struct Finding {
   std::optional<double> per_step;
   std::optional<int64_t> cost_ns;    // measured
   std::optional<int64_t> saving_ns;  // estimated
+  // The ranges in which cost and saving lie, if they are not measured. Analyze sets them.
+  std::optional<std::pair<int64_t, int64_t>> cost_interval_ns, saving_interval_ns;
   std::optional<Reason> reason;
   std::vector<Evidence> evidence;
-  std::any figures;         // the struct of this kind, which its words print
-  Words words;              // Analyze sets these, not an analyzer
-  std::string fingerprint;  // set by Analyze, not by analyzers
+  Certainty certainty = Certainty::kUnknown;  // Analyze sets it if the analyzer does not
+  std::any figures;                           // the struct of this kind, which its words print
+
+  // Analyze sets the rest.
+  Words words;
+  std::string fingerprint;                // unique among the findings of a run
+  std::string because_of;                 // fingerprint of the finding that explains it; "" if none
+  std::vector<std::string> consequences;  // fingerprints of what follows from it directly
+  int depth = 0;                          // 0: a root; 1: follows from a root; and so on
+  // The time that it and its consequences take, each counted once. Set if it has consequences.
+  std::optional<int64_t> total_cost_ns;
 
   std::string_view kind() const;  // the analyzer's name; "" without one
 };

@@ -1,6 +1,7 @@
 // Finds out which framework the run's program uses.
 #include <absl/strings/ascii.h>
 
+#include <algorithm>
 #include <set>
 
 #include "analyzers/analyzer.h"
@@ -29,15 +30,52 @@ std::optional<bool> LinesAreCpp(const Sites& sites) {
   return more_cpp_than_python > 0;
 }
 
+// Returns the framework that gives its programs such names.
+Framework FrameworkOfProgram(std::string_view name) {
+  const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  // Lazy tensors, torch_xla.compile and eager operations of torch_xla.
+  if (begins("SyncTensorsGraph") || begins("IrToHlo") || begins("PyTorchXLA"))
+    return Framework::kPytorchXla;
+  if (begins("jit_") || begins("jit(") || begins("pjit_") || begins("pmap_"))
+    return Framework::kJax;
+  // XLA's clusters of TensorFlow, and its functions.
+  if (begins("cluster_") || begins("a_inference_") || begins("__inference_"))
+    return Framework::kTensorflow;
+  return Framework::kUnknown;
+}
+
+// Returns the framework of most programs that a profile or a dump names.
+Framework FrameworkOfPrograms(const Graphs& graphs) {
+  std::map<Framework, int64_t> programs;
+  for (const auto& [id, graph] : graphs.by_id) {
+    const Framework framework = FrameworkOfProgram(graph.name.value_or(""));
+    if (framework != Framework::kUnknown) ++programs[framework];
+  }
+  const auto most =
+      std::ranges::max_element(programs, {}, [](const auto& of) { return of.second; });
+  return most == programs.end() ? Framework::kUnknown : most->first;
+}
+
 }  // namespace
 
 absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   XP_TRY(const Sites* sites, run.Get<Sites>());
-  if (const std::optional<bool> lines_are_cpp = LinesAreCpp(*sites))
-    return *lines_are_cpp ? Framework::kCpp : Framework::kUnknown;
+  const std::optional<bool> lines_are_cpp = LinesAreCpp(*sites);
+  if (lines_are_cpp.value_or(false)) return Framework::kCpp;
+  XP_TRY(const Sources* sources, run.Get<Sources>());
+  std::set<Framework> written_by;
+  for (const SourceRow& source : sources->rows) {
+    if (source.imported) written_by.insert(source.framework.value_or(Framework::kUnknown));
+  }
+  for (const Framework framework : {Framework::kPytorchXla, Framework::kJax}) {
+    if (written_by.contains(framework)) return framework;
+  }
+  if (!lines_are_cpp && written_by == std::set{Framework::kCpp}) return Framework::kCpp;
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  const Framework of_programs = FrameworkOfPrograms(*graphs);
+  if (of_programs != Framework::kUnknown) return of_programs;
   XP_TRY(const Contents* contents, run.Get<Contents>());
-  return contents->formats == std::set<std::string>{"recording"} ? Framework::kCpp
-                                                                 : Framework::kUnknown;
+  return contents->has_torch_ops ? Framework::kPytorch : Framework::kUnknown;
 }
 
 }  // namespace xlaprof

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/last_tracing.h"
@@ -27,6 +28,24 @@ OptInt TimeOfRepeatedNodes(const std::vector<UnmarkedRead>& reads) {
     again_ns += std::max(old, 0.0) * double(*read.dur_ns);
   }
   return Whole(again_ns);
+}
+
+// Returns the time of compiling the graphs that the reads evaluated, except for the first, which any
+// program compiles. A step mark would make these graphs alike.
+absl::StatusOr<OptInt> TimeOfNewGraphs(const Run& run, int64_t process) {
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  OptInt ns;
+  bool is_first = true;
+  std::vector<const CompileRow*> in_order;
+  for (const CompileRow& row : compiles->rows) {
+    if (row.process_id == process && row.cause == CutKind::kValueAccess) in_order.push_back(&row);
+  }
+  std::ranges::stable_sort(in_order, std::less<>(), &CompileRow::ordinal);
+  for (const CompileRow* row : in_order) {
+    if (!std::exchange(is_first, false) && (row->dur_ns || row->trace_ns))
+      ns = ns.value_or(0) + row->dur_ns.value_or(0) + row->trace_ns.value_or(0);
+  }
+  return ns;
 }
 
 // The line with most of the reads, the first of several.
@@ -70,13 +89,20 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
   Finding finding;
   finding.severity = recurs ? Severity::kWarning : Severity::kInfo;
   finding.count = int64_t(reads.size());
-  if (recurs) finding.cost_ns = TimeOfRepeatedNodes(reads);
+  UnmarkedExecutionsFigures figures{.growth = GrowthOf(*unmarked),
+                                    .first_nodes = unmarked->first_nodes(),
+                                    .last_nodes = unmarked->last_nodes(),
+                                    .repeats = repeats};
+  if (recurs) {
+    figures.again_ns = TimeOfRepeatedNodes(reads);
+    XP_TRY(figures.compile_ns, TimeOfNewGraphs(run, process));
+    if (figures.again_ns || figures.compile_ns)
+      finding.cost_ns = figures.again_ns.value_or(0) + figures.compile_ns.value_or(0);
+    finding.saving_ns = finding.cost_ns;
+    finding.certainty = Certainty::kInferred;
+  }
   finding.reason = Reason{.type = ReasonType::kNoStepMark};
-  finding.figures =
-      MissingStepMarkFigures(UnmarkedExecutionsFigures{.growth = GrowthOf(*unmarked),
-                                                       .first_nodes = unmarked->first_nodes(),
-                                                       .last_nodes = unmarked->last_nodes(),
-                                                       .repeats = repeats});
+  finding.figures = MissingStepMarkFigures(figures);
   XP_TRY(const Sites* sites, run.Get<Sites>());
   finding.subject = sites->SubjectOf(usual.id);
   finding.evidence.push_back({.table = "execution", .rows = {reads.front().id, reads.back().id}});

@@ -15,6 +15,9 @@ struct UnmarkedExecutionsFigures {
   Growth growth = Growth::kUnknown;                // growth from the first graph to the last
   std::optional<int64_t> first_nodes, last_nodes;  // nodes of the first and the last graph
   bool repeats = false;  // the reads belong to several steps, so a mark is missing
+  // Parts of the cost: nodes of earlier steps that ran again, and the compilation of graphs that are
+  // new only because they hold earlier steps. Empty if not measured.
+  std::optional<int64_t> again_ns, compile_ns;
 };
 
 // A metrics report that counts traced operations but no step mark. Finding::count is the number of

@@ -49,6 +49,21 @@ inline constexpr Threshold kNotOnce{
     int64_t{2}, Unit::kCount, "Something that happened less often is not a pattern.",
     "Anything may happen once: a checkpoint, a cold cache, an unusual step."};
 
+// --- intervals of costs and savings ---
+inline constexpr Threshold kRecompileSavingError{
+    0.3, Unit::kShare, "A saving of recompiles is given with an interval of this share around it.",
+    "Predicted and measured savings of recompilation differ by up to a fifth (docs/savings.md)."};
+inline constexpr Threshold kEstimateError{
+    0.5, Unit::kShare,
+    "Other savings, and costs that are not measured, are given with an interval of this share around them.",
+    "Host and device overlap in part, which a capture does not show before the change is made."};
+
+// --- links between findings ---
+inline constexpr Threshold kPrecededShare{
+    0.8, Unit::kShare,
+    "An op explains recompiles if it ran before at least this share of them, in the same step.",
+    "A few compiles may come first, such as those of the first step."};
+
 // --- steps ---
 inline constexpr Threshold kMinWarmUpSteps{
     int64_t{2}, Unit::kCount, "This many steps at the start may compile in a clean program.",
@@ -254,8 +269,16 @@ inline constexpr Threshold kDeviceIdleShare{
     "XProf calls a program moderately input bound from 5 % of a step on. Less cannot be distinguished from the variation of step times."};
 inline constexpr Threshold kRecurringGapShare{
     0.1, Unit::kShare,
-    "Idle time is a warning if its cause has gaps in at least this share of the steps (or of the executions if there are no steps).",
-    "A cause that does not recur is an incident, such as a checkpoint, and not a pattern."};
+    "Idle time recurs as far as this share of the run's parts has it: of its steady steps, or of groups of consecutive gaps if there are no steps. A part with more counts no more than that.",
+    "A cause that does not recur is an incident, such as start-up or a checkpoint, and not a pattern."};
+inline constexpr Threshold kOnceFactor{
+    3.0, Unit::kFactor,
+    "A gap is reported apart if it is longer than this many times the recurring idle time of a part of the run.",
+    "It is a multiple of what other parts of the run have, so it is not a part of the pattern."};
+inline constexpr Threshold kUnnamedIdleShare{
+    0.2, Unit::kShare,
+    "Idle time during host code that nothing names is a warning from this share of the steady time on.",
+    "No line or scope says what to change, so a small share is not worth the search. XProf calls a program highly input bound from this share on."};
 inline constexpr Threshold kPythonTracerCallNs{
     int64_t{1500}, Unit::kNs,
     "Idle time is blamed on the Python tracer if this much per traced call explains half of the gaps.",

@@ -25,7 +25,8 @@ RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
     cost.trace_ns += compile->trace_ns.value_or(0);
     cost.loaded += compile->persistent_hit.value_or(0);
     if (!compile->dur_ns) continue;
-    if (compile->ts_ns) in_profile_ns += *compile->dur_ns, ++cost.in_profile;
+    // Tracing comes right before the compilation, so it is inside the profile, too.
+    if (compile->ts_ns) in_profile_ns += compile->compiling_ns(), ++cost.in_profile;
     ++cost.timed;
     cost.sources.insert(compile->dur_from);
   }
@@ -94,7 +95,7 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
 // Returns the severity of a group. `compiling_ns` is the compile time of the whole process, with
 // which the cost is compared if no step is known.
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
-                    OptInt cost_ns, int64_t compiling_ns) {
+                    OptInt cost_ns, int64_t compiling_ns, bool is_rare_smaller_size) {
   if (group.cause().type == ReasonType::kNoStepMark) return Severity::kInfo;
   const RecompileState& state = group.state;
   if (state.word == State::kWarmUp) return Severity::kInfo;
@@ -110,7 +111,9 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   if (state.word == State::kSettled) {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
-    return state.after_warm_up > policy::kFewRecompiles && (!early || dear) ? Severity::kWarning
+    // A program's last, smaller batch compiles once, whatever that costs.
+    if (group.compiles.size() < 2 && is_rare_smaller_size) return Severity::kInfo;
+    return dear || (state.after_warm_up > policy::kFewRecompiles && !early) ? Severity::kWarning
                                                                             : Severity::kInfo;
   }
   if (state.word == State::kUnknown) {
@@ -295,7 +298,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                   .reason = ReasonOf(group, places)};
   SetSaving(group, &finding, &figures);
   finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns,
-                                facts.compiling_ns.at(process_id));
+                                facts.compiling_ns.at(process_id), figures.is_rare_smaller_size);
   if (group.steps->count() > 0) {
     finding.per_step =
         static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());

@@ -65,6 +65,8 @@ struct RecompileFigures {
   bool is_rare_smaller_size = false;     // for example the last batch of an epoch
   size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile
+  // The op whose result's size depends on values, if it changes the sizes of this graph.
+  std::optional<Subject> mask;
   RecompileCost cost;
   RecompileSaving saving = RecompileSaving::kNone;
   // The compiles that each entry of the finding's evidence shows. An entry for the two compared

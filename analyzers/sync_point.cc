@@ -11,9 +11,12 @@
 #include "analyzers/run/early_cuts.h"
 #include "analyzers/run/fetches.h"
 #include "analyzers/run/host_timeline.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -21,8 +24,14 @@ namespace {
 
 constexpr size_t kMaxReadRows = 24;  // ids quoted in the evidence of a finding
 
-Severity SeverityOf(int64_t count, std::optional<double> per_step) {
-  return IsOften(count, per_step) ? Severity::kWarning : Severity::kInfo;
+// Returns the severity of reads that cost `cost_ns` in a run of `run_ns`, as far as these are known.
+// Reads in every step are worth a change, and rarer ones only if their cost can be noticed.
+Severity SeverityOf(int64_t count, std::optional<double> per_step, OptInt cost_ns, OptInt run_ns) {
+  if (!IsOften(count, per_step)) return Severity::kInfo;
+  const bool in_every_step = per_step.value_or(1) >= 1;
+  const bool is_cheap = cost_ns && run_ns && !in_every_step &&
+                        double(*cost_ns) < policy::kReadShareOfStep * double(*run_ns);
+  return is_cheap ? Severity::kInfo : Severity::kWarning;
 }
 
 // Returns the ids that a finding quotes.
@@ -43,32 +52,36 @@ ReadValue ValueOf(const EarlyCut& cut) {
   return ReadValue::kUnknown;
 }
 
-Finding FromCut(const EarlyCut& cut, bool may_be_fallback) {
+Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
   Finding finding{.subject = cut.subject};
   const int64_t count = int64_t(cut.executions.size());
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
-  finding.severity = SeverityOf(count, finding.per_step);
-  finding.cost_ns = cut.wait_ns;
+  finding.cost_ns = cut.cost_ns();
+  finding.severity = SeverityOf(count, finding.per_step, finding.cost_ns, run_ns);
+  // After the last read of a step, the host has all of the step's time to record the next one.
+  finding.saving_ns = finding.cost_ns;
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   finding.evidence.push_back({.table = "execution", .rows = FirstRows(cut.executions)});
   finding.figures = SyncPointFigures(EarlyReadFigures{.value = ValueOf(cut),
                                                       .shape = cut.shape,
                                                       .nodes = cut.nodes,
                                                       .waits_measured = cut.waits_measured,
+                                                      .again_ns = cut.again_ns,
                                                       .may_be_fallback = may_be_fallback});
   return finding;
 }
 
 // Finds reads among the cuts of a log or a profile. Cuts that are known to be an op without
 // lowering are left out.
-Findings FromCuts(const EarlyCuts& cuts) {
+Findings FromCuts(const EarlyCuts& cuts, OptInt run_ns) {
   const bool unplaced_ops =
       std::ranges::any_of(cuts.ops, [](const FallbackOp& op) { return op.cut < 0; });
   Findings findings;
   for (const EarlyCut& cut : cuts.cuts) {
     if (cut.op.empty())
-      findings.push_back(FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
+      findings.push_back(
+          FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar, run_ns));
   }
   return findings;
 }
@@ -104,22 +117,39 @@ ReadValue FetchedValue(const Fetches& fetches) {
 
 // Makes the finding about `count` reads. The caller sets its subject.
 Finding FromCount(int64_t count, OptInt steps, const Fetches& fetches,
-                  const CountedReadFigures& figures) {
+                  const CountedReadFigures& figures, OptInt run_ns) {
   Finding finding{.count = count};
   if (figures.goes_on) finding.per_step = PerStep(count, steps);
   // Without step marks, the number of executions is an upper bound of the number of steps.
   std::optional<double> rate = finding.per_step;
   if (!rate && figures.executions) rate = double(count) / double(*figures.executions);
-  finding.severity = figures.goes_on ? SeverityOf(count, rate) : Severity::kInfo;
   if (!figures.time_is_shared) finding.cost_ns = fetches.time_ns;
+  // The time of all fetches is an upper bound of that of these.
+  finding.severity =
+      figures.goes_on ? SeverityOf(count, rate, fetches.time_ns, run_ns) : Severity::kInfo;
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   finding.evidence.push_back({.table = "metric"});
   finding.figures = SyncPointFigures(figures);
   return finding;
 }
 
+// Returns the length of the run: that of the timeline, or else the time that the metrics count,
+// which is a lower bound.
+absl::StatusOr<OptInt> KnownRunTime(const Run& run) {
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  if (times->longest().value_or(0) > 0) return times->longest();
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  if (!metrics->last) return OptInt();
+  double ns = 0;
+  for (const std::string_view name : {metric_names::kCompileTime, metric_names::kExecuteTime}) {
+    if (const MetricState* metric = metrics->last->Find(name)) ns += metric->sum;
+  }
+  return ns > 0 ? OptInt(Whole(ns)) : OptInt();
+}
+
 // Finds reads in the counters of a metrics report, for captures without a log or a profile.
 absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Findings& findings) {
+  XP_TRY(const OptInt run_ns, KnownRunTime(run));
   XP_TRY(const Fetches* counted, run.Get<Fetches>());
   const Fetches& fetches = *counted;
   const Fetchers fetchers = Divide(fetches, cuts);
@@ -132,17 +162,17 @@ absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Fi
   if (fetches.executions.value_or(0) > 0) figures.executions = fetches.executions;
   figures.counted = CountedReadFigures::Counted::kCallsAtPlace;
   for (const auto& [where, count] : cuts.scalar_read_sites) {
-    findings.push_back(FromCount(count, steps, fetches, figures));
+    findings.push_back(FromCount(count, steps, fetches, figures, run_ns));
     findings.back().subject = where;
   }
   figures.counted = CountedReadFigures::Counted::kCalls;
   if (fetchers.reads > 0 && cuts.scalar_read_sites.empty())
-    findings.push_back(FromCount(fetchers.reads, steps, fetches, figures));
+    findings.push_back(FromCount(fetchers.reads, steps, fetches, figures, run_ns));
   if (fetchers.others < policy::kOftenWithoutSteps) return absl::OkStatus();
   figures.counted = CountedReadFigures::Counted::kFetches;
   figures.value = FetchedValue(fetches);
   figures.may_be_fallback = fetchers.ops_uncounted;
-  findings.push_back(FromCount(fetchers.others, steps, fetches, figures));
+  findings.push_back(FromCount(fetchers.others, steps, fetches, figures, run_ns));
   return absl::OkStatus();
 }
 
@@ -229,7 +259,7 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
     Finding finding = FromPlace(run, place, whole_steps, lost, idle_ns);
     finding.severity = double(*finding.cost_ns) < least_ns
                            ? Severity::kInfo
-                           : SeverityOf(place.count, finding.per_step);
+                           : SeverityOf(place.count, finding.per_step, {}, {});
     findings.push_back(std::move(finding));
   }
   return absl::OkStatus();
@@ -239,7 +269,8 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
 
 static absl::StatusOr<Findings> FindSyncPoints(const Run& run) {
   XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
-  if (!cuts->cuts.empty()) return FromCuts(*cuts);
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  if (!cuts->cuts.empty()) return FromCuts(*cuts, times->longest());
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   Findings findings;
   XP_TRY(const Executions* executions, run.Get<Executions>());

@@ -16,13 +16,15 @@ namespace xlaprof {
 enum class ReadValue : uint8_t { kUnknown, kBoolean, kNumber, kTensor };
 
 // Reads at one place that a log or a profile shows as executions before the step mark.
-// Finding::cost_ns is the sum of the measured waits for these executions.
+// Finding::cost_ns is the sum of the measured waits for these executions and of `again_ns`.
 struct EarlyReadFigures {
   ReadValue value = ReadValue::kUnknown;
   std::optional<XlaShape> shape;  // shape of the first value that was read
   std::optional<int64_t> nodes;   // size of the largest graph that a read evaluated
   int64_t waits_measured = 0;     // executions with a measured wait
-  bool may_be_fallback = false;   // an op without lowering may have caused the read
+  // Time of these executions on the device for nodes that run again at the step mark, if known.
+  std::optional<int64_t> again_ns;
+  bool may_be_fallback = false;  // an op without lowering may have caused the read
 };
 
 // A log of compilations alone. It shows the graphs that were compiled for a read, but not how often

@@ -224,13 +224,45 @@ class ListingDiff {
     return std::nullopt;
   }
 
+  // Returns the change if one graph repeats a part of the other more often, judged by numbers.
+  std::optional<GraphDifference> RepeatChange(bool longer_is_after,
+                                              const std::vector<int>& extra_places) const {
+    const auto kinds = [](const Listing& listing) {
+      std::vector<uint64_t> kinds;
+      for (const AlignKey& key : listing.keys) kinds.push_back(key.kind);
+      return kinds;
+    };
+    const std::optional<RepeatCount> count =
+        FindRepeatCount(kinds(longer_is_after ? b_ : a_), kinds(longer_is_after ? a_ : b_));
+    if (!count) return std::nullopt;
+    GraphDifference d{.type = ReasonType::kLoopCountChange};
+    d.before =
+        fmt::format("{} times", longer_is_after ? count->shorter_turns : count->longer_turns);
+    d.after = fmt::format("{} times", longer_is_after ? count->longer_turns : count->shorter_turns);
+    for (const int place : extra_places) {
+      const GraphNode& node = longer_is_after ? B(place) : A(place);
+      if (IsInput(node) || IsConstant(node) || d.node.find(node.op) != std::string::npos) continue;
+      if (d.node.empty())
+        (longer_is_after ? d.node_index : d.before_index) =
+            (longer_is_after ? b_ : a_).nodes[place];
+      if (d.node.size() > 60) {
+        d.node += ", ...";
+        break;
+      }
+      d.node += (d.node.empty() ? "" : ", ") + node.op;
+    }
+    return d;
+  }
+
   std::optional<GraphDifference> LoopChange(const std::vector<int>& added,
                                             const std::vector<int>& gone) const {
     // The alignment of a repeated part may also leave a node or two unmatched at its ends.
     const bool longer_is_after = added.size() > gone.size();
     const Listing& longer = longer_is_after ? b_ : a_;
     const std::vector<int>& extra_places = longer_is_after ? added : gone;
-    if (10 * std::min(added.size(), gone.size()) > extra_places.size()) return std::nullopt;
+    if (extra_places.empty()) return std::nullopt;
+    if (10 * std::min(added.size(), gone.size()) > extra_places.size())
+      return RepeatChange(longer_is_after, extra_places);
     std::vector<uint64_t> ops;
     ops.reserve(longer.nodes.size());
     for (const AlignKey& key : longer.keys) ops.push_back(key.kind);
@@ -243,7 +275,7 @@ class ListingDiff {
     }
     if (!computes) return std::nullopt;
     const auto loop = FindLoopCount(ops, std::span<const bool>(extra.get(), ops.size()));
-    if (!loop) return std::nullopt;
+    if (!loop) return RepeatChange(longer_is_after, extra_places);
     GraphDifference d{.type = ReasonType::kLoopCountChange};
     const int64_t shorter = loop->shorter_turns, more = loop->longer_turns;
     d.before = fmt::format("{} times", longer_is_after ? shorter : more);

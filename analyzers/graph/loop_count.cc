@@ -1,6 +1,11 @@
 #include "analyzers/graph/loop_count.h"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
 
 namespace xlaprof {
 namespace {
@@ -51,6 +56,51 @@ std::optional<LoopCount> FindLoopCount(std::span<const uint64_t> ops, std::span<
   }
   if (!found || repeated * 10 < all * 9) return std::nullopt;
   return found;
+}
+
+std::optional<RepeatCount> FindRepeatCount(std::span<const uint64_t> longer,
+                                           std::span<const uint64_t> shorter) {
+  constexpr int64_t kLeastNodes = 32;  // fewer nodes may be proportional by chance
+  constexpr int64_t kLeastKinds = 8;   // and so may a few kinds
+  constexpr int64_t kMostTurns = 4;    // added turns
+  struct Count {
+    int64_t shorter = 0, longer = 0;
+  };
+  absl::flat_hash_map<uint64_t, Count> counts;
+  for (const uint64_t kind : longer) ++counts[kind].longer;
+  for (const uint64_t kind : shorter) ++counts[kind].shorter;
+  int64_t extra = 0, lost = 0;
+  struct Added {
+    int64_t nodes = 0, kinds = 0;
+  };
+  std::map<std::pair<int64_t, int64_t>, Added> by_ratio;  // turns before, turns added
+  for (const auto& [kind, count] : counts) {
+    const int64_t added = count.longer - count.shorter;
+    if (added <= 0) {
+      lost -= added;
+      continue;
+    }
+    extra += added;
+    const int64_t divisor = std::gcd(count.shorter, added);
+    Added& of_ratio = by_ratio[{count.shorter / divisor, added / divisor}];
+    of_ratio.nodes += added, ++of_ratio.kinds;
+  }
+  if (extra < kLeastNodes || 10 * lost > extra) return std::nullopt;
+  const auto usual = std::ranges::max_element(
+      by_ratio, {}, [](const auto& of_ratio) { return of_ratio.second.nodes; });
+  const auto [turns, added_turns] = usual->first;
+  if (turns == 0 || added_turns > kMostTurns || usual->second.kinds < kLeastKinds ||
+      2 * usual->second.nodes < extra)
+    return std::nullopt;
+  // Kinds that the rest of the graph has, too, have a larger proportion.
+  int64_t in_proportion = 0;
+  for (const auto& [ratio, of_ratio] : by_ratio) {
+    if (ratio.first * added_turns >= turns * ratio.second) in_proportion += of_ratio.nodes;
+  }
+  if (5 * in_proportion < (turns < 2 ? 4 : 3) * extra) return std::nullopt;
+  return RepeatCount{.longer_turns = turns + added_turns,
+                     .shorter_turns = turns,
+                     .body_nodes = extra / added_turns};
 }
 
 }  // namespace xlaprof

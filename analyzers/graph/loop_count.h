@@ -18,4 +18,17 @@ struct LoopCount {
 // ten extra ops lie in runs that repeat the ops directly before or after them.
 std::optional<LoopCount> FindLoopCount(std::span<const uint64_t> ops, std::span<const bool> extra);
 
+// How often each of two graphs contains a part that is repeated.
+struct RepeatCount {
+  int64_t longer_turns = 0, shorter_turns = 0;
+  int64_t body_nodes = 0;  // nodes of one repetition
+};
+
+// Finds a repeated part by numbers alone, for loops whose turns do not lie side by side in the
+// graph, such as the micro-batches of a step with their gradients. `longer` and `shorter` hold what
+// identifies the op and shape of each node. Returns nothing unless most extra nodes are of kinds
+// that the shorter graph has in exactly the same proportion.
+std::optional<RepeatCount> FindRepeatCount(std::span<const uint64_t> longer,
+                                           std::span<const uint64_t> shorter);
+
 }  // namespace xlaprof

@@ -8,6 +8,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/recompile/outside_jit.h"
+#include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/cut_kind.h"
 
@@ -70,23 +71,6 @@ absl::StatusOr<std::map<int64_t, ProcessRows>> RowsByProcess(const Run& run) {
     std::ranges::stable_sort(rows.executions, std::less<>(), &ExecutionRow::ordinal);
   }
   return by_process;
-}
-
-// Returns the time from the first to the last row of a process that has a start, or nothing.
-OptInt WallNs(const ProcessRows& rows) {
-  OptInt begin_ns, end_ns;
-  const auto add = [&](const auto& of_table) {
-    for (const auto* row : of_table) {
-      if (!row->ts_ns) continue;
-      const int64_t row_end_ns = *row->ts_ns + row->dur_ns.value_or(0);
-      begin_ns = std::min(begin_ns.value_or(*row->ts_ns), *row->ts_ns);
-      end_ns = std::max(end_ns.value_or(row_end_ns), row_end_ns);
-    }
-  };
-  add(rows.steps);
-  add(rows.compiles);
-  add(rows.executions);
-  return begin_ns ? OptInt(*end_ns - *begin_ns) : OptInt();
 }
 
 // The number of each step, counted from the start of the process.
@@ -273,6 +257,7 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(std::vector<CompileFact> compiles, FactsInOrder(run, &step_of_compile));
   XP_TRY(const auto rows, RowsByProcess(run));
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   std::map<int64_t, std::vector<CompileFact*>> by_process;
   for (CompileFact& compile : compiles) by_process[compile.process_id].push_back(&compile);
   for (const auto& [process_id, of_process] : by_process) {
@@ -280,7 +265,7 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
     const ProcessRows none;
     const ProcessRows& of = at == rows.end() ? none : at->second;
     PlaceInSteps(of, of_process, step_of_compile, &facts.steps[process_id]);
-    facts.wall_ns[process_id] = WallNs(of);
+    facts.wall_ns[process_id] = times->Of(process_id);
   }
   XP_TRY(const Sites* sites, run.Get<Sites>());
   for (const auto& [id, site] : sites->by_id)

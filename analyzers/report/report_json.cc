@@ -109,6 +109,12 @@ Json ListOf(const std::vector<T>& rows) {
   return list;
 }
 
+// Returns [low, high], or null.
+Json IntervalOf(const std::optional<std::pair<int64_t, int64_t>>& interval) {
+  if (!interval) return nullptr;
+  return Json::array({interval->first, interval->second});
+}
+
 Json Of(const Finding& finding) {
   const Subject& subject = finding.subject;
   Json reason;
@@ -134,11 +140,17 @@ Json Of(const Finding& finding) {
           {"per_step", Nullable(finding.per_step)},
           {"cost_ns", Nullable(finding.cost_ns)},
           {"cost_note", Words(finding.words.cost_note)},
+          {"cost_interval_ns", IntervalOf(finding.cost_interval_ns)},
           {"saving_ns", Nullable(finding.saving_ns)},
+          {"saving_interval_ns", IntervalOf(finding.saving_interval_ns)},
           {"saving_note", Words(finding.words.saving_note)},
           {"reason", reason},
           {"advice", Words(finding.words.advice)},
           {"evidence", ListOf(finding.evidence)},
+          {"certainty", TextOf(finding.certainty)},
+          {"because_of", Words(finding.because_of)},
+          {"consequences", finding.consequences},
+          {"total_cost_ns", Nullable(finding.total_cost_ns)},
           {"fingerprint", finding.fingerprint}};
 }
 
@@ -158,6 +170,8 @@ Json Of(const SteadyStep& steady) {
           {"execute_ns", host(Doing::kExecute)},
           {"transfer_ns", host(Doing::kTransfer)},
           {"input_ns", host(Doing::kInput)},
+          {"allocator_ns", host(Doing::kAllocate)},
+          {"graph_capture_ns", host(Doing::kCapture)},
           {"user_code_ns", host(Doing::kUserCode)},
           {"runtime_ns", host(Doing::kRuntime)},
           {"unrecorded_ns", host(Doing::kNothing)},

@@ -78,6 +78,7 @@ class MarkdownReport {
   void Findings_() {
     std::vector<const Finding*> full, brief;
     for (const Finding& finding : report_.findings) {
+      if (finding.depth > 0) continue;  // listed with the finding from which it follows
       (finding.severity == Severity::kInfo ? brief : full).push_back(&finding);
     }
     if (full.empty()) {
@@ -125,6 +126,8 @@ class MarkdownReport {
     Item("Cost", CostText(report_, finding));
     Item("Saves", SavingText(finding));
     Item("Fix", finding.words.advice);
+    for (const Finding& consequence : ConsequencesOf(report_, finding))
+      Item("Causes", fmt::format("{}: {}", consequence.kind(), consequence.words.title));
   }
 
   void Why(const Reason& reason, const Finding& finding) {

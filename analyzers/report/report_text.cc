@@ -147,23 +147,24 @@ class TextReport {
   }
 
   void Findings_() {
+    // A finding that follows from another is listed there. --all shows it in full, too.
     std::vector<const Finding*> full, brief;
+    int warnings = 0;
     for (const Finding& finding : report_.findings) {
-      bool info = finding.severity == Severity::kInfo;
-      if (info && !options_.all && IsAboutCapture(finding)) continue;  // it has its own section
-      (info && !options_.all ? brief : full).push_back(&finding);
+      const bool info = finding.severity == Severity::kInfo;
+      if (!info && finding.depth == 0) ++warnings;
+      if (options_.all) {
+        full.push_back(&finding);
+      } else if (finding.depth == 0 && !(info && IsAboutCapture(finding))) {
+        (info ? brief : full).push_back(&finding);  // those about the capture have a section
+      }
     }
-    // --all shows info in full, but findings that need fixing stay first.
-    std::stable_partition(full.begin(), full.end(),
-                          [](const Finding* f) { return f->severity != Severity::kInfo; });
-    int warnings = int(std::count_if(
-        full.begin(), full.end(), [](const Finding* f) { return f->severity != Severity::kInfo; }));
     if (warnings == 0) {
       Section("Findings");
       Clean();
     } else {
       const bool priced = std::ranges::any_of(full, [](const Finding* f) {
-        return f->severity != Severity::kInfo && f->cost_ns.has_value();
+        return f->severity != Severity::kInfo && (f->cost_ns || f->total_cost_ns);
       });
       Section(Plural(warnings, "finding") +
               (warnings > 1 && priced ? ", most expensive first" : ""));
@@ -226,9 +227,20 @@ class TextReport {
     Field("cost", CostText(report_, finding));
     Field("saves", SavingText(finding));
     Field("fix", Once(advice_in_, finding.words.advice, rank));
+    Consequences(finding);
     if (options_.all) {
       for (const Evidence& evidence : finding.evidence)
         Field("seen", EvidenceText(report_, evidence));
+    }
+  }
+
+  // Lists what follows from a finding, directly or not, one line each.
+  void Consequences(const Finding& finding) {
+    std::string_view label = "causes";
+    for (const Finding& consequence : ConsequencesOf(report_, finding)) {
+      const std::string indent(size_t(2 * (consequence.depth - finding.depth - 1)), ' ');
+      Field(label, fmt::format("{}{}: {}", indent, consequence.kind(), consequence.words.title));
+      label = " ";
     }
   }
 

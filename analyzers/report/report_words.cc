@@ -47,6 +47,10 @@ std::string_view DoingName(Doing doing) {
       return "input";
     case Doing::kTransfer:
       return "transfer";
+    case Doing::kAllocate:
+      return "allocator";
+    case Doing::kCapture:
+      return "graph capture";
     case Doing::kCompile:
       return "compile";
   }
@@ -309,7 +313,15 @@ std::string NodeText(const Reason& reason) {
   return out + location;
 }
 
-std::string CostText(const Report& report, const Finding& finding) {
+std::span<const Finding> ConsequencesOf(const Report& report, const Finding& finding) {
+  const size_t first = size_t(&finding - report.findings.data()) + 1;
+  size_t end = first;
+  while (end < report.findings.size() && report.findings[end].depth > finding.depth) ++end;
+  return std::span(report.findings).subspan(first, end - first);
+}
+
+// Returns the cost of a finding without its consequences.
+static std::string OwnCostText(const Report& report, const Finding& finding) {
   const Summary& summary = report.summary;
   if (!finding.cost_ns) return IsAboutCapture(finding) ? "" : finding.words.cost_note;
   std::string out = DurationText(*finding.cost_ns);
@@ -333,6 +345,13 @@ std::string CostText(const Report& report, const Finding& finding) {
   }
   if (!finding.words.cost_note.empty()) out += fmt::format(": {}", finding.words.cost_note);
   return out;
+}
+
+std::string CostText(const Report& report, const Finding& finding) {
+  std::string text = OwnCostText(report, finding);
+  if (!finding.total_cost_ns || *finding.total_cost_ns <= finding.cost_ns.value_or(0)) return text;
+  return fmt::format("{} with what it causes{}{}", DurationText(*finding.total_cost_ns),
+                     text.empty() ? "" : "; alone: ", text);
 }
 
 std::string SavingText(const Finding& finding) {
@@ -383,9 +402,15 @@ Verdict VerdictWithoutWarnings(const Report& report) {
                        0 ||
                    s.compile_ns.value_or(0) > 0 || s.execute_ns.value_or(0) > 0 ||
                    !s.devices.empty() || !std::ranges::all_of(report.findings, IsAboutCapture);
-  verdict.text = verdict.judged
-                     ? "Nothing found that needs fixing: no check gave a warning."
-                     : "Too little was read to judge: no compilation, execution, transfer or step.";
+  const auto open = std::ranges::find_if(
+      report.findings, [](const Finding& finding) { return finding.words.is_open_question; });
+  if (!verdict.judged)
+    verdict.text = "Too little was read to judge: no compilation, execution, transfer or step.";
+  else if (open != report.findings.end())
+    verdict.text =
+        fmt::format("No check gave a warning, but one question is open: {}.", open->words.title);
+  else
+    verdict.text = "Nothing found that needs fixing: no check gave a warning.";
   constexpr std::string_view kLost[] = {issue_codes::kCutFile, issue_codes::kDamagedCoding,
                                         issue_codes::kUnreadableFile, issue_codes::kInvalidJson};
   const bool lost = std::ranges::any_of(report.issues, [&](const ReportIssue& issue) {

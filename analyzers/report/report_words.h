@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ std::string PlaceText(const Finding& finding, bool full_path);  // file:line in 
 std::string ReasonText(const Finding& finding);                 // type, state and sentence
 std::string NodeText(const Reason& reason);  // the node that differs and its place
 std::string CostText(const Report& report, const Finding& finding);
+// Returns the findings that follow from a finding, directly or not, in the order of the report.
+std::span<const Finding> ConsequencesOf(const Report& report, const Finding& finding);
 std::string SavingText(const Finding& finding);
 std::string EvidenceText(const Report& report, const Evidence& evidence);
 std::string IssueText(const ReportIssue& issue, const SourceNames& names);

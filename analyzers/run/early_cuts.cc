@@ -7,7 +7,9 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/run/repeated_work.h"
 #include "analyzers/run/step_count.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";
 struct Row {
   int64_t id = 0, process_id = 0;
   std::string hash;
-  OptInt graph_id, site_id, wait_ns;
+  OptInt graph_id, site_id, wait_ns, device_ns;
   std::string scope;
   Subject subject;
 };
@@ -28,15 +30,16 @@ struct Row {
 absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view tables) {
   std::vector<Row> rows;
   XP_TRY(store.Each(
-      fmt::format("SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), "
-                  "e.site_id, e.host_wait_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
-                  "FROM {}execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON "
-                  "s.id = e.site_id WHERE e.cause = 'value_access' ORDER BY e.process_id, "
-                  "e.ordinal",
-                  tables),
+      fmt::format(
+          "SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), "
+          "e.site_id, e.host_wait_ns, e.dur_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
+          "FROM {}execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON "
+          "s.id = e.site_id WHERE e.cause = 'value_access' ORDER BY e.process_id, "
+          "e.ordinal",
+          tables),
       [&](int64_t id, int64_t process_id, OptInt graph, std::string hash, OptInt site, OptInt wait,
-          std::string scope, OptText function, OptText file, OptInt line) {
-        Row row{id, process_id, std::move(hash), graph, site, wait, scope, {}};
+          OptInt device_ns, std::string scope, OptText function, OptText file, OptInt line) {
+        Row row{id, process_id, std::move(hash), graph, site, wait, device_ns, scope, {}};
         row.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
         if (!scope.empty()) row.subject.scope = scope;
         rows.push_back(std::move(row));
@@ -73,13 +76,17 @@ absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Store& store, int64_t g
   return out;
 }
 
-absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut& cut) {
+absl::Status Describe(const Store& store, const RepeatedWork& repeated,
+                      const std::vector<Row>& rows, EarlyCut& cut) {
   std::map<std::pair<int64_t, std::string>, bool> seen;
   for (const Row& row : rows) {
     if (row.wait_ns) {
       cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
       ++cut.waits_measured;
     }
+    const std::optional<double> again = repeated.Of(row.id);
+    if (row.device_ns && again)
+      cut.again_ns = cut.again_ns.value_or(0) + Whole(*again * double(*row.device_ns));
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
     XP_TRY(std::vector<XlaShape> shapes, ResultShapes(store, *row.graph_id, row.hash));
     for (const XlaShape& shape : shapes) {
@@ -242,6 +249,7 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
     places[key].push_back(std::move(row));
   }
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
+  XP_TRY(const RepeatedWork* repeated, run.Get<RepeatedWork>());
   for (const auto& [key, group] : places) {
     EarlyCut cut{.subject = group.front().subject};
     std::set<int64_t> processes;
@@ -253,7 +261,7 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
     int64_t steps = 0;
     for (int64_t process_id : processes) steps += counts->Of(process_id);
     cut.steps = steps > 0 ? steps : counts->all;
-    XP_TRY(Describe(store, group, cut));
+    XP_TRY(Describe(store, *repeated, group, cut));
     out.cuts.push_back(std::move(cut));
   }
   std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {

@@ -24,6 +24,14 @@ struct EarlyCut {
   std::optional<int64_t> nodes;    // size of the largest graph that was evaluated early
   std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
   int64_t waits_measured = 0;      // executions with a measured wait
+  // Time of these executions on the device for nodes that run again at the step mark, if it is known
+  // which do.
+  std::optional<int64_t> again_ns;
+  // Returns the time that the host was blocked, and the time of the nodes that ran twice.
+  std::optional<int64_t> cost_ns() const {
+    if (!wait_ns) return {};
+    return *wait_ns + again_ns.value_or(0);
+  }
   std::string op;       // the op without lowering that cut here; "" if it was a read, or unknown
   bool likely = false;  // `op` is the only candidate, but no count proves it
 };

@@ -5,7 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzers/run/contents.h"
 #include "analyzers/run/launches.h"
+#include "analyzers/run/runtime_calls.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -53,6 +55,7 @@ struct Open {
 // tracing, or else most scopes, or else most of the rest.
 struct Lead {
   int64_t steps = 0, tracing = 0, scopes = 0, work = 0;
+  int64_t launches = 0;  // part of `work`
   auto operator<=>(const Lead&) const = default;
 };
 
@@ -94,6 +97,7 @@ absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& f
 struct Leader {
   int64_t track_id = 0;  // 0: no thread has such events
   Lead has;
+  std::vector<int64_t> helpers;  // the other threads that give work to devices
 };
 
 absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
@@ -107,13 +111,17 @@ absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
                        lead.steps += what == is.step;
                        lead.tracing += what == is.tracing;
                        lead.scopes += what == is.scope;
+                       lead.launches += what == is.execute;
                        lead.work += what == is.execute || what == is.compile || what == is.transfer;
                      }
                      return absl::OkStatus();
                    }));
   Leader leader;
   for (const auto& [track, lead] : leads) {
-    if (lead > leader.has) leader = {track, lead};
+    if (lead > leader.has) leader = {.track_id = track, .has = lead};
+  }
+  for (const auto& [track, lead] : leads) {
+    if (track != leader.track_id && lead.launches > 0) leader.helpers.push_back(track);
   }
   return leader;
 }
@@ -128,12 +136,26 @@ class Sweep {
   void Take(Open event) {
     PassUntil(event.begin_ns);
     if (event.category == is_.step && event.name != 0) event.name = FirstOfItsKind(event.name);
-    stack_.emplace_back(event.end_ns,
-                        Enter(is_, stack_.empty() ? Activity() : stack_.back().second, event));
+    Activity inner = Enter(is_, stack_.empty() ? Activity() : stack_.back().second, event);
+    switch (CallOf(event.name)) {
+      case RuntimeCall::kAllocator:
+        if (inner.doing != Doing::kCompile) inner.doing = Doing::kAllocate;
+        break;
+      case RuntimeCall::kBeginCapture:
+        captures_ = true;
+        break;
+      case RuntimeCall::kEndCapture:
+        captures_ = false;
+        break;
+      case RuntimeCall::kOther:
+        break;
+    }
+    stack_.emplace_back(event.end_ns, inner);
   }
   void PassUntil(int64_t t) {
     while (!stack_.empty() && now_ns_ < t) {
-      const auto& [end_ns, activity] = stack_.back();
+      auto [end_ns, activity] = stack_.back();
+      if (captures_ && activity.doing != Doing::kCompile) activity.doing = Doing::kCapture;
       const int64_t until = std::min(end_ns, t);
       if (until > now_ns_) {
         if (!segments_.empty() && segments_.back().time.end_ns == now_ns_ &&
@@ -152,6 +174,12 @@ class Sweep {
   }
 
  private:
+  RuntimeCall CallOf(StringId name) {
+    if (name == 0) return RuntimeCall::kOther;
+    auto [known, is_new] = calls_.try_emplace(name, RuntimeCall::kOther);
+    if (is_new) known->second = RuntimeCallOf(store_.Text(name));
+    return known->second;
+  }
   StringId FirstOfItsKind(StringId step) {
     auto [known, is_new] = first_step_.try_emplace(step, step);
     if (is_new)
@@ -164,14 +192,17 @@ class Sweep {
   std::vector<ActivitySegment>& segments_;
   std::vector<std::pair<int64_t, Activity>> stack_;  // end, state
   int64_t now_ns_ = INT64_MIN;
+  bool captures_ = false;  // a CUDA graph is being captured
+  absl::flat_hash_map<StringId, RuntimeCall> calls_;
   absl::flat_hash_map<StringId, StringId> first_step_;          // first step of its kind, by name
   absl::flat_hash_map<std::string_view, StringId> step_names_;  // without numbers
 };
 
-// Sweeps over the leading thread. Its chunks are ordered by start but may overlap. So only those
-// events are taken that begin before the newest chunk.
-absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track_id,
-                         std::vector<ActivitySegment>* segments, std::vector<int64_t>* calls) {
+// Sweeps over a thread. Its chunks are ordered by start but may overlap. So only those events are
+// taken that begin before the newest chunk.
+absl::Status SweepThread(const Store& store, const Categories& is, int64_t track_id,
+                         std::vector<ActivitySegment>* segments,
+                         std::vector<int64_t>* calls = nullptr) {
   Sweep sweep(store, is, segments);
   std::vector<Open> waiting;
   auto earlier = [](const Open& a, const Open& b) {
@@ -193,7 +224,8 @@ absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track
                      take_before(batch.ts_ns[0]);
                      for (size_t i = 0; i < batch.size; ++i) {
                        const StringId what = batch.category[i];
-                       if (what == is.python && what != 0) calls->push_back(batch.ts_ns[i]);
+                       if (calls != nullptr && what == is.python && what != 0)
+                         calls->push_back(batch.ts_ns[i]);
                        // An event of any other kind is an op that ran inline on this thread.
                        if (!is.ShowsActivity(what)) continue;
                        const int64_t begin_ns = batch.ts_ns[i];
@@ -205,7 +237,7 @@ absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track
                    }));
   take_before(INT64_MAX);
   sweep.PassUntil(INT64_MAX);
-  std::sort(calls->begin(), calls->end());
+  if (calls != nullptr) std::sort(calls->begin(), calls->end());
   return absl::OkStatus();
 }
 
@@ -252,6 +284,45 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   others.compiling = Union(std::move(others.compiling));
   others.loading = Union(std::move(others.loading));
   return others;
+}
+
+// Appends a segment, unless it is empty.
+void AppendSegment(Interval time, const Activity& activity, std::vector<ActivitySegment>* to) {
+  if (time.length_ns() > 0) to->push_back({time, activity});
+}
+
+// Replaces the parts of `segments` in which the leading thread shows nothing by what `helper`,
+// another thread, does meanwhile; with `over_user_code`, also the parts in which it only shows the
+// user's code. The leading thread's scope stays if the helper is in none.
+void Overlay(const std::vector<ActivitySegment>& helper, bool over_user_code,
+             std::vector<ActivitySegment>* segments) {
+  std::vector<ActivitySegment> out;
+  size_t h = 0;
+  // Adds a part of the leading thread, in which `base` is its activity.
+  const auto add = [&](Interval part, const Activity& base) {
+    int64_t at = part.begin_ns;
+    const bool waits =
+        base.doing == Doing::kNothing || (over_user_code && base.doing == Doing::kUserCode);
+    while (h < helper.size() && helper[h].time.end_ns <= at) ++h;
+    for (size_t i = h; waits && i < helper.size() && helper[i].time.begin_ns < part.end_ns; ++i) {
+      const Interval both{std::max(at, helper[i].time.begin_ns),
+                          std::min(part.end_ns, helper[i].time.end_ns)};
+      if (base.doing != Doing::kNothing) AppendSegment({at, both.begin_ns}, base, &out);
+      Activity activity = helper[i].activity;
+      if (activity.scope == 0) activity.scope = base.scope, activity.in_step = base.in_step;
+      AppendSegment(both, activity, &out);
+      at = both.end_ns;
+    }
+    if (base.doing != Doing::kNothing) AppendSegment({at, part.end_ns}, base, &out);
+  };
+  int64_t free_from = INT64_MIN;
+  for (const ActivitySegment& segment : *segments) {
+    if (segment.time.begin_ns > free_from) add({free_from, segment.time.begin_ns}, Activity());
+    add(segment.time, segment.activity);
+    free_from = segment.time.end_ns;
+  }
+  if (free_from < INT64_MAX) add({free_from, INT64_MAX}, Activity());
+  *segments = std::move(out);
 }
 
 // Adds segments of `doing` where `intervals` are not covered by `segments`.
@@ -301,6 +372,10 @@ std::string_view DoingText(Doing doing) {
       return "waiting for data";
     case Doing::kTransfer:
       return "transfer";
+    case Doing::kAllocate:
+      return "in the driver's allocator";
+    case Doing::kCapture:
+      return "capture of a CUDA graph";
     case Doing::kCompile:
       return "compilation";
   }
@@ -317,10 +392,18 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
   XP_TRY(const Leader leader, FindLeader(store, is, tracks));
   if (leader.track_id == 0) return timeline;
   timeline.has_events_ = true;
-  XP_TRY(SweepLeader(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
+  XP_TRY(SweepThread(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  const bool is_eager = contents->has_torch_ops;
+  for (const int64_t helper : leader.helpers) {
+    std::vector<ActivitySegment> segments;
+    XP_TRY(SweepThread(store, is, helper, &segments));
+    // In eager PyTorch, the leading thread waits while autograd's thread computes gradients. XLA's
+    // threads run what the leading thread has queued, so it goes on with the user's code.
+    Overlay(segments, is_eager, &timeline.segments_);
+  }
 
-  // If the leading thread shows nothing, other threads may: they compile, or load between two
-  // steps.
+  // If these threads show nothing, others may: they compile, or load between two steps.
   std::erase(tracks, leader.track_id);
   XP_TRY(Others others, ReadOthers(store, is, std::move(tracks), leader.has.steps > 0));
   Fill(others.compiling, Doing::kCompile, &timeline.segments_);

@@ -1,7 +1,9 @@
-// The activity of the host at each moment, which is the activity of the leading thread. The leading
-// thread of a process is the one with the step annotations, or else with most tracing, scopes or
-// executions (in this order). If it shows nothing, a compilation on any other thread counts, and
-// between two annotated steps also a data loader's thread.
+// The activity of the host at each moment. The leading thread of a process is the one with the step
+// annotations, or else with most tracing, scopes or executions (in this order). Where it shows
+// nothing, the other threads that give work to devices count. In eager PyTorch they also count where
+// it only shows the user's code, because it waits for the thread that computes gradients. Where
+// these show nothing, too, a compilation on any other thread counts, and between two annotated steps
+// also a data loader's thread.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -28,6 +30,8 @@ enum class Doing : uint8_t {
   kExecute,   // asking for an execution
   kInput,     // waiting for or preparing data
   kTransfer,  // copying between host and device
+  kAllocate,  // getting device memory from the driver, or returning it
+  kCapture,   // recording launches in a CUDA graph, which runs nothing
   kCompile,
 };
 inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;

@@ -1,18 +1,49 @@
 #include "analyzers/run/idle_causes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/steps.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr size_t kKept = 8;  // the most gaps of a cause that are kept
+constexpr size_t kKept = 64;  // the most gaps of a cause that are kept
 
 struct Share {
   Activity activity;
   int64_t ns = 0, usual_ns = 0;
+};
+
+// Divides the run into parts: its steady steps, or else groups of consecutive gaps.
+class RunParts {
+ public:
+  RunParts(const DeviceIdle& device, const Steps& steps) : gaps_(device.gaps.size()) {
+    for (const StepSpan& step : steps.all) {
+      if (device.by_steps && step.process_id == device.time.process_id && step.steady())
+        starts_.push_back(*step.ts_ns);
+    }
+    std::sort(starts_.begin(), starts_.end());
+    if (int64_t(starts_.size()) < policy::kNotOnce) starts_.clear();
+  }
+  size_t count() const { return std::min(of(), kMostParts); }
+  // Returns the part in which a gap begins. `number` is the gap's place among all gaps.
+  size_t PartOf(size_t number, const Interval& gap) const {
+    if (!starts_.empty()) {
+      const auto next = std::upper_bound(starts_.begin(), starts_.end(), gap.begin_ns);
+      number = size_t(std::max<ptrdiff_t>(0, next - starts_.begin() - 1));
+    }
+    return std::min(number * count() / of(), kMostParts - 1);
+  }
+
+ private:
+  size_t of() const { return starts_.empty() ? gaps_ : starts_.size(); }
+
+  std::vector<int64_t> starts_;  // of steady steps; empty without steps
+  size_t gaps_;
 };
 
 // Finds what the host did during each gap, one after the other.
@@ -74,8 +105,25 @@ void IdleOfCause::Add(const IdleOfCause& other) {
   ns += other.ns, usual_ns += other.usual_ns;
   main_of += other.main_of, main_ns += other.main_ns;
   in += other.in, calls += other.calls, scopes += other.scopes;
+  for (size_t i = 0; i < kMostParts; ++i) in_part[i] += other.in_part[i];
   longest.insert(longest.end(), other.longest.begin(), other.longest.end());
   KeepLongest();
+}
+
+Recurrence RecurrenceOf(const IdleOfCause& idle, size_t parts) {
+  Recurrence recurrence;
+  std::array<int64_t, kMostParts> sorted = idle.in_part;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const size_t rank = std::max(size_t(int64_t{policy::kNotOnce}),
+                               size_t(std::ceil(policy::kRecurringGapShare * double(parts))));
+  const int64_t level = rank <= parts ? sorted[rank - 1] : 0;
+  for (const int64_t ns : sorted) recurrence.recurring_ns += std::min(ns, level);
+  for (const auto& [ns, gap] : idle.longest) {
+    if (double(ns) <= policy::kOnceFactor * double(level)) break;
+    recurrence.once_ns += ns;
+    recurrence.once.emplace_back(ns, gap);
+  }
+  return recurrence;
 }
 
 std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
@@ -89,8 +137,10 @@ std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
   return Union(std::move(out));
 }
 
-absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
-    const Run& run, const DeviceIdle& device, const std::vector<Interval>& compiling) {
+absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
+                                       const std::vector<Interval>& compiling) {
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  const RunParts parts(device, *steps);
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   XP_TRY(const std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
   std::map<IdleCause, IdleOfCause> sums;
@@ -105,6 +155,7 @@ absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
   for (size_t g = 0; g < device.gaps.size(); ++g) {
     const Interval& gap = device.gaps[g];
     const GapWait wait = waits[g];
+    const size_t part = parts.PartOf(g, gap);
     // The device does not wait for the host while the host launches its work, or has launched it
     // already.
     const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
@@ -114,6 +165,7 @@ absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
       IdleOfCause& idle = idle_of({wait, shares[i].activity});
       idle.ns += shares[i].ns;
       idle.usual_ns += shares[i].usual_ns;
+      idle.in_part[part] += shares[i].ns;
       ++idle.in;
       if (i > 0) continue;
       ++idle.main_of;
@@ -124,9 +176,9 @@ absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
       if (idle.longest.size() >= kKept * 64) idle.KeepLongest();
     }
   }
-  std::vector<std::pair<IdleCause, IdleOfCause>> out(sums.begin(), sums.end());
-  for (auto& [cause, idle] : out) idle.KeepLongest();
-  std::stable_sort(out.begin(), out.end(),
+  IdleCauses out{.causes = {sums.begin(), sums.end()}, .parts = parts.count()};
+  for (auto& [cause, idle] : out.causes) idle.KeepLongest();
+  std::stable_sort(out.causes.begin(), out.causes.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   return out;
 }

@@ -11,9 +11,9 @@
 namespace xlaprof {
 
 // The activities into which a step's time is divided, in order of display.
-inline constexpr std::array kStepParts = {Doing::kTracing,  Doing::kCompile, Doing::kExecute,
-                                          Doing::kTransfer, Doing::kInput,   Doing::kUserCode,
-                                          Doing::kRuntime,  Doing::kNothing};
+inline constexpr std::array kStepParts = {
+    Doing::kTracing,  Doing::kCompile, Doing::kExecute,  Doing::kTransfer, Doing::kInput,
+    Doing::kAllocate, Doing::kCapture, Doing::kUserCode, Doing::kRuntime,  Doing::kNothing};
 
 // A step that has a start and a length.
 struct TimedStep {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 #include "analyzers/words/slow_settings.h"
 
@@ -22,6 +23,41 @@ std::string InScopes(const DeviceGapFigures& figures) {
   return in;
 }
 
+// Returns how a scope is put around code.
+std::string_view ScopeCall(Framework framework) {
+  switch (framework) {
+    case Framework::kCpp:
+      return "Trace or XLAPROF_TRACE";
+    case Framework::kJax:
+      return "jax.profiler.TraceAnnotation";
+    case Framework::kPytorch:
+      return "torch.profiler.record_function";
+    case Framework::kPytorchXla:
+      return "torch_xla.debug.profiler.Trace";
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "the profiler's annotations";
+}
+
+// Returns how many small launches become one: a compiler, and CUDA graphs where there are any.
+std::string_view FuseCalls(Framework framework) {
+  switch (framework) {
+    case Framework::kJax:
+      return "compile the calls as one function (jax.jit)";
+    case Framework::kPytorchXla:
+      return "compile the step as one graph (torch_xla.compile)";
+    case Framework::kPytorch:
+      return "compile the step (torch.compile) or replay it (CUDA graphs)";
+    case Framework::kCpp:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "fuse the calls, or replay them as one (CUDA graphs)";
+}
+
 CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
   CauseWords words;
   if (figures.scopes > 1)
@@ -35,65 +71,110 @@ CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
   if (!figures.in_step)
     words.advice =
         "Move this work off the step's thread (to a worker thread or a later step), or do it on the device. If it needs a result, start it on a copy of the last step's result, so that the device has work meanwhile.";
-  else if (framework == Framework::kCpp)
-    words.advice =
-        "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.";
   else
-    words.advice =
-        "Add scopes (xp.Trace) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.";
+    words.advice = fmt::format(
+        "Put scopes ({}) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.",
+        ScopeCall(framework));
   return words;
+}
+
+// Returns the call that took most of the longest gap, or "" if none did.
+std::string MainCall(const DeviceGapFigures& figures) {
+  return figures.calls.empty() ? "" : figures.calls.front();
+}
+
+// Returns the words for a time in which nothing was recorded.
+CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
+  // A thread that gives no work to devices may have an event that says what the program waits for.
+  const std::string call = MainCall(figures);
+  if (!figures.host_recorded)
+    return {"the host was not recorded",
+            "Record the host as well (host_tracer_level 2) to see what it did."};
+  std::string advice =
+      fmt::format("To see what the host did, put scopes ({}) around its work between the steps",
+                  ScopeCall(framework));
+  if (framework == Framework::kJax)
+    advice += ", or record with python_tracer_level=1";
+  else if (framework == Framework::kPytorch)
+    advice += ", or record with with_stack=True";
+  return {call.empty() ? "no thread of the host recorded anything"
+                       : fmt::format("the host recorded only '{}'", call),
+          advice + "."};
+}
+
+std::string_view TracingAdvice(Framework framework) {
+  switch (framework) {
+    case Framework::kJax:
+      return "Tracing cannot keep up with the device. Trace the step once (jax.jit), use jax.lax.scan for repeated layers, or give the device more work per step.";
+    case Framework::kPytorchXla:
+      return "Tracing cannot keep up with the device. Trace the step once (torch_xla.compile), use torch_xla's scan for repeated layers, or give the device more work per step.";
+    case Framework::kCpp:
+    case Framework::kPytorch:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "Tracing cannot keep up with the device. Give the device more work per step.";
+}
+
+std::string_view AllocatorAdvice(Framework framework) {
+  if (framework == Framework::kPytorch)
+    return "Each step gets device memory from the driver or returns it, which waits for the device. Keep PyTorch's caching allocator on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), do not call torch.cuda.empty_cache() in the step, and let the largest batch come first.";
+  return "Each step gets device memory from the driver or returns it, which waits for the device. Keep the memory in a pool that outlives the step.";
 }
 
 // Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
-  const bool cpp = framework == Framework::kCpp;
   switch (figures.doing) {
     case Doing::kNothing:
-      if (!figures.host_recorded)
-        return {"the host was not recorded",
-                "Record the host as well (host_tracer_level 2) to see what it did."};
-      return {
-          "the host did nothing that was recorded",
-          cpp ? "Put the host's work between the steps into a scope (Trace, XLAPROF_TRACE) to see what it is."
-              : "Put the host's work between the steps into a scope (xp.Trace, jax.profiler.TraceAnnotation) to see what it is."};
+      return OfNothing(figures, framework);
     case Doing::kUserCode:
       return OfUserCode(figures, framework);
     case Doing::kRuntime:
-      return {"the host was in the runtime" + InScopes(figures),
-              "The runtime was waiting or preparing work. Look at the gaps on the timeline."};
-    case Doing::kTracing:
       return {
-          "the host traced and prepared graphs" + InScopes(figures),
-          cpp ? "Tracing cannot keep up with the device. Give the device more work per step."
-              : "Tracing cannot keep up with the device. Compile the step once (torch_xla.compile, jax.jit), use scan for repeated layers, or give the device more work per step."};
+          "the host was in the framework's code" + InScopes(figures),
+          "The framework was waiting or preparing work. The calls below took most of the time."};
+    case Doing::kTracing:
+      return {"the host traced and prepared graphs" + InScopes(figures),
+              std::string(TracingAdvice(framework))};
     case Doing::kExecute:
-      return {"the host asked for executions" + InScopes(figures),
+      return {"the host launched work" + InScopes(figures),
               "Launching takes longer than running. Merge small executions into one per step."};
     case Doing::kInput:
       return {"the host waited for data" + InScopes(figures),
-              "See input_bound: load ahead with more workers or a deeper prefetch."};
+              "Load ahead with more workers or a deeper prefetch."};
     case Doing::kTransfer:
       return {
           "the host copied between host and device" + InScopes(figures),
           "Copy less often, less at a time, or asynchronously. Keep values on the device if the host reads them only rarely."};
+    case Doing::kAllocate:
+      return {"the host was in the driver's allocator" + InScopes(figures),
+              std::string(AllocatorAdvice(framework))};
+    case Doing::kCapture:
+      return {
+          "the host captured a CUDA graph" + InScopes(figures),
+          "Nothing needs to change. A capture runs nothing on the device, and each graph is captured once."};
     case Doing::kCompile:
       return {"the host compiled" + InScopes(figures),
-              "See recompilation and slow_compile, which say what compiling costs."};
+              "Compile less: compiling has findings of its own."};
   }
   return {};
 }
 
 // Returns the advice if the host only launches too late.
 std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framework) {
-  const bool cpp = framework == Framework::kCpp;
-  if (!figures.launches_in_scope)
-    return "This scope launches nothing. Move its work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.";
-  if (figures.doing == Doing::kUserCode && !figures.in_step) {
-    return cpp ? "The host launches work too late for the device. Compile this part, replay it (CUDA graphs), or remove what is not needed in each step."
-               : "The host launches work too late for the device. Compile this part (torch.compile), replay it (CUDA graphs), or remove what is not needed in each step.";
-  }
-  return cpp ? "The host launches work too late for the device. Compile the step or replay it (CUDA graphs). Put record_function scopes around its parts to see which one is late."
-             : "The host launches work too late for the device. Compile the step (torch.compile) or replay it (CUDA graphs). Put record_function scopes around its parts to see which one is late.";
+  if (const std::string call = MainCall(figures); figures.is_one_gap && !call.empty())
+    return fmt::format(
+        "Most of it is '{}'. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.",
+        call);
+  if (!figures.launches_in_scope || !figures.launches_in_gaps)
+    return "Nothing is launched meanwhile, so the host does other work. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.";
+  std::string advice = fmt::format(
+      "The host launches work too late for the device. To launch less, {}.", FuseCalls(framework));
+  if (figures.doing != Doing::kUserCode || figures.in_step)
+    advice += fmt::format(" Scopes ({}) around the parts of the step show which one is late.",
+                          ScopeCall(framework));
+  return advice;
 }
 
 CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
@@ -102,9 +183,13 @@ CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
   switch (figures.doing) {
     case Doing::kInput:
     case Doing::kTransfer:
+    case Doing::kAllocate:
+    case Doing::kCapture:
     case Doing::kCompile:
       break;  // The host itself is slow here, so the advice for its activity applies.
     case Doing::kNothing:
+      if (!figures.recurs()) break;  // Nobody knows what it did.
+      [[fallthrough]];
     case Doing::kUserCode:
     case Doing::kRuntime:
     case Doing::kTracing:
@@ -117,24 +202,23 @@ CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
 // Returns the words for what the device waited for. This is what the host did, unless the work is
 // launched call by call.
 CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
-  const bool cpp = framework == Framework::kCpp;
   switch (figures.wait) {
     case GapWait::kUnknown:
       return OfDoing(figures, framework);
     case GapWait::kHostWait:
       return OfLateHost(figures, framework);
     case GapWait::kLaunch:
-      return {
-          fmt::format("the call that launches the next kernel was running ({})",
-                      GapWaitText(figures.wait)),
-          cpp ? "Launching takes longer than the kernels run. Fuse the kernels, replay them as one (CUDA graphs), or give each of them more work."
-              : "Launching takes longer than the kernels run. Fuse the kernels (torch.compile), replay them as one (CUDA graphs), or give each of them more work."};
+      return {fmt::format("the call that launches the next kernel was running ({})",
+                          GapWaitText(figures.wait)),
+              fmt::format("Launching takes longer than the kernels run. To launch less, {}.",
+                          FuseCalls(framework))};
     case GapWait::kKernelWait:
       return {
           fmt::format("the next kernel was already launched and waited ({})",
                       GapWaitText(figures.wait)),
-          cpp ? "The host is ahead, and kernels wait for each other. If the gaps are many and short, fuse the kernels (CUDA graphs). If they are few and long, look at the other streams, copies and events that the kernels wait for."
-              : "The host is ahead, and kernels wait for each other. If the gaps are many and short, fuse the kernels (torch.compile, CUDA graphs). If they are few and long, look at the other streams, copies and events that the kernels wait for."};
+          fmt::format(
+              "The host is ahead, and kernels wait for each other. If the gaps are many and short, {}. If they are few and long, look at the other streams, copies and events that the kernels wait for.",
+              FuseCalls(framework))};
   }
   return {};
 }
@@ -153,9 +237,14 @@ std::string_view ShareOfText(IdleShareOf share_of) {
 
 std::string Title(const Finding& finding, const DeviceGapFigures& figures,
                   const CauseWords& cause) {
-  return fmt::format("{} idle {} ({:.1f} % {}) in {} while {}", figures.device,
+  const bool once = figures.verdict == DeviceGapVerdict::kOnce;
+  return fmt::format("{} idle {} ({:.1f} % {}) in {}{} while {}", figures.device,
                      DurationText(*finding.cost_ns), 100 * figures.share,
-                     ShareOfText(figures.share_of), Plural(*finding.count, "gap"), cause.meanwhile);
+                     ShareOfText(figures.share_of), Plural(*finding.count, "gap"),
+                     !once                 ? ""
+                     : *finding.count == 1 ? " that does not recur"
+                                           : " that do not recur",
+                     cause.meanwhile);
 }
 
 std::string SlowedBy(const std::string& what) {
@@ -164,14 +253,39 @@ std::string SlowedBy(const std::string& what) {
       what);
 }
 
-std::string Why(const Finding& finding, const DeviceGapFigures& figures) {
+// Returns the events and lines between which nothing was recorded.
+std::string Between(const DeviceGapFigures& figures) {
+  const auto side = [](const std::string& event, const SourcePlace& line) {
+    std::string text = event.empty() ? "" : fmt::format("'{}'", event);
+    if (!line.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", line ", line.text());
+    return text;
+  };
+  const std::string before = side(figures.event_before, figures.line_before);
+  const std::string after = side(figures.event_after, figures.line_after);
+  std::string text = "Nothing says what the host did.";
+  if (!before.empty()) text += fmt::format(" The last event before the longest gap is {}.", before);
+  if (!after.empty()) text += fmt::format(" The first event after it is {}.", after);
+  return text;
+}
+
+std::string Why(const DeviceGapFigures& figures) {
   switch (figures.verdict) {
     case DeviceGapVerdict::kPattern:
+      return figures.is_only_step
+                 ? "Only one step was traced, so nothing shows whether this recurs."
+                 : "";
+    case DeviceGapVerdict::kCapturesGraph:
       return "";
-    case DeviceGapVerdict::kRare:
-      return fmt::format("It is the main cause of only {}.", Plural(*finding.count, "gap"));
+    case DeviceGapVerdict::kOnce:
+      return figures.doing == Doing::kNothing
+                 ? Between(figures)
+                 : "Without these gaps, little of this idle time is left.";
+    case DeviceGapVerdict::kUnseen:
+      return Between(figures);
+    case DeviceGapVerdict::kUnnamed:
+      return "No scope or line says what the host did.";
     case DeviceGapVerdict::kPricedElsewhere:
-      return "Another finding says what this costs.";
+      return "The device idles because of this; what it costs is a finding of its own if it matters.";
     case DeviceGapVerdict::kPythonTracer:
       return SlowedBy("the Python tracer");
     case DeviceGapVerdict::kSlowTracing:
@@ -201,8 +315,12 @@ std::string CostNote(const DeviceGapFigures& figures) {
 
 std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
   switch (figures.verdict) {
+    case DeviceGapVerdict::kOnce:
+      return "Nothing needs to change in long runs. If the start of the run matters, look at the calls below.";
     case DeviceGapVerdict::kPattern:
-    case DeviceGapVerdict::kRare:
+    case DeviceGapVerdict::kUnseen:
+    case DeviceGapVerdict::kUnnamed:
+    case DeviceGapVerdict::kCapturesGraph:
     case DeviceGapVerdict::kPricedElsewhere:
       return cause.advice;
     case DeviceGapVerdict::kPythonTracer:
@@ -219,8 +337,11 @@ std::vector<std::string> EvidenceLines(const Finding& finding, const DeviceGapFi
   const std::string_view what = host_matters ? DoingText(figures.doing) : GapWaitText(figures.wait);
   std::vector<std::string> lines;
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
-    lines.push_back(fmt::format("gap of {}, {} of it {}", DurationText(*finding.evidence[i].dur_ns),
-                                DurationText(figures.parts_ns[i]), what));
+    std::string line =
+        fmt::format("gap of {}, {} of it {}", DurationText(*finding.evidence[i].dur_ns),
+                    DurationText(figures.parts_ns[i]), what);
+    if (!figures.calls[i].empty()) line += fmt::format(", mostly in '{}'", figures.calls[i]);
+    lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -243,11 +364,13 @@ Words SayDeviceGap(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const DeviceGapFigures&>(finding.figures);
   const CauseWords cause = OfCause(figures, framework);
   return {.title = Title(finding, figures, cause),
-          .why = Why(finding, figures),
+          .why = Why(figures),
           .cost_note = CostNote(figures),
           .advice = Advice(figures, cause),
           .evidence = EvidenceLines(finding, figures),
-          .tells_share = true};
+          .tells_share = true,
+          .is_open_question = figures.verdict == DeviceGapVerdict::kUnseen &&
+                              figures.share >= policy::kUnnamedIdleShare};
 }
 
 }  // namespace xlaprof

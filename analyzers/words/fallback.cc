@@ -141,7 +141,7 @@ std::string CostNote(const FallbackOpFigures& figures) {
       return std::string(kNoProfile);
     case Cost::kWaits:
       return fmt::format(
-          "time in which the early executions blocked the host, measured for {} of {}",
+          "time in which the early executions blocked the host, measured for {} of {}, and time of the nodes that run again at the step mark",
           CountText(figures.measured), CountText(figures.cut ? figures.cut->executions : 0));
     case Cost::kTransfers:
       return fmt::format("{} of its inputs and results; no source times the op itself",

@@ -124,11 +124,17 @@ std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework f
       "If steps are already marked, trace for longer than one step.";
   if (framework == Framework::kCpp)
     return fmt::format(R"(Mark each step: StepTrace step("train", i). {})", kLonger);
-  if (figures.is_torch_profile)
+  if (figures.is_torch_profile || framework == Framework::kPytorch)
     return fmt::format("Call prof.step() of torch.profiler after each step. {}", kLonger);
-  return fmt::format(
-      "JAX: run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`. PyTorch/XLA: run each step in `with torch_xla.debug.profiler.StepTrace('train', step_num=i):` and remove torch_xla.sync() from that block, because StepTrace syncs when it ends and a sync inside it raises RuntimeError. {}",
-      kLonger);
+  if (framework == Framework::kJax)
+    return fmt::format(
+        "Run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`. {}",
+        kLonger);
+  if (framework == Framework::kPytorchXla)
+    return fmt::format(
+        "Run each step in `with torch_xla.debug.profiler.StepTrace('train', step_num=i):` and remove torch_xla.sync() from that block, because StepTrace syncs when it ends and a sync inside it raises RuntimeError. {}",
+        kLonger);
+  return fmt::format("Mark each step with the framework's step annotation. {}", kLonger);
 }
 
 // Returns the call that prints the whole metrics report.
@@ -142,7 +148,9 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kCutProfile:
       return "Copy the file again, or wait until it is written.";
     case ReasonType::kEmptyProfile:
-      return "Keep the object that xp.start_server returns, take the trace while steps run, and make it longer than a step.";
+      return framework == Framework::kPytorchXla
+                 ? "Keep the object that torch_xla.debug.profiler.start_server returns, take the trace while steps run, and make it longer than a step."
+                 : "Take the trace while steps run, and make it longer than a step.";
     case ReasonType::kCapped:
       return "Take a shorter trace, or one with host_tracer_level=1 and no Python tracer.";
     case ReasonType::kNoStepMarkers:
@@ -163,7 +171,18 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kNoReasons:
       return "Run with JAX_EXPLAIN_CACHE_MISSES=1 in addition to JAX_LOG_COMPILES=1.";
     case ReasonType::kOnlyAlarms:
-      return "To see all compilations and their reasons, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or with PT_XLA_DEBUG_LEVEL=2 for torch_xla.";
+      switch (framework) {
+        case Framework::kJax:
+          return "To see all compilations and their reasons, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1.";
+        case Framework::kPytorchXla:
+          return "To see all compilations and their reasons, run with PT_XLA_DEBUG_LEVEL=2.";
+        case Framework::kCpp:
+        case Framework::kPytorch:
+        case Framework::kTensorflow:
+        case Framework::kUnknown:
+          break;
+      }
+      return "To see all compilations and their reasons, run JAX with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, and PyTorch/XLA with PT_XLA_DEBUG_LEVEL=2.";
     case ReasonType::kNoCalls:
       return "Take a profile as well: jax.profiler.trace(DIR).";
     case ReasonType::kNoClock:

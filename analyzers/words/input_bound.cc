@@ -30,9 +30,11 @@ std::string CostNote(const InputBoundFigures& figures) {
 std::string Advice(const InputBoundFigures& figures, Framework framework) {
   switch (figures.loading) {
     case DataLoading::kUnknown:
-      if (framework == Framework::kCpp)
-        return "Load data earlier: use more loader workers, a deeper prefetch, or cheaper or cached preprocessing.";
-      return "Load data earlier: use more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size and device_prefetch_size), or cheaper or cached preprocessing.";
+      return fmt::format(
+          "Load data earlier: use more loader workers, a deeper prefetch{}, or cheaper or cached preprocessing.",
+          framework == Framework::kPytorchXla
+              ? " (MpDeviceLoader's loader_prefetch_size and device_prefetch_size)"
+              : "");
     case DataLoading::kInStepThread:
       return "The loader works on the step's own thread (num_workers=0). Load data in worker processes: DataLoader(num_workers=N, persistent_workers=True, pin_memory=True).";
     case DataLoading::kInWorkers:

@@ -31,17 +31,37 @@ std::string_view TurnText(Turn turn) {
   return "";
 }
 
+// Returns what uploads batches in the background.
+std::string_view BackgroundUpload(Framework framework) {
+  switch (framework) {
+    case Framework::kCpp:
+      return " Let DeviceLoader upload in the background.";
+    case Framework::kPytorchXla:
+      return " Let MpDeviceLoader upload in the background.";
+    case Framework::kPytorch:
+      return " Copy from pinned memory (pin_memory=True) with non_blocking=True.";
+    case Framework::kJax:
+      return " Call jax.device_put on the next batch before the current step ends.";
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "";
+}
+
 std::string Advice(Direction direction, Framework framework) {
-  const bool is_cpp = framework == Framework::kCpp;
   switch (direction) {
     case Direction::kFromDevice:
-      if (is_cpp)
-        return "Read less: reduce on the device first (a mean, a slice), or read only every N steps.";
-      return "Read less: reduce on the device first (a mean, a slice), read only every N steps, or copy asynchronously into a step closure (xm.add_step_closure).";
+      return fmt::format(
+          "Read less: reduce on the device first (a mean, a slice), or read only every N steps.{}",
+          framework == Framework::kPytorchXla
+              ? " A step closure (xm.add_step_closure) copies asynchronously."
+          : framework == Framework::kJax ? " x.copy_to_host_async() starts the copy early."
+                                         : "");
     case Direction::kToDevice:
       return fmt::format(
-          "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there. Let {} upload in the background.",
-          is_cpp ? "DeviceLoader" : "MpDeviceLoader");
+          "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there.{}",
+          BackgroundUpload(framework));
     case Direction::kDeviceToDevice:
     case Direction::kUnknown:
       return "Place the tensors where they are used.";

@@ -5,6 +5,8 @@
 
 #include <any>
 
+#include "analyzers/quantity.h"
+
 namespace xlaprof {
 namespace {
 
@@ -35,16 +37,27 @@ std::string Why(const UnmarkedExecutionsFigures& figures) {
              : "A different read forced each execution, which may also happen within one step. Trace for longer than a step to distinguish the two.";
 }
 
-std::string CostNote(bool is_measured) {
-  return is_measured
-             ? "their time on nodes of earlier steps, which ran again, estimated by the number of nodes; compiling each new graph comes on top"
-             : "not measured; every node is traced, hashed and run again until a step mark";
+std::string CostNote(const UnmarkedExecutionsFigures& figures) {
+  if (!figures.again_ns && !figures.compile_ns)
+    return "not measured; every node is traced, hashed and run again until a step mark";
+  std::string note;
+  if (figures.compile_ns)
+    note = fmt::format("{} for compiling a new graph at each read, without the first",
+                       DurationText(*figures.compile_ns));
+  if (figures.again_ns)
+    note += fmt::format(
+        "{}{} for nodes of earlier steps, which ran again, estimated by the number of nodes",
+        note.empty() ? "" : ", and ", DurationText(*figures.again_ns));
+  return note;
 }
 
 Words Say(const UnmarkedExecutionsFigures& figures, const Finding& finding, Framework framework) {
   return {.title = Title(figures, finding.count.value_or(0)),
           .why = Why(figures),
-          .cost_note = CostNote(finding.cost_ns.has_value()),
+          .cost_note = CostNote(figures),
+          .saving_note = finding.saving_ns
+                             ? "each step then evaluates the same graph, unless its sizes change"
+                             : "",
           .advice = MarkAdvice(framework),
           .evidence = {"first and last"}};
 }

@@ -194,6 +194,13 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
   if (cause.seen_in != SeenIn::kNothing && shown)
     sentences.push_back(Sentence(fmt::format("{} shows this", Name(cause.seen_in, framework))));
   if (!note.empty()) sentences.push_back(Sentence(std::move(note)));
+  if (figures.mask) {
+    const Subject& mask = *figures.mask;
+    sentences.push_back(fmt::format(
+        "The size comes from {}{}, whose result has as many elements as the mask has true values.",
+        mask.op.value_or("an op"),
+        mask.file ? fmt::format(" at {}", mask.place().ShortText()) : ""));
+  }
   if (!figures.beside.empty()) {
     std::vector<std::string> beside;
     for (const RecompileCause& other : figures.beside) beside.push_back(Beside(other));
@@ -264,7 +271,7 @@ std::string EvidenceLine(const std::optional<CompilesSeen>& seen) {
 
 Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Framework framework) {
   const int64_t compiles = *finding.count;
-  ChangeWords change = SayChange(figures, framework == Framework::kCpp);
+  ChangeWords change = SayChange(figures, framework);
   if (finding.reason->state == State::kWarmUp)
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";

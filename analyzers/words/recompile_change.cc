@@ -46,17 +46,53 @@ std::string Values(const std::vector<std::string>& values) {
   return text;
 }
 
-ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
+// Returns whether the program's batches usually come from PyTorch's DataLoader.
+bool HasDataLoader(Framework framework) {
+  return framework == Framework::kPytorchXla || framework == Framework::kPytorch;
+}
+
+// Returns how to select with a condition on the device.
+std::string_view WhereCall(Framework framework) {
+  switch (framework) {
+    case Framework::kCpp:
+      return "where";
+    case Framework::kJax:
+      return "jnp.where";
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "torch.where";
+}
+
+// Returns the code's language.
+std::string_view Language(Framework framework) {
+  return framework == Framework::kCpp ? "C++" : "Python";
+}
+
+// Returns the advice for a size that follows from a mask: padding the input cannot help.
+std::string MaskAdvice(const Subject& mask, Framework framework) {
+  const std::string at = mask.file ? fmt::format(" at {}", mask.place().ShortText()) : "";
+  return fmt::format(
+      "Keep the whole tensor and mask the result: replace {}{} by {}(mask, x, 0), so that no size depends on values. Count with mask.sum() instead of taking the length.",
+      mask.op.value_or("the op"), at, WhereCall(framework));
+}
+
+ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
   const std::optional<SizesSeen>& sizes = figures.sizes;
   if (!figures.padding) {
-    return {
-        sizes ? fmt::format("the shape of input {} changes ({})", sizes->shape.text(),
-                            Values(figures.values))
-              : "the size of its inputs changes",
-        fmt::format(
-            "Give this input few different shapes: pad it to one size or to a few buckets, and mask the padding. {}.",
-            cpp ? "Drop a smaller last batch"
-                : "Use drop_last=True if only the last batch of an epoch differs")};
+    std::string advice =
+        "Give this input few different shapes: pad it to one size or to a few buckets, and mask the padding.";
+    if (HasDataLoader(framework))
+      advice += " Use drop_last=True if only the last batch of an epoch differs.";
+    else if (framework == Framework::kCpp)
+      advice += " Drop a smaller last batch.";
+    return {sizes ? fmt::format("the shape of input {} changes ({})", sizes->shape.text(),
+                                Values(figures.values))
+                  : "the size of its inputs changes",
+            std::move(advice)};
   }
   const auto& [largest, buckets, saved, compile_ns] = *figures.padding;
   const std::string dimension = DimensionName(*sizes->dimension, sizes->shape.rank());
@@ -66,8 +102,9 @@ ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
                            input.empty() ? "" : " ", sizes->shape.text(), SizeList(sizes->sizes));
   if (figures.is_rare_smaller_size)
     words.advice =
-        cpp ? "Only a smaller last batch differs. Drop it, or pad it and mask the loss. "
-            : "Only a smaller last batch differs. Drop it with drop_last=True in the DataLoader, or pad it and mask the loss. ";
+        HasDataLoader(framework)
+            ? "Only a smaller last batch differs. Drop it with drop_last=True in the DataLoader, or pad it and mask the loss. "
+            : "Only a smaller, rare size differs. Drop it, or pad it and mask the result. ";
   words.advice += fmt::format("Pad the {} of this input to {} (one program)", dimension,
                               largest.buckets.back());
   if (buckets.buckets.size() > 1 && saved > 0)
@@ -75,22 +112,78 @@ ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
         ", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %{})",
         SizeList(buckets.buckets), buckets.buckets.size(), 100 * buckets.extra_work,
         100 * largest.extra_work, IfSizesAreEquallyFrequent(*sizes));
-  words.advice += *sizes->dimension == 0 ? ", and mask the padding out of the loss."
-                                         : ", and mask the padding.";
+  words.advice += ", and mask the padding.";
   return words;
 }
 
-ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
+// Returns how to make a number an input of the graph instead of a part of it.
+std::string InputAdvice(Framework framework) {
+  switch (framework) {
+    case Framework::kCpp:
+      return "A C++ number is part of the graph. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost.";
+    case Framework::kJax:
+      return "A Python number is part of the graph. Pass it as an argument of the jitted function.";
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "A Python number is part of the graph. Pass it as a tensor that lives on the device: torch.tensor(value, device=x.device).";
+}
+
+// Returns the advice for a number that limits the part of a tensor that is used.
+std::string BoundAdvice(Framework framework) {
+  const std::string begin = fmt::format(
+      "A {} number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in ",
+      Language(framework));
+  const std::string_view end = ", or round the bound up to a few sizes.";
+  switch (framework) {
+    case Framework::kCpp:
+      return fmt::format("{}x * mask{}", begin, end);
+    case Framework::kJax:
+      return fmt::format("{}jnp.where(jnp.arange(n)[:, None] < k, x, 0){}", begin, end);
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return fmt::format(
+      "{}torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0){}",
+      begin, end);
+}
+
+// Returns the advice for a number that selects a part of a tensor.
+std::string IndexAdvice(Framework framework) {
+  const std::string begin = fmt::format(
+      "A {} number selects this part, so each value makes another program. ", Language(framework));
+  switch (framework) {
+    case Framework::kCpp:
+      return begin + "Make the index a tensor: index_select(x, 0, index).";
+    case Framework::kJax:
+      return begin + "Pass the index as an argument and use jax.lax.dynamic_slice.";
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return begin +
+         "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)).";
+}
+
+ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
   const std::string number =
       fmt::format("a number baked into {} changes ({})", cause.node, Values(figures.values));
-  const std::string tensor =
-      cpp ? "A C++ number is part of the graph. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost. 0 and 1 are always baked in; XLA_NO_SPECIAL_SCALARS=1 makes them inputs too."
-          : "A Python number is part of the graph. Pass it as a tensor that lives on the device: torch.tensor(value, device=x.device), in JAX an argument of the jitted function. 0 and 1 are always baked in; XLA_NO_SPECIAL_SCALARS=1 makes them inputs too.";
   switch (cause.constant) {
     case ConstantKind::kScalarOrInput:
-      return {"a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
-              tensor};
+      return {
+          "a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
+          framework == Framework::kCpp
+              ? "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost."
+              : "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor that lives on the device, and write new values into that tensor (fill_)."};
     case ConstantKind::kStaticArgument:
       return {
           fmt::format("{} changes ({})", cause.node, Values(figures.values)),
@@ -98,26 +191,17 @@ ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
     case ConstantKind::kCapturedArray:
       return {
           fmt::format("a captured array {} changes", cause.shape),
-          "An array that the function captures is baked into the graph, so another one makes another program. Pass it as an argument of the function, in JAX of the jitted one."};
+          "An array that the function captures is baked into the graph, so another one makes another program. Pass it as an argument of the function."};
     case ConstantKind::kBound:
-      return {
-          number,
-          cpp ? "A C++ number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in x * mask, or round the bound up to a few sizes."
-              : "A Python number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0), or round the bound up to a few sizes."};
+      return {number, BoundAdvice(framework)};
     case ConstantKind::kIndex:
-      return {
-          number,
-          cpp ? "A C++ number selects this part, so each value makes another program. Make the index a tensor: index_select(x, 0, index)."
-              : "A Python number selects this part, so each value makes another program. Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)), in JAX jax.lax.dynamic_slice."};
+      return {number, IndexAdvice(framework)};
     case ConstantKind::kNode:
-      return {number, tensor};
+      return {number, InputAdvice(framework)};
     case ConstantKind::kInOp:
       break;
   }
-  return {
-      number,
-      cpp ? "A C++ number or size is part of this op. Pass it as a tensor on the device (Tensor::FromHost), or use only a few values."
-          : "A Python number or size is part of this op. Pass it as a tensor on the device (torch.tensor(value, device=...), in JAX an argument of the jitted function), or use only a few values."};
+  return {number, fmt::format("{} Or use only a few values.", InputAdvice(framework))};
 }
 
 std::string OtherOps(const RecompileFigures& figures) {
@@ -153,29 +237,49 @@ std::string_view IfSizesAreEquallyFrequent(const SizesSeen& sizes) {
   return sizes.times.empty() ? " if all sizes are equally frequent" : "";
 }
 
+// Returns the advice for a loop that is unrolled into the graph.
+static std::string LoopAdvice(Framework framework) {
+  const std::string begin = fmt::format(
+      "A {} loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask ({}), or ",
+      Language(framework), WhereCall(framework));
+  switch (framework) {
+    case Framework::kCpp:
+      return begin + "cut the graph inside the loop (sync() in each iteration).";
+    case Framework::kJax:
+      return begin + "keep the loop on the device (jax.lax.fori_loop).";
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return begin +
+         "cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan).";
+}
+
 // Returns the words of each reason: one row per type.
-ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
+static ChangeWords SayCause(const RecompileFigures& figures, Framework framework) {
+  const bool cpp = framework == Framework::kCpp;
   const RecompileCause& cause = figures.cause;
   const std::string values = Values(figures.values);
   switch (cause.type) {
     case ReasonType::kShapeChange:
-      return OfShapes(figures, cpp);
+      return OfShapes(figures, framework);
     case ReasonType::kDtypeChange:
       return {fmt::format("the type of {} changes ({})",
                           cause.node == "parameter" ? "an input" : cause.Name(), values),
               "Convert this tensor to one type where it is made, before it reaches the device."};
     case ReasonType::kConstantChange:
-      return OfConstant(figures, cpp);
+      return OfConstant(figures, framework);
     case ReasonType::kOpChange:
       return {
           OtherOps(figures),
-          cpp ? "The program takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with where, or run both paths once at the start."
-              : "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same ops in every step and select with torch.where, or run both paths once at the start."};
+          fmt::format(
+              "The {} code takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with {}, or run both paths once at the start.",
+              Language(framework), WhereCall(framework))};
     case ReasonType::kLoopCountChange:
-      return {
-          fmt::format("a part of the graph ({}) is repeated {}", cause.node, values),
-          cpp ? "A loop of the program is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask (where), or cut the graph inside the loop (sync() in each iteration)."
-              : "A Python loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask (torch.where), cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan, jax.lax.fori_loop)."};
+      return {fmt::format("a part of the graph ({}) is repeated {}", cause.node, values),
+              LoopAdvice(framework)};
     case ReasonType::kLiveTensorsChange:
       return {
           fmt::format("the set of tensors that are alive at the cut changes ({})", values),
@@ -187,7 +291,9 @@ ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
           fmt::format("the same graph is called with other shared inputs ({})", values),
           fmt::format(
               "Two inputs share one buffer in some steps and not in others. Mostly these are scalars that become equal (lr == eps). Keep each in a tensor of its own{}.",
-              cpp ? " (Tensor::FromHost)" : ": torch.tensor(value, device=...)")};
+              cpp                            ? " (Tensor::FromHost)"
+              : framework == Framework::kJax ? ""
+                                             : ": torch.tensor(value, device=...)")};
     case ReasonType::kDonationChange:
       return {
           fmt::format("the same graph, but other inputs are donated ({})", values),
@@ -235,6 +341,12 @@ ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
       is_jax
           ? "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or record a profile that covers these compiles."
           : "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1, or record a profile that covers these compiles."};
+}
+
+ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
+  ChangeWords words = SayCause(figures, framework);
+  if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
+  return words;
 }
 
 }  // namespace xlaprof

@@ -13,8 +13,8 @@ struct ChangeWords {
   std::string what, advice;
 };
 
-// Returns the words for the change. `cpp` means that the program is written in C++.
-ChangeWords SayChange(const RecompileFigures& figures, bool cpp);
+// Returns the words for the change.
+ChangeWords SayChange(const RecompileFigures& figures, Framework framework);
 
 // Returns the caveat for figures that depend on how often each size came, if nobody counted it.
 std::string_view IfSizesAreEquallyFrequent(const SizesSeen& sizes);

@@ -61,13 +61,33 @@ std::string TracingNote(const TracingBefore& tracing) {
   return fmt::format("; {} of it is tracing and lowering on the host", DurationText(tracing.ns));
 }
 
+// Returns how to compile less often and less.
+std::string_view CacheAdvice(Framework framework) {
+  switch (framework) {
+    case Framework::kPytorchXla:
+      return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache). Make the graph smaller (scan over repeated layers).";
+    case Framework::kJax:
+      return "Keep the compilation cache between runs (jax_compilation_cache_dir). Make the graph smaller (jax.lax.scan over repeated layers).";
+    case Framework::kUnknown:
+      return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).";
+    case Framework::kCpp:
+    case Framework::kPytorch:
+    case Framework::kTensorflow:
+      break;
+  }
+  return "Make the graph smaller.";
+}
+
 std::string RemedyText(CompileRemedy remedy, Framework framework) {
   switch (remedy) {
     case CompileRemedy::kCacheAndSmallerGraph:
-      if (framework == Framework::kCpp) return "Make the graph smaller.";
-      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers).";
+      return std::string(CacheAdvice(framework));
     case CompileRemedy::kLessTracing:
-      return "Most of it is Python, which runs again in each process, so a persistent cache does not save it. Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.";
+      return fmt::format(
+          "Most of it is Python, which runs again in each process, so a persistent cache does not save it. {}",
+          framework == Framework::kPytorchXla
+              ? "Trace repeated layers once (torch_xla.experimental.scan)."
+              : "Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.");
     case CompileRemedy::kFasterFirstUse:
       return "Look at what the first use of the device waits for: the driver's start (time nvidia-smi; persistence mode), kernels that are compiled for a GPU newer than the library (set CUDA_CACHE_PATH and a large CUDA_CACHE_MAXSIZE, or install a jaxlib for it), a host without free cores or memory, or a debug build of XLA.";
   }

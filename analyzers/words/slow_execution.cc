@@ -50,9 +50,10 @@ std::string Advice(const SlowExecutionFigures& figures, Framework framework) {
     case SlowExecutions::kOutliers:
       return "Look at what else ran at these times.";
     case SlowExecutions::kTooLongSamples:
-      if (framework == Framework::kCpp)
-        return "Record the program (XLAPROF_RECORD=PATH) to see the device's ops.";
-      return "Record a trace (xp.trace) to see the device's ops.";
+      return fmt::format("Record {} to see the device's ops.",
+                         framework == Framework::kCpp   ? "the program (XLAPROF_RECORD=PATH)"
+                         : framework == Framework::kJax ? "a profile (jax.profiler.trace)"
+                                                        : "a trace (torch_xla.debug.profiler)");
   }
   return "";
 }

@@ -49,9 +49,14 @@ std::string Why(const EarlyReadFigures& figures) {
 std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   const int64_t reads = finding.count.value_or(0);
   if (!finding.cost_ns) return "not measured, because no profile covers these reads";
-  if (figures.waits_measured >= reads) return "time that the host was blocked";
-  return fmt::format("time that the host was blocked, measured for {} of {} reads",
-                     CountText(figures.waits_measured), CountText(reads));
+  std::string note = "time that the host was blocked";
+  if (figures.waits_measured < reads)
+    note += fmt::format(", measured for {} of {} reads", CountText(figures.waits_measured),
+                        CountText(reads));
+  if (figures.again_ns)
+    note += fmt::format(", and {} for nodes that run again at the step mark",
+                        DurationText(*figures.again_ns));
+  return note;
 }
 
 std::string_view ReadLaterAdvice(ReadValue value, Framework framework) {
@@ -80,10 +85,15 @@ std::string Advice(const EarlyReadFigures& figures, Framework framework) {
 }
 
 Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
-  return {.title = Title(figures, finding, framework),
-          .why = Why(figures),
-          .cost_note = CostNote(figures, finding),
-          .advice = Advice(figures, framework)};
+  return {
+      .title = Title(figures, finding, framework),
+      .why = Why(figures),
+      .cost_note = CostNote(figures, finding),
+      .saving_note =
+          finding.saving_ns
+              ? "the host no longer waits, and the nodes run once; half of it if the device limits the step"
+              : "",
+      .advice = Advice(figures, framework)};
 }
 
 // Compilations that a read caused.

@@ -56,8 +56,14 @@ std::string SavingNote(const Finding& finding) {
              : "";
 }
 
-std::string Advice() {
-  return "Trace once instead of in every step: use torch_xla.compile or jax.jit over the whole step, and scan for repeated layers. Or give the device more work per step (a larger batch, several steps in one graph).";
+std::string Advice(Framework framework) {
+  return fmt::format(
+      "Trace once instead of in every step: {}. Or give the device more work per step (a larger batch, several steps in one graph).",
+      framework == Framework::kJax
+          ? "use jax.jit over the whole step, and jax.lax.scan for repeated layers"
+      : framework == Framework::kCpp
+          ? "record fewer operations per step"
+          : "use torch_xla.compile over the whole step, and scan for repeated layers");
 }
 
 std::vector<std::string> EvidenceLines(const TracingOnTimeline&) { return {"the steady steps"}; }
@@ -72,7 +78,7 @@ std::vector<std::string> EvidenceLines(const TracingInMetrics& seen) {
 }  // namespace
 
 // Today the words are the same for all frameworks.
-Words SayTracingBound(const Finding& finding, Framework) {
+Words SayTracingBound(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const TracingBoundFigures&>(finding.figures);
   return std::visit(
       [&](const auto& seen) {
@@ -80,7 +86,7 @@ Words SayTracingBound(const Finding& finding, Framework) {
                      .why = Why(finding, figures),
                      .cost_note = CostNote(finding, seen),
                      .saving_note = SavingNote(finding),
-                     .advice = Advice(),
+                     .advice = Advice(framework),
                      .evidence = EvidenceLines(seen),
                      .tells_share = true};
       },

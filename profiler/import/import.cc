@@ -150,6 +150,7 @@ class Importing {
         options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
     if (importer == nullptr) return NotRecognised(file, LooksLike(bytes), std::move(source));
     source.format = importer->name;
+    if (importer->framework != Framework::kUnknown) source.framework = importer->framework;
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
     XP_TRY(TellDamage(file, input, context));

@@ -93,6 +93,8 @@ struct Importer {
   // because they are written once and may have gigabytes. Logs are not, because they are truncated
   // while we read.
   bool maps_large_files = false;
+  // The only framework that writes such files, if it is only one.
+  Framework framework = Framework::kUnknown;
 };
 
 std::span<const Importer* const> AllImporters();

@@ -349,11 +349,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer recording{
-    "recording",
-    "Stores of xlaprof's own recorder, one per process (XLAPROF_RECORD=FOLDER)",
-    "trainer.4711.xlaprof",
-    Sniff,
-    Read,
-    /*maps_large_files=*/true};
+    .name = "recording",
+    .summary = "Stores of xlaprof's own recorder, one per process (XLAPROF_RECORD=FOLDER)",
+    .example = "trainer.4711.xlaprof",
+    .sniff = Sniff,
+    .read = Read,
+    .maps_large_files = true,
+    .framework = Framework::kCpp};
 
 }  // namespace xlaprof

@@ -60,6 +60,18 @@
 --   warning                  worth a change of the program
 --   error                    more than half of the run could be avoided
 
+-- VOCABULARY framework: the framework of a program.
+--   pytorch_xla              PyTorch/XLA
+--   jax                      JAX
+--   pytorch                  PyTorch without XLA
+--   tensorflow               TensorFlow
+--   cpp                      a C++ program that uses our lazy runtime or recorder
+
+-- VOCABULARY certainty: how certain a finding is.
+--   measured                 a source timed it
+--   counted                  a source counted it; times are not known
+--   inferred                 it follows from other facts
+
 -- VOCABULARY alarm_kind: what XLA was doing when its alarm about slow operations fired.
 --   compile                  compiling a module
 --   unoptimized_compile      compiling a module, by an XLA that is itself built without optimisation
@@ -135,6 +147,9 @@
 --   execute                  the host started executions
 --   input                    the host waited for or prepared input
 --   transfer                 the host copied
+--   allocator                the host got device memory from the driver, or returned it
+--   graph_capture            the host recorded launches in a CUDA graph
+--   once                     it happened in a few places of the run only
 --   compile                  the host compiled
 --   host_wait                the host waited for the device before it launched more work
 --   launch                   the host launched too late
@@ -188,6 +203,7 @@ CREATE TABLE source (
   id INTEGER PRIMARY KEY,           -- unique number
   path TEXT NOT NULL,               -- as given or found
   format TEXT,                      -- importer's name; NULL: not recognised
+  framework TEXT,                   -- word of framework: the one that writes such files; NULL: several do
   bytes INTEGER,                    -- size on disk
   clock_offset_ns INTEGER,          -- added to its times to get the store's; NULL: it has no clock
   clock_error_ns INTEGER,           -- bound of the error of clock_offset_ns; NULL: not known

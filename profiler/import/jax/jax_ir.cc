@@ -40,7 +40,11 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer jax_ir{"jax_ir", "JAX with JAX_DUMP_IR_TO: each compiled function",
-                             "jax_ir0003_jit_step_compile.mlir", Sniff, Read};
+extern const Importer jax_ir{.name = "jax_ir",
+                             .summary = "JAX with JAX_DUMP_IR_TO: each compiled function",
+                             .example = "jax_ir0003_jit_step_compile.mlir",
+                             .sniff = Sniff,
+                             .read = Read,
+                             .framework = Framework::kJax};
 
 }  // namespace xlaprof

@@ -201,7 +201,11 @@ absl::Status Read(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer jax_log{
-    "jax_log", "JAX with jax_log_compiles or jax_explain_cache_misses: what compiled, and why",
-    "jax.log", Sniff, Read};
+    .name = "jax_log",
+    .summary = "JAX with jax_log_compiles or jax_explain_cache_misses: what compiled, and why",
+    .example = "jax.log",
+    .sniff = Sniff,
+    .read = Read,
+    .framework = Framework::kJax};
 
 }  // namespace xlaprof

@@ -48,9 +48,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer debug_log{
-    "debug_log",
-    "torch_xla with PT_XLA_DEBUG, PT_XLA_DEBUG_LEVEL or TF_CPP_VMODULE: why graphs were cut and "
-    "compiled",
-    "pt_xla_debug.log", Sniff, Read};
+    .name = "debug_log",
+    .summary =
+        "torch_xla with PT_XLA_DEBUG, PT_XLA_DEBUG_LEVEL or TF_CPP_VMODULE: why graphs were cut and compiled",
+    .example = "pt_xla_debug.log",
+    .sniff = Sniff,
+    .read = Read,
+    .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

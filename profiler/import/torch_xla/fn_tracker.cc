@@ -155,7 +155,11 @@ absl::Status Read(const Input& input, ImportContext& context) { return Reader(co
 }  // namespace
 
 extern const Importer fn_tracker{
-    "fn_tracker", "torch_xla with XLA_FNTRACKER_FILE: which lines run ops on the CPU", "calls.txt",
-    Sniff, Read};
+    .name = "fn_tracker",
+    .summary = "torch_xla with XLA_FNTRACKER_FILE: which lines run ops on the CPU",
+    .example = "calls.txt",
+    .sniff = Sniff,
+    .read = Read,
+    .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

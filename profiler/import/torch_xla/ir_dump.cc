@@ -250,8 +250,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer ir_dump{"ir_dump",
-                              "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync",
-                              "save_tensors.txt.0", Sniff, Read};
+extern const Importer ir_dump{
+    .name = "ir_dump",
+    .summary = "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync",
+    .example = "save_tensors.txt.0",
+    .sniff = Sniff,
+    .read = Read,
+    .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

@@ -40,8 +40,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer metrics_report{"metrics_report",
-                                     "torch_xla: metrics_report() text, XLA_METRICS_FILE",
-                                     "metrics.txt", Sniff, Read};
+extern const Importer metrics_report{
+    .name = "metrics_report",
+    .summary = "torch_xla: metrics_report() text, XLA_METRICS_FILE",
+    .example = "metrics.txt",
+    .sniff = Sniff,
+    .read = Read,
+    .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

@@ -45,6 +45,44 @@ TEST_F(HostActivity, ALoadersThreadCountsBetweenStepsOnly) {
   EXPECT_EQ(During(0, 100), "user code/train 70; waiting for data/ 25; nothing recorded/ 5");
 }
 
+TEST_F(HostActivity, AThreadThatLaunchesCountsWhereTheLeadingThreadWaitsForIt) {
+  int64_t host = run_.HostThread(), autograd = run_.HostThread("pt_autograd_0");
+  run_.Interned("cpu_op");  // PyTorch's own profiler recorded it
+  run_.Step(host, 0, 100);
+  run_.Event(host, TextOf(Category::kHost), "aten::conv2d", 0, 20);
+  run_.Event(autograd, TextOf(Category::kHost), "ConvolutionBackward0", 10, 60);
+  run_.Event(autograd, TextOf(Category::kExecute), "cudaLaunchKernel", 30, 5);
+  run_.Event(autograd, TextOf(Category::kHost), "hipFree", 40, 25);
+  EXPECT_EQ(
+      During(0, 100),
+      "runtime/train 40; user code/train 30; in the driver's allocator/train 25; asking for an execution/train 5");
+}
+
+TEST_F(HostActivity, XlasThreadsDoNotHideTheUsersCode) {
+  int64_t host = run_.HostThread(), pool = run_.HostThread("XLAPjRtCpuClient");
+  run_.Step(host, 0, 60);
+  run_.Event(pool, TextOf(Category::kExecute), "ExecuteComputation", 10, 80);
+  EXPECT_EQ(During(0, 100),
+            "user code/train 60; asking for an execution/ 30; nothing recorded/ 10");
+}
+
+TEST_F(HostActivity, AThreadThatLaunchesNothingDoesNotCount) {
+  int64_t host = run_.HostThread(), other = run_.HostThread("pin_memory");
+  run_.Step(host, 0, 100);
+  run_.Event(other, TextOf(Category::kHost), "aten::copy_", 10, 60);
+  EXPECT_EQ(During(0, 100), "user code/train 100");
+}
+
+TEST_F(HostActivity, CapturingAGraphIsNotLaunching) {
+  int64_t host = run_.HostThread();
+  run_.Event(host, TextOf(Category::kScope), "capture", 0, 100);
+  run_.Event(host, TextOf(Category::kHost), "cudaStreamBeginCapture", 10, 1);
+  run_.Event(host, TextOf(Category::kExecute), "cudaLaunchKernel", 30, 20);
+  run_.Event(host, TextOf(Category::kHost), "cudaStreamEndCapture", 80, 1);
+  EXPECT_EQ(During(0, 100),
+            "capture of a CUDA graph/capture 70; user code/capture 29; runtime/capture 1");
+}
+
 TEST_F(HostActivity, CompilingElsewhereExplainsAnIdleThread) {
   int64_t host = run_.HostThread(), pool = run_.HostThread("pool");
   run_.Event(host, TextOf(Category::kTracing), "trace", 0, 10);

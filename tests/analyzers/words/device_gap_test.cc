@@ -70,7 +70,7 @@ TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
   figures.in_step = true;
   EXPECT_EQ(
       Say(figures, Framework::kCpp).advice,
-      "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.");
+      "Put scopes (Trace or XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.");
   figures.doing = Doing::kTracing;
   EXPECT_EQ(Say(figures, Framework::kCpp).advice,
             "Tracing cannot keep up with the device. Give the device more work per step.");

@@ -11,17 +11,25 @@ Words Say(ReasonType type, IncompleteCaptureFigures figures = {},
                               framework);
 }
 
-TEST(IncompleteCaptureWords, StepsAreMarkedAsTheProfilerThatWasUsedDoes) {
+TEST(IncompleteCaptureWords, StepsAreMarkedAsTheFrameworkDoes) {
   constexpr ReasonType kType = ReasonType::kNoStepMarkers;
+  const std::string longer = " If steps are already marked, trace for longer than one step.";
+  EXPECT_EQ(Say(kType).advice, "Mark each step with the framework's step annotation." + longer);
+  EXPECT_EQ(Say(kType, {.is_torch_profile = true}).advice,
+            "Call prof.step() of torch.profiler after each step." + longer);
+  EXPECT_EQ(Say(kType, {.is_torch_profile = true}, Framework::kCpp).advice,
+            "Mark each step: StepTrace step(\"train\", i)." + longer);
   EXPECT_EQ(
-      Say(kType).advice,
-      "Mark each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation. If steps are already marked, trace for longer than one step.");
-  EXPECT_EQ(
-      Say(kType, {.is_torch_profile = true}).advice,
-      "Mark each step: prof.step() of torch.profiler, torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation. If steps are already marked, trace for longer than one step.");
-  EXPECT_EQ(
-      Say(kType, {.is_torch_profile = true}, Framework::kCpp).advice,
-      "Mark each step: StepTrace step(\"train\", i). If steps are already marked, trace for longer than one step.");
+      Say(kType, {}, Framework::kJax).advice,
+      "Run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`." + longer);
+}
+
+// torch_xla raises RuntimeError at a sync inside a StepTrace, and the user's run is lost.
+TEST(IncompleteCaptureWords, StepTraceReplacesTheSync) {
+  EXPECT_TRUE(
+      Say(ReasonType::kNoStepMarkers, {}, Framework::kPytorchXla)
+          .advice.starts_with("Run each step in `with torch_xla.debug.profiler.StepTrace('train', "
+                              "step_num=i):` and remove torch_xla.sync() from that block"));
 }
 
 TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {

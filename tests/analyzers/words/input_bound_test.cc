@@ -27,7 +27,7 @@ TEST(InputBoundWords, TheAdviceIsForTheLoaderThatWaits) {
                   .advice.starts_with("The loader's workers are too slow"));
   EXPECT_NE(Say(DataLoading::kInStepThread, Framework::kUnknown).advice.find("num_workers=0"),
             std::string::npos);
-  EXPECT_NE(Say(DataLoading::kUnknown, Framework::kUnknown).advice.find("MpDeviceLoader's"),
+  EXPECT_NE(Say(DataLoading::kUnknown, Framework::kPytorchXla).advice.find("MpDeviceLoader's"),
             std::string::npos);
   EXPECT_EQ(
       Say(DataLoading::kUnknown, Framework::kCpp).advice,

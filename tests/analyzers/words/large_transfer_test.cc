@@ -13,11 +13,14 @@ Words Say(LargeTransferFigures figures, Framework framework = Framework::kUnknow
 TEST(LargeTransferWords, TheAdviceNamesWhatTheFrameworkHas) {
   const ExposedCopies read{.direction = Direction::kFromDevice};
   EXPECT_EQ(
-      Say(read).advice,
-      "Read less: reduce on the device first (a mean, a slice), read only every N steps, or copy asynchronously into a step closure (xm.add_step_closure).");
+      Say(read, Framework::kPytorchXla).advice,
+      "Read less: reduce on the device first (a mean, a slice), or read only every N steps. A step closure (xm.add_step_closure) copies asynchronously.");
+  EXPECT_TRUE(Say(read, Framework::kJax).advice.ends_with("starts the copy early."));
   EXPECT_EQ(Say(read, Framework::kCpp).advice,
             "Read less: reduce on the device first (a mean, a slice), or read only every N steps.");
-  EXPECT_TRUE(Say(TimedUploads()).advice.ends_with("Let MpDeviceLoader upload in the background."));
+  EXPECT_TRUE(Say(TimedUploads(), Framework::kPytorchXla)
+                  .advice.ends_with("Let MpDeviceLoader upload in the background."));
+  EXPECT_TRUE(Say(TimedUploads()).advice.ends_with("and convert there."));
   EXPECT_TRUE(Say(TimedUploads(), Framework::kCpp)
                   .advice.ends_with("Let DeviceLoader upload in the background."));
 }

@@ -74,12 +74,26 @@ TEST(RecompilationWords, SizesThatVary) {
   EXPECT_EQ(words.advice,
             "Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, "
             "64 (3 programs, 28 % more elements instead of 86 % if all sizes are equally "
-            "frequent), and mask the padding out of the loss.");
+            "frequent), and mask the padding.");
   figures.is_rare_smaller_size = true;
-  EXPECT_THAT(Say(figures).advice, HasSubstr("Drop it with drop_last=True in the DataLoader"));
-  EXPECT_THAT(Say(figures, Framework::kCpp).advice, HasSubstr("Drop it, or pad it"));
+  EXPECT_THAT(Say(figures, Framework::kPytorchXla).advice,
+              HasSubstr("Drop it with drop_last=True in the DataLoader"));
+  for (const Framework other : {Framework::kCpp, Framework::kJax, Framework::kUnknown})
+    EXPECT_THAT(Say(figures, other).advice, HasSubstr("Drop it, or pad it"));
   figures.processes = 3;
   EXPECT_THAT(Say(figures).title, testing::EndsWith("17, 9) (in each of 3 processes)"));
+}
+
+// A size that follows from a mask cannot be padded at the input.
+TEST(RecompilationWords, ASizeThatComesFromAMask) {
+  RecompileFigures figures = Shapes({64, 48, 17, 9});
+  figures.mask = Subject{.file = "/x/detect.py", .line = 8, .op = "aten::nonzero"};
+  const Words words = Say(figures, Framework::kPytorchXla);
+  EXPECT_EQ(words.advice,
+            "Keep the whole tensor and mask the result: replace aten::nonzero at detect.py:8 by "
+            "torch.where(mask, x, 0), so that no size depends on values. Count with mask.sum() "
+            "instead of taking the length.");
+  EXPECT_THAT(words.why, HasSubstr("The size comes from aten::nonzero at detect.py:8"));
 }
 
 TEST(RecompilationWords, AnInputWithSeveralRanksHasNoDimension) {
@@ -104,19 +118,19 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
     ConstantKind constant;
     const char *change, *python, *cpp;
   } kKinds[] = {
-      {ConstantKind::kInOp, "a number baked into op changes (0 → 1)",
-       "A Python number or size is part of this op", "(Tensor::FromHost)"},
+      {ConstantKind::kInOp, "a number baked into op changes (0 → 1)", "Or use only a few values.",
+       "Or use only a few values."},
       {ConstantKind::kNode, "a number baked into op changes (0 → 1)",
-       "A Python number is part of the graph", "uploaded with Tensor::FromHost. 0 and 1"},
+       "A Python number is part of the graph", "uploaded with Tensor::FromHost."},
       {ConstantKind::kScalarOrInput,
        "a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
-       "torch.tensor(value, device=x.device)", "XLA_NO_SPECIAL_SCALARS=1"},
+       "write new values into that tensor", "uploaded with Tensor::FromHost."},
       {ConstantKind::kStaticArgument, "op changes (0 → 1)", "static_argnums", "static_argnums"},
       {ConstantKind::kCapturedArray, "a captured array f32[4] changes",
        "that the function captures", "that the function captures"},
       {ConstantKind::kBound, "a number baked into op changes (0 → 1)", "torch.where(torch.arange(n",
        "as in x * mask, or round"},
-      {ConstantKind::kIndex, "a number baked into op changes (0 → 1)", "jax.lax.dynamic_slice",
+      {ConstantKind::kIndex, "a number baked into op changes (0 → 1)", "torch.index_select(x, 0",
        "index_select(x, 0, index)."},
   };
   for (const auto& kind : kKinds) {
@@ -124,6 +138,7 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
               fmt::format("`f` recompiled 3 times: {}", kind.change));
     EXPECT_THAT(say(kind.constant, Framework::kUnknown).advice, HasSubstr(kind.python));
     EXPECT_THAT(say(kind.constant, Framework::kCpp).advice, HasSubstr(kind.cpp));
+    EXPECT_THAT(say(kind.constant, Framework::kJax).advice, testing::Not(HasSubstr("torch")));
   }
 }
 

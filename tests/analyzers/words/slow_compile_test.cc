@@ -33,7 +33,7 @@ TEST(SlowCompileWords, TheAdviceInCppIsASmallerGraph) {
     EXPECT_EQ(Say(figures, Framework::kCpp).advice, "Make the graph smaller.");
     EXPECT_EQ(
         Say(figures).advice,
-        "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers).");
+        "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).");
   }
 }
 

@@ -13,7 +13,7 @@ TEST(SlowExecutionWords, MetricsAskForARecording) {
                                                         .threshold_ns = 30'000'000'000}};
   const Words words = SaySlowExecution(finding, Framework::kUnknown);
   EXPECT_EQ(words.title, "about 2 executions of over 30 s each, the longest seen 31 s");
-  EXPECT_EQ(words.advice, "Record a trace (xp.trace) to see the device's ops.");
+  EXPECT_EQ(words.advice, "Record a trace (torch_xla.debug.profiler) to see the device's ops.");
   EXPECT_TRUE(words.evidence.empty());
   EXPECT_EQ(SaySlowExecution(finding, Framework::kCpp).advice,
             "Record the program (XLAPROF_RECORD=PATH) to see the device's ops.");

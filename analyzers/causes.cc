@@ -1,0 +1,287 @@
+#include "analyzers/causes.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "analyzers/device_gap.h"
+#include "analyzers/kinds.h"
+#include "analyzers/recompilation.h"
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+namespace {
+
+bool IsOf(const Finding& finding, const Analyzer& kind) { return finding.analyzer == &kind; }
+
+bool HasReason(const Finding& finding, ReasonType type) {
+  return finding.reason && finding.reason->type == type;
+}
+
+// Returns the ids of the rows of a table that a finding cites.
+std::vector<int64_t> CitedRows(const Finding& finding, std::string_view table) {
+  std::vector<int64_t> rows;
+  for (const Evidence& evidence : finding.evidence) {
+    if (evidence.table == table)
+      rows.insert(rows.end(), evidence.rows.begin(), evidence.rows.end());
+  }
+  return rows;
+}
+
+// Returns whether the number of elements of an op's result depends on the values of its inputs.
+bool ResultSizeDependsOnValues(std::string_view op) {
+  static constexpr std::string_view kOps[] = {"aten::nonzero",
+                                              "aten::masked_select",
+                                              "aten::argwhere",
+                                              "aten::unique_dim",
+                                              "aten::_unique",
+                                              "aten::_unique2",
+                                              "aten::bincount",
+                                              "aten::repeat_interleave",
+                                              "aten::unique_consecutive",
+                                              "torchvision::nms",
+                                              "aten::index"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
+// The facts that links between fallbacks and compiles need.
+class MaskEvidence {
+ public:
+  static absl::StatusOr<MaskEvidence> Of(const Run& run) {
+    MaskEvidence evidence;
+    XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+    XP_TRY(const Fallbacks* fallbacks, run.Get<Fallbacks>());
+    for (const CompileRow& row : compiles->rows) evidence.compiles_[row.id] = &row;
+    for (const FallbackRow& row : fallbacks->rows) {
+      if (row.op && row.ordinal) evidence.calls_[*row.op].push_back(&row);
+    }
+    return evidence;
+  }
+  // Returns whether a call of the op came before most of these compiles, in their step.
+  bool Precedes(const std::string& op, const std::vector<int64_t>& compiles) const {
+    const auto calls = calls_.find(op);
+    if (calls == calls_.end() || compiles.empty()) return false;
+    int64_t preceded = 0;
+    for (const int64_t id : compiles) {
+      const auto compile = compiles_.find(id);
+      if (compile == compiles_.end()) continue;
+      const CompileRow& row = *compile->second;
+      preceded += std::ranges::any_of(calls->second, [&](const FallbackRow* call) {
+        return call->process_id == row.process_id && call->step_id == row.step_id &&
+               *call->ordinal < row.ordinal;
+      });
+    }
+    return double(preceded) >= policy::kPrecededShare * double(compiles.size());
+  }
+
+ private:
+  std::map<int64_t, const CompileRow*> compiles_;
+  std::map<std::string, std::vector<const FallbackRow*>> calls_;  // those with a place in the order
+};
+
+// Finds the links of one run. `Explain` is called for each possible link; the first that holds
+// stays.
+class Linker {
+ public:
+  explicit Linker(Findings& findings) : findings_(findings), links_(findings.size()) {}
+
+  // Links each finding that `is_effect` accepts to the most expensive one that `explains` accepts.
+  template <class IsEffect, class Explains>
+  void Link(IsEffect&& is_effect, Explains&& explains) {
+    for (size_t effect = 0; effect < findings_.size(); ++effect) {
+      if (links_[effect] || !is_effect(findings_[effect])) continue;
+      std::optional<size_t> best;
+      for (size_t cause = 0; cause < findings_.size(); ++cause) {
+        if (cause == effect || IsBelow(cause, effect) ||
+            !explains(findings_[cause], findings_[effect]))
+          continue;
+        if (!best || findings_[cause].cost_ns.value_or(-1) > findings_[*best].cost_ns.value_or(-1))
+          best = cause;
+      }
+      links_[effect] = best;
+    }
+  }
+  CauseLinks Take() { return std::move(links_); }
+
+ private:
+  // Returns whether `finding` already follows from `of`.
+  bool IsBelow(size_t finding, size_t of) const {
+    for (std::optional<size_t> at = finding; at; at = links_[*at]) {
+      if (*at == of) return true;
+    }
+    return false;
+  }
+
+  Findings& findings_;
+  CauseLinks links_;
+};
+
+bool IsGap(const Finding& finding, ReasonType reason) {
+  return IsOf(finding, device_gap) && HasReason(finding, reason);
+}
+
+// Links a recompile whose sizes come from a mask to the op that makes them, and tells its words so.
+absl::Status LinkMasks(const Run& run, Linker& linker) {
+  XP_TRY(const MaskEvidence evidence, MaskEvidence::Of(run));
+  linker.Link(
+      [](const Finding& effect) {
+        return IsOf(effect, recompilation) &&
+               std::any_cast<RecompileFigures>(&effect.figures) != nullptr &&
+               (HasReason(effect, ReasonType::kShapeChange) ||
+                HasReason(effect, ReasonType::kOpChange) ||
+                HasReason(effect, ReasonType::kLoopCountChange));
+      },
+      [&](const Finding& cause, const Finding& effect) {
+        return IsOf(cause, fallback) && cause.subject.op &&
+               ResultSizeDependsOnValues(*cause.subject.op) &&
+               evidence.Precedes(*cause.subject.op, CitedRows(effect, "compile"));
+      });
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
+  Linker linker(findings);
+  // Without a step mark, each graph holds one more step.
+  linker.Link(
+      [](const Finding& effect) {
+        return IsOf(effect, recompilation) && HasReason(effect, ReasonType::kNoStepMark);
+      },
+      [](const Finding& cause, const Finding&) { return IsOf(cause, missing_step_mark); });
+  XP_TRY(LinkMasks(run, linker));
+  // An op without lowering fetches its inputs and uploads its result at its own line.
+  linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },
+              [](const Finding& cause, const Finding& effect) {
+                return IsOf(cause, fallback) && cause.subject.file && effect.subject.file &&
+                       cause.subject.place() == effect.subject.place();
+              });
+  // Reads and ops without lowering cut the graph in pieces.
+  linker.Link([](const Finding& effect) { return IsOf(effect, graph_fragmentation); },
+              [](const Finding& cause, const Finding&) {
+                return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
+                       cause.per_step.value_or(0) >= 1;
+              });
+  // The device idles because of what the host does meanwhile.
+  linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kInput); },
+              [](const Finding& cause, const Finding&) { return IsOf(cause, input_bound); });
+  linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kTracing); },
+              [](const Finding& cause, const Finding&) { return IsOf(cause, tracing_bound); });
+  linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kCompile); },
+              [](const Finding& cause, const Finding&) {
+                return IsOf(cause, recompilation) && cause.severity != Severity::kInfo;
+              });
+  linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kCompile); },
+              [](const Finding& cause, const Finding&) { return IsOf(cause, slow_compile); });
+  CauseLinks links = linker.Take();
+  for (size_t i = 0; i < findings.size(); ++i) {
+    if (!links[i] || !IsOf(findings[*links[i]], fallback)) continue;
+    if (auto* figures = std::any_cast<RecompileFigures>(&findings[i].figures))
+      figures->mask = findings[*links[i]].subject;
+  }
+  return links;
+}
+
+namespace {
+
+// Compares the ends of a sort key that do not depend on links.
+auto SubjectKey(const Finding& finding) {
+  const Subject& s = finding.subject;
+  return std::tuple(finding.kind(), s.file, s.line, s.function, s.scope, s.op, s.graph_hash,
+                    std::string_view(finding.words.title));
+}
+
+// A finding with everything that follows from it.
+struct Tree {
+  std::vector<size_t> children;
+  Severity severity = Severity::kInfo;         // the most severe
+  std::map<const Analyzer*, int64_t> cost_ns;  // by kind
+  bool has_cost = false;
+
+  // Returns the time that the finding and its consequences cost. Findings of one kind never count
+  // the same time twice, but two kinds may, so the kind with most time counts.
+  OptInt total_ns() const {
+    OptInt most;
+    for (const auto& [kind, ns] : cost_ns) most = std::max(most.value_or(0), ns);
+    return most;
+  }
+};
+
+class Forest {
+ public:
+  Forest(const Findings& findings, const CauseLinks& links)
+      : findings_(findings), trees_(findings.size()) {
+    for (size_t i = 0; i < findings.size(); ++i) {
+      if (links[i]) trees_[*links[i]].children.push_back(i);
+    }
+    for (size_t i = 0; i < findings.size(); ++i) {
+      if (!links[i]) roots_.push_back(i), Sum(i, false);
+    }
+    Sort(roots_);
+    for (Tree& tree : trees_) Sort(tree.children);
+  }
+
+  const std::vector<size_t>& roots() const { return roots_; }
+  const Tree& Of(size_t finding) const { return trees_[finding]; }
+
+ private:
+  void Sum(size_t at, bool is_consequence) {
+    Tree& tree = trees_[at];
+    tree.severity = findings_[at].severity;
+    // Idle time that follows from something is the same time, seen from the device.
+    const bool is_same_time = is_consequence && IsOf(findings_[at], device_gap);
+    if (findings_[at].cost_ns && !is_same_time)
+      tree.cost_ns[findings_[at].analyzer] += *findings_[at].cost_ns;
+    for (const size_t child : tree.children) {
+      Sum(child, true);
+      tree.severity = std::max(tree.severity, trees_[child].severity);
+      for (const auto& [kind, ns] : trees_[child].cost_ns) tree.cost_ns[kind] += ns;
+    }
+  }
+  void Sort(std::vector<size_t>& indices) const {
+    std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
+      const auto figures = [&](size_t i) {
+        return std::tuple(trees_[i].severity == Severity::kInfo, -trees_[i].total_ns().value_or(-1),
+                          -int(trees_[i].severity), -findings_[i].per_step.value_or(-1));
+      };
+      if (figures(a) != figures(b)) return figures(a) < figures(b);
+      return SubjectKey(findings_[a]) < SubjectKey(findings_[b]);
+    });
+  }
+
+  const Findings& findings_;
+  std::vector<Tree> trees_;
+  std::vector<size_t> roots_;
+};
+
+// Appends a finding and what follows from it to `ordered`.
+void Append(Findings& findings, const Forest& forest, size_t at, int depth,
+            const std::string& because_of, Findings& ordered) {
+  const Tree& tree = forest.Of(at);
+  Finding& finding = findings[at];
+  finding.because_of = because_of;
+  finding.depth = depth;
+  finding.severity = tree.severity;
+  if (!tree.children.empty()) finding.total_cost_ns = tree.total_ns();
+  for (const size_t child : tree.children)
+    finding.consequences.push_back(findings[child].fingerprint);
+  const std::string fingerprint = finding.fingerprint;
+  ordered.push_back(std::move(finding));
+  for (const size_t child : tree.children)
+    Append(findings, forest, child, depth + 1, fingerprint, ordered);
+}
+
+}  // namespace
+
+Findings OrderByCause(Findings findings, CauseLinks links) {
+  const Forest forest(findings, links);
+  // Fingerprints number findings of one function by line, so they do not depend on the order.
+  SetFingerprints(findings);
+  Findings ordered;
+  for (const size_t root : forest.roots()) Append(findings, forest, root, 0, "", ordered);
+  return ordered;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,11 @@
+// The analyzers by name, for code that asks of which kind a finding is.
+#pragma once
+
+#include "analyzers/analyzer.h"
+
+namespace xlaprof {
+
+extern const Analyzer device_gap, fallback, graph_fragmentation, input_bound, large_transfer,
+    missing_step_mark, recompilation, slow_compile, sync_point, tracing_bound;
+
+}  // namespace xlaprof

@@ -1,0 +1,120 @@
+#include "analyzers/run/host_calls.h"
+
+#include <algorithm>
+
+#include "analyzers/run/launches.h"
+#include "analyzers/run/tables.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// Calls fn(batch, i) for each event of the process's host threads that overlaps the interval.
+template <class Fn>
+absl::Status EachHostEvent(const Run& run, int64_t process_id, Interval interval, Fn&& fn) {
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
+                                .track_ids = {},
+                                .from_ns = interval.begin_ns,
+                                .to_ns = interval.end_ns};
+  XP_TRY(options.track_ids, HostThreads(run, process_id));
+  if (options.track_ids.empty()) return absl::OkStatus();
+  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return absl::OkStatus();
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.dur_ns[i] >= 0) fn(batch, i);
+    }
+  }
+}
+
+Interval TimeOf(const EventBatch& batch, size_t i) {
+  return {batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+}
+
+// Returns whether an event belongs to the profiler and not to the program.
+bool IsOfProfiler(std::string_view name) {
+  return name.starts_with("PyTorch Profiler") || name.starts_with("Trace PyTorch Profiler");
+}
+
+// The innermost of several events, which is the shortest.
+struct Innermost {
+  StringId name = 0;
+  Interval time;
+
+  void Take(StringId event, Interval of) {
+    if (name == 0 || of.length_ns() < time.length_ns()) name = event, time = of;
+  }
+  std::optional<HostCall> Call(const Store& store) const {
+    if (name == 0) return {};
+    return HostCall{std::string(store.Text(name)), time};
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<HostCalls> CallsDuring(const Run& run, int64_t process_id, Interval interval) {
+  const Store& store = run.store();
+  const StringId python = store.Find(TextOf(Category::kPython)),
+                 step = store.Find(TextOf(Category::kStep)),
+                 scope = store.Find(TextOf(Category::kScope));
+  Innermost runtime_call, python_call;
+  XP_TRY(EachHostEvent(run, process_id, interval, [&](const EventBatch& batch, size_t i) {
+    const StringId what = batch.category[i];
+    if (what == 0 || what == step || what == scope || batch.name[i] == 0) return;
+    const Interval time = TimeOf(batch, i);
+    const int64_t covers =
+        std::min(time.end_ns, interval.end_ns) - std::max(time.begin_ns, interval.begin_ns);
+    if (2 * covers < interval.length_ns() || IsOfProfiler(store.Text(batch.name[i]))) return;
+    (what == python ? python_call : runtime_call).Take(batch.name[i], time);
+  }));
+  return HostCalls{.runtime = runtime_call.Call(store), .python = python_call.Call(store)};
+}
+
+absl::StatusOr<HostNeighbours> NeighboursOf(const Run& run, int64_t process_id, Interval interval) {
+  // Events near the interval are enough; a neighbour that is farther away explains nothing.
+  const int64_t near_ns = std::max<int64_t>(interval.length_ns(), 1'000'000);
+  HostNeighbours neighbours;
+  const Store& store = run.store();
+  StringId before = 0, after = 0;
+  Interval before_time, after_time;
+  XP_TRY(EachHostEvent(run, process_id, {interval.begin_ns - near_ns, interval.end_ns + near_ns},
+                       [&](const EventBatch& batch, size_t i) {
+                         const Interval time = TimeOf(batch, i);
+                         if (batch.name[i] == 0 || time.length_ns() == 0) return;
+                         if (time.end_ns <= interval.begin_ns) {
+                           if (before == 0 || time.end_ns > before_time.end_ns)
+                             before = batch.name[i], before_time = time;
+                         } else if (time.begin_ns >= interval.end_ns) {
+                           if (after == 0 || time.begin_ns < after_time.begin_ns)
+                             after = batch.name[i], after_time = time;
+                         }
+                       }));
+  if (before != 0) neighbours.before = HostCall{std::string(store.Text(before)), before_time};
+  if (after != 0) neighbours.after = HostCall{std::string(store.Text(after)), after_time};
+  return neighbours;
+}
+
+absl::StatusOr<LinesAround> LinesAroundTime(const Run& run, int64_t process_id, Interval interval) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  const ExecutionRow* before = nullptr;
+  const ExecutionRow* after = nullptr;
+  const auto begin_of = [](const ExecutionRow& row) {
+    return row.enqueue_ts_ns ? row.enqueue_ts_ns : row.ts_ns;
+  };
+  for (const ExecutionRow& row : executions->rows) {
+    const OptInt begin_ns = begin_of(row);
+    if (row.process_id.value_or(0) != process_id || !begin_ns || !row.site_id) continue;
+    const bool is_before = *begin_ns < interval.begin_ns;
+    const ExecutionRow*& best = is_before ? before : after;
+    if (best == nullptr || (*begin_of(*best) < *begin_ns) == is_before) best = &row;
+  }
+  LinesAround lines;
+  if (before != nullptr) lines.before = sites->SubjectOf(before->site_id).place();
+  if (after != nullptr) lines.after = sites->SubjectOf(after->site_id).place();
+  return lines;
+}
+
+}  // namespace xlaprof

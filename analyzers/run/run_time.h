@@ -1,0 +1,24 @@
+// The length of a run, with which costs are compared.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+struct RunTimes {
+  // By process: from its first to its last step, compilation or execution that has a time.
+  std::map<int64_t, int64_t> by_process;
+
+  // Returns the time of the process, or nothing if nothing in it was timed.
+  OptInt Of(int64_t process_id) const;
+  // Returns the time of the process that was timed longest.
+  OptInt longest() const;
+
+  static absl::StatusOr<RunTimes> Of(const Run& run);
+};
+
+}  // namespace xlaprof

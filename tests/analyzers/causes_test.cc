@@ -1,0 +1,128 @@
+// Tests which findings explain which, and the order in which a report shows them.
+#include "analyzers/causes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzers/kinds.h"
+#include "analyzers/recompilation.h"
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+namespace {
+
+Finding Gap(ReasonType reason, int64_t cost_ns) {
+  return {.analyzer = &device_gap, .cost_ns = cost_ns, .reason = Reason{.type = reason}};
+}
+
+Finding Recompile(ReasonType reason, int64_t cost_ns, std::vector<int64_t> compiles = {}) {
+  Finding finding{.analyzer = &recompilation,
+                  .severity = Severity::kWarning,
+                  .cost_ns = cost_ns,
+                  .reason = Reason{.type = reason}};
+  finding.evidence.push_back({.table = "compile", .rows = std::move(compiles)});
+  finding.figures = RecompileFigures();
+  return finding;
+}
+
+Finding Fallback(const std::string& op) {
+  return {.analyzer = &fallback,
+          .subject = {.file = "/x/detect.py", .line = 8, .op = op},
+          .cost_ns = 43,
+          .reason = Reason{.type = ReasonType::kNoLowering}};
+}
+
+CauseLinks Link(TimedRun& run, Findings& findings) {
+  absl::StatusOr<CauseLinks> links = LinkCauses(xlaprof::Run(run.store()), findings);
+  EXPECT_TRUE(links.ok()) << links.status();
+  return *links;
+}
+
+TEST(Causes, CompilingLeavesTheDeviceIdle) {
+  TimedRun run;
+  Findings findings{Gap(ReasonType::kCompile, 90), Recompile(ReasonType::kShapeChange, 10),
+                    Recompile(ReasonType::kConstantChange, 80)};
+  EXPECT_THAT(Link(run, findings),
+              testing::ElementsAre(std::optional<size_t>(2), std::nullopt, std::nullopt));
+}
+
+TEST(Causes, AGapWithAnotherReasonHasNoSuchCause) {
+  TimedRun run;
+  Findings findings{Gap(ReasonType::kUserScope, 90), Recompile(ReasonType::kShapeChange, 10)};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+// Adds a step in which the op ran before a compilation, or after it.
+void AddMaskedStep(TimedRun& run, int64_t step, bool op_comes_first) {
+  const int64_t first = 10 * step, second = first + 1;
+  run.Exec(fmt::format(
+      "INSERT INTO fallback (process_id, ordinal, op, count, step_id) VALUES (1, {}, "
+      "'aten::nonzero', 1, {}); INSERT INTO compile (id, process_id, ordinal, step_id, inferred) "
+      "VALUES ({}, 1, {}, {}, 0)",
+      op_comes_first ? first : second, step, step, op_comes_first ? second : first, step));
+}
+
+TEST(Causes, AMaskThatRanBeforeTheCompilesExplainsTheirSizes) {
+  TimedRun run;
+  for (int64_t step = 1; step <= 5; ++step) AddMaskedStep(run, step, true);
+  Findings findings{Recompile(ReasonType::kShapeChange, 60, {1, 2, 3, 4, 5}),
+                    Fallback("aten::nonzero")};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  const auto& figures = std::any_cast<const RecompileFigures&>(findings[0].figures);
+  ASSERT_TRUE(figures.mask);
+  EXPECT_EQ(figures.mask->line, 8);
+}
+
+TEST(Causes, AMaskAfterTheCompilesExplainsNothing) {
+  TimedRun run;
+  for (int64_t step = 1; step <= 5; ++step) AddMaskedStep(run, step, false);
+  Findings findings{Recompile(ReasonType::kShapeChange, 60, {1, 2, 3, 4, 5}),
+                    Fallback("aten::nonzero")};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, AnOpWithAFixedSizeExplainsNoSizes) {
+  TimedRun run;
+  for (int64_t step = 1; step <= 5; ++step) AddMaskedStep(run, step, true);
+  Findings findings{Recompile(ReasonType::kShapeChange, 60, {1, 2, 3, 4, 5}),
+                    Fallback("aten::isin")};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, AMissingStepMarkExplainsGraphsThatGrow) {
+  TimedRun run;
+  Findings findings{
+      Recompile(ReasonType::kNoStepMark, 106),
+      {.analyzer = &missing_step_mark, .reason = Reason{.type = ReasonType::kNoStepMark}}};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+}
+
+TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
+  // A fallback (43) changes sizes (two recompiles, 60 and 20), which leave the device idle (70).
+  Findings findings{Gap(ReasonType::kCompile, 70), Recompile(ReasonType::kShapeChange, 20),
+                    Fallback("aten::nonzero"), Recompile(ReasonType::kShapeChange, 60),
+                    Gap(ReasonType::kUserScope, 50)};
+  findings[1].subject.line = 1, findings[3].subject.line = 2;
+  findings[4].severity = Severity::kWarning;
+  const Findings ordered =
+      OrderByCause(findings, {size_t{3}, size_t{2}, std::nullopt, size_t{2}, std::nullopt});
+  ASSERT_EQ(ordered.size(), 5u);
+  EXPECT_EQ(ordered[0].kind(), "fallback");
+  EXPECT_EQ(ordered[0].total_cost_ns, 80);
+  EXPECT_EQ(ordered[0].severity, Severity::kWarning);  // as severe as what follows from it
+  EXPECT_EQ(ordered[0].depth, 0);
+  EXPECT_EQ(ordered[0].consequences.size(), 2u);
+  EXPECT_EQ(ordered[1].cost_ns, 60);
+  EXPECT_EQ(ordered[1].depth, 1);
+  EXPECT_EQ(ordered[1].because_of, ordered[0].fingerprint);
+  EXPECT_EQ(ordered[2].kind(), "device_gap");
+  EXPECT_EQ(ordered[2].depth, 2);
+  EXPECT_EQ(ordered[2].because_of, ordered[1].fingerprint);
+  EXPECT_EQ(ordered[3].cost_ns, 20);
+  EXPECT_EQ(ordered[4].depth, 0);
+  EXPECT_EQ(ordered[4].because_of, "");
+  EXPECT_FALSE(ordered[4].total_cost_ns);
+}
+
+}  // namespace
+}  // namespace xlaprof
