@@ -406,8 +406,8 @@ Checks ChecksOf(const Summary& summary) {
         return true;
       case Needs::kDevices:
         return devices;
-      case Needs::kTimedSteps:
-        return timeline && steps;
+      case Needs::kStepPeriods:
+        return timeline && (steps || summary.has_step_periods);
       case Needs::kTimedStepsOrTracing:
         return (timeline && steps) || summary.tracing_ns.has_value();
       case Needs::kTimelineOrCompileTimes:

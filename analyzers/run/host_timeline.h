@@ -1,7 +1,8 @@
 // The activity of the host at each moment, which is the activity of the leading thread. The leading
 // thread of a process is the one with the step annotations, or else with most tracing, scopes or
 // executions (in this order). If it shows nothing, a compilation on any other thread counts, and
-// between two annotated steps also a data loader's thread.
+// between two annotated steps also a data loader's thread. Without annotated steps, a loader counts
+// until an upload ends that waited for it, because the next step cannot begin earlier.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -82,6 +83,8 @@ class HostTimeline {
   };
   // Returns the sums by Doing alone, which is much cheaper for a whole run.
   std::array<int64_t, kDoingCount> TotalsDuring(Interval interval) const;
+  // Returns the times in `interval` at which the host waits for data, in order and disjoint.
+  std::vector<Interval> WaitsForData(Interval interval) const;
   // Returns false if no host thread of the process has such events. kNothing then has no meaning.
   bool has_events() const { return has_events_; }
   // Returns the number of events of the Python tracer that started inside `interval` on the leading
