@@ -134,6 +134,11 @@ inline constexpr Threshold kCleanStepsAfterBurst{
     int64_t{3}, Unit::kCount, "A burst is over after this many clean steps.",
     "Fewer may only be a pause. In addition, at least as many steps must be clean as the burst lasted."};
 
+inline constexpr Threshold kRoundsOfPieces{
+    int64_t{3}, Unit::kCount,
+    "Graphs that run in the same order this many times are pieces of one iteration.",
+    "Fewer rounds may only be a change of shape and back."};
+
 // --- recompilation, derived from counts ---
 inline constexpr Threshold kReportsWithWindows{
     int64_t{4}, Unit::kCount,
