@@ -11,6 +11,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/steps.h"
@@ -229,6 +230,9 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
            LaunchesIn(of.run, of.device.time.process_id, activity.scope));
   }
   for (const auto& [ns, gap] : idle.longest) figures.parts_ns.push_back(ns);
+  if (activity.doing == Doing::kUserCode) {
+    XP_TRY(figures.fetches, FetchesBefore(of.run, of.device.time.process_id, idle.longest));
+  }
   return figures;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/run/capture_settings.h"
+#include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/launches.h"
 
@@ -67,6 +68,7 @@ struct DeviceGapFigures {
   DeviceGapVerdict verdict = DeviceGapVerdict::kPattern;
   SlowSettings settings;          // the capture's settings
   std::vector<int64_t> parts_ns;  // the part with this cause, per gap in Finding::evidence
+  FetchesBeforeGaps fetches;      // fetches from the device, before the gaps in Finding::evidence
 };
 
 // Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.

@@ -164,10 +164,19 @@ std::string SlowedBy(const std::string& what) {
       what);
 }
 
+// Returns what the host did before it left the device idle, if that is known.
+std::string AfterFetch(const DeviceGapFigures& figures) {
+  const FetchesBeforeGaps& fetches = figures.fetches;
+  if (2 * fetches.gaps <= int64_t(figures.parts_ns.size())) return "";
+  return fmt::format("Before {} of the {}, the host fetched data from the device{}.", fetches.gaps,
+                     Plural(int64_t(figures.parts_ns.size()), "longest gap"),
+                     fetches.name.empty() ? "" : " (" + fetches.name + ")");
+}
+
 std::string Why(const Finding& finding, const DeviceGapFigures& figures) {
   switch (figures.verdict) {
     case DeviceGapVerdict::kPattern:
-      return "";
+      return AfterFetch(figures);
     case DeviceGapVerdict::kRare:
       return fmt::format("It is the main cause of only {}.", Plural(*finding.count, "gap"));
     case DeviceGapVerdict::kPricedElsewhere:
