@@ -80,6 +80,8 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   XP_TRY(report.summary, Summarize(run));
   XP_TRY(const SteadyStep* steady, run.Get<SteadyStep>());
   report.steady = *steady;
+  XP_TRY(const ScopeTotals* scopes, run.Get<ScopeTotals>());
+  report.scopes = *scopes;
   XP_TRY(report.recordings, RecordingCosts(run));
   report.findings = std::move(findings);
   return report;
