@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/shape_executions.h"
@@ -408,6 +409,8 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(auto outside, OutsideJit(run, facts));
   MergeProcesses<OutsideJitFigures>(&outside);
   for (auto& [process_id, finding] : outside) findings.push_back(std::move(finding));
+  XP_TRY(Findings of_torch_compile, FromDynamo(run));
+  for (Finding& finding : of_torch_compile) findings.push_back(std::move(finding));
   XP_TRY(Findings counted, FromCounts(run, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;
