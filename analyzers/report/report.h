@@ -23,6 +23,7 @@ struct ReportIssue {
   std::string advice;
   int64_t count = 0;
   std::optional<int64_t> offset, line;
+  bool is_packed = false;  // the offset is one of the decompressed content
 };
 
 struct Report {

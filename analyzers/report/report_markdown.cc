@@ -183,7 +183,7 @@ class MarkdownReport {
     for (const ReportIssue& issue : report_.issues)
       Add("- {}: {}\n", Prose(TextOf(issue.severity)), Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
-      if (!source.imported)
+      if (!source.imported && !HoldsImported(report_, source))
         Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
             Prose(source.note.value_or("not recognised")));
     }

@@ -396,7 +396,7 @@ class TextReport {
   void NotRead() {
     std::map<std::string, std::vector<std::string>> groups;  // by the reason
     for (const SourceRow& source : report_.sources) {
-      if (source.imported) continue;
+      if (source.imported || HoldsImported(report_, source)) continue;
       if (source.derived_from) {
         groups["made from other files, not counted twice"].push_back(names_.Short(source.path));
       } else if (source.format) {
