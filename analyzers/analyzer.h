@@ -18,7 +18,7 @@ namespace xlaprof {
 enum class Needs {
   kNothing,
   kDevices,                 // times of a device's work
-  kTimedSteps,              // a timeline with steps
+  kStepPeriods,             // a timeline with steps, or with the executions of steps
   kTimedStepsOrTracing,     // or metrics that time the tracing
   kTimelineOrCompileTimes,  // a timeline, or metrics that time compilations
   kTimelineOrExecuteTimes,  // a timeline, or metrics that time executions

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_calls.h"
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/scope_place.h"
@@ -325,6 +327,11 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
            LaunchesIn(of.run, of.device.time.process_id, activity.scope));
   }
   XP_TRY(NameCalls(of, cause, part, figures));
+  if (activity.doing == Doing::kUserCode) {
+    XP_TRY(figures.fetches,
+           FetchesBefore(of.run, of.device.time.process_id,
+                         std::span(part.longest).first(figures.parts_ns.size())));
+  }
   return figures;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/run/capture_settings.h"
+#include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/launches.h"
 
@@ -81,6 +82,7 @@ struct DeviceGapFigures {
   SourcePlace line_before, line_after;
 
   bool recurs() const { return verdict == DeviceGapVerdict::kPattern; }
+  FetchesBeforeGaps fetches;      // fetches from the device, before the gaps in Finding::evidence
 };
 
 // Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.

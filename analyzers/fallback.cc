@@ -9,8 +9,10 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/early_cuts.h"
+#include "analyzers/run/fallback_copies.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -64,9 +66,10 @@ FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const E
   return figures;
 }
 
-// Sets the cost of the op, if the waits of its cut or its transfers were measured.
-void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, FallbackOpFigures& figures,
-             Finding& finding) {
+// Sets the cost of the op, if the waits of its cut or its transfers were measured. The sums of
+// metrics are divided by the calls of each op.
+void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, const FallbackCopies& copies,
+             FallbackOpFigures& figures, Finding& finding) {
   if (cut != nullptr && cut->wait_ns) {
     figures.cost = FallbackOpFigures::Cost::kWaits;
     figures.measured = cut->waits_measured;
@@ -75,11 +78,19 @@ void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, FallbackOpFigu
     figures.cost = FallbackOpFigures::Cost::kTransfers;
     figures.measured = transfers.count;
     finding.cost_ns = transfers.dur_ns;
+  } else if (copies.copy_ns() > 0 && finding.count) {
+    figures.cost = FallbackOpFigures::Cost::kShareOfMetrics;
+    figures.measured = copies.copies();
+    figures.measured_ns = copies.copy_ns();
+    figures.copied_calls = copies.calls;
+    figures.has_reads = copies.has_reads;
+    finding.cost_ns =
+        Whole(double(copies.copy_ns()) * double(*finding.count) / double(copies.calls));
   }
 }
 
 Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp& transfers,
-               OptInt steps) {
+               const FallbackCopies& copies, OptInt steps) {
   Finding finding;
   const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
   if (cut != nullptr) finding.subject = cut->subject;
@@ -99,7 +110,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   }
   finding.evidence.push_back({.table = "fallback"});
   FallbackOpFigures figures = FiguresOf(op, cuts, cut);
-  SetCost(cut, transfers, figures, finding);
+  SetCost(cut, transfers, copies, figures, finding);
   finding.figures = FallbackFigures(std::move(figures));
   return finding;
 }
@@ -141,9 +152,10 @@ static absl::StatusOr<Findings> FindFallbacks(const Run& run) {
   XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   XP_TRY(auto transfers, TransfersByOp(run));
+  XP_TRY(const FallbackCopies* copies, run.Get<FallbackCopies>());
   Findings findings;
   for (const FallbackOp& op : cuts->ops)
-    findings.push_back(FromOp(op, *cuts, transfers[op.op], counts->all));
+    findings.push_back(FromOp(op, *cuts, transfers[op.op], *copies, counts->all));
   for (const UnnamedCalls& calls : cuts->unnamed)
     findings.push_back(FromUnnamed(calls, *cuts, counts->all));
   XP_TRY(FindProgramOnCpu(run, findings));

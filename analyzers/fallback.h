@@ -24,8 +24,9 @@ struct FallbackOpFigures {
   };
   enum class Cost : uint8_t {
     kUnmeasured,
-    kWaits,      // time that the host waited for the executions of the cut
-    kTransfers,  // time of the transfers at the op's places
+    kWaits,           // time that the host waited for the executions of the cut
+    kTransfers,       // time of the transfers at the op's places
+    kShareOfMetrics,  // part of the time of all ops' copies, which metrics sum up
   };
   std::optional<Cut> cut;
   std::vector<Subject> candidates;      // cuts that may be the op's, if its cut is not known
@@ -34,6 +35,10 @@ struct FallbackOpFigures {
   bool is_printed = false;              // torch calls it to print a tensor
   Cost cost = Cost::kUnmeasured;
   int64_t measured = 0;  // executions or transfers whose time is the cost
+  // Set for kShareOfMetrics: the time of all ops' copies, the calls of all ops, and whether reads of
+  // numbers were subtracted.
+  int64_t measured_ns = 0, copied_calls = 0;
+  bool has_reads = false;
 };
 
 // Calls at a line for which torch_xla does not name the op. Finding::count is the number of calls.

@@ -1,5 +1,6 @@
 // Finds steps that wait for training data. This is the time that the leading thread spends in the
-// input pipeline, or between two steps while a loader works, as a part of the steady time.
+// input pipeline, or between two steps while a loader works, as a part of the steady time. A loader
+// may fetch several batches at once, so the time counts, and not the number of steps that wait.
 #include "analyzers/input_bound.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/scope_place.h"
+#include "analyzers/run/step_periods.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 
@@ -40,27 +42,22 @@ DataLoading LoadingOf(const Contents& contents) {
              : DataLoading::kInWorkers;
 }
 
-// Returns the time of each process's steady steps: from the end of a step to the end of the next.
-std::map<int64_t, std::vector<Interval>> PeriodsByProcess(const Steps& steps) {
-  std::map<int64_t, std::vector<Interval>> periods;
-  for (const StepSpan& step : steps.all) {
-    if (!step.steady()) continue;
-    std::vector<Interval>& of = periods[step.process_id];
-    const int64_t end_ns = *step.ts_ns + *step.dur_ns;
-    const int64_t begin_ns = of.empty() ? *step.ts_ns : std::min(*step.ts_ns, of.back().end_ns);
-    if (end_ns > begin_ns && (of.empty() || end_ns > of.back().end_ns)) {
-      of.push_back({of.empty() ? begin_ns : of.back().end_ns, end_ns});
-    }
-  }
-  return periods;
-}
-
 // The waits of one process's steps for data.
 struct Waits {
   int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
+  int64_t longest_ns = 0;                             // all waits of one step are one wait
+  int64_t last_wait = 0;                              // 1: the first step
   std::vector<std::pair<int64_t, Interval>> longest;  // wait and step, longest wait first
   Activity activity;                                  // the longest part of the waits
 };
+
+// Returns the longest of the waits in a process's only step.
+int64_t LongestIn(const Interval& step, const HostTimeline& host) {
+  int64_t longest_ns = 0;
+  for (const Interval& wait : host.WaitsForData(step))
+    longest_ns = std::max(longest_ns, wait.length_ns());
+  return longest_ns;
+}
 
 Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, int64_t process,
               int64_t median_step_ns) {
@@ -69,17 +66,22 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
       .process = process, .window_ns = window.length_ns(), .steps = int64_t(periods.size())};
   std::map<Activity, int64_t> scopes;
   HostTimeline::Walk walk(host);
-  for (const Interval& period : periods) {
+  for (size_t i = 0; i < periods.size(); ++i) {
     int64_t wait_ns = 0;
-    for (const ActivityShare& share : walk.During(period)) {
+    for (const ActivityShare& share : walk.During(periods[i])) {
       if (share.activity.doing != Doing::kInput) continue;
       wait_ns += share.ns;
       scopes[share.activity] += share.ns;
     }
     waits.wait_ns += wait_ns;
-    if (double(wait_ns) > policy::kWaitShareOfStep * double(median_step_ns)) ++waits.waited_steps;
-    if (wait_ns > 0) waits.longest.emplace_back(wait_ns, period);
+    waits.longest_ns = std::max(waits.longest_ns, wait_ns);
+    if (double(wait_ns) > policy::kWaitShareOfStep * double(median_step_ns)) {
+      ++waits.waited_steps;
+      waits.last_wait = int64_t(i) + 1;
+    }
+    if (wait_ns > 0) waits.longest.emplace_back(wait_ns, periods[i]);
   }
+  if (periods.size() == 1) waits.longest_ns = LongestIn(periods.front(), host);
   int64_t most_ns = 0;
   for (const auto& [activity, ns] : scopes) {
     if (ns > most_ns) most_ns = ns, waits.activity = activity;
@@ -90,19 +92,39 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
   return waits;
 }
 
+int64_t MedianLength(const std::vector<Interval>& periods) {
+  std::vector<int64_t> lengths;
+  for (const Interval& period : periods) lengths.push_back(period.length_ns());
+  std::ranges::sort(lengths);
+  return Median(lengths).value_or(0);
+}
+
 // Returns the waits of the process that waits longest, or nothing if no host was recorded.
 absl::StatusOr<std::optional<Waits>> WorstWaits(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
-  const int64_t median_step_ns = Median(steps->steady_ns).value_or(0);
+  XP_TRY(const StepPeriods* step_periods, run.Get<StepPeriods>());
   std::optional<Waits> worst;
-  for (const auto& [process, periods] : PeriodsByProcess(*steps)) {
+  for (const auto& [process, periods] : step_periods->steady) {
     if (periods.empty()) continue;
     XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process));
     if (!host->has_events()) continue;
-    Waits waits = WaitsIn(periods, *host, process, median_step_ns);
+    Waits waits =
+        WaitsIn(periods, *host, process, Median(steps->steady_ns).value_or(MedianLength(periods)));
     if (!worst || waits.wait_ns > worst->wait_ns) worst = std::move(waits);
   }
   return worst;
+}
+
+// Judges the waits without the longest one if it is most of them, because anything may happen once.
+WaitPattern PatternOf(const Waits& waits) {
+  const double rest_ns = double(waits.wait_ns - waits.longest_ns);
+  if (2 * waits.longest_ns > waits.wait_ns &&
+      rest_ns < policy::kInputShare * double(waits.window_ns - waits.longest_ns))
+    return WaitPattern::kMostlyOneWait;
+  const double quiet_steps = double(waits.steps - waits.last_wait);
+  if (quiet_steps >= policy::kStepsWithoutWaitShare * double(waits.steps))
+    return WaitPattern::kStopped;
+  return WaitPattern::kRepeats;
 }
 
 absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits) {
@@ -117,15 +139,16 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   XP_TRY(std::optional<Waits> worst, WorstWaits(run));
   if (!worst || worst->window_ns <= 0) return findings;
   InputBoundFigures figures{.share = double(worst->wait_ns) / double(worst->window_ns),
-                            .steps = worst->steps};
+                            .steps = worst->steps,
+                            .pattern = PatternOf(*worst),
+                            .longest_ns = worst->longest_ns,
+                            .last_wait = worst->last_wait};
   if (figures.share < policy::kInputShare) return findings;
-  figures.repeats =
-      double(worst->waited_steps) >= policy::kStepsThatWaitShare * double(worst->steps) &&
-      worst->steps >= policy::kNotOnce;
   XP_TRY(const Contents* contents, run.Get<Contents>());
   figures.loading = LoadingOf(*contents);
 
-  Finding finding{.severity = figures.repeats ? Severity::kWarning : Severity::kInfo,
+  const bool repeats = figures.pattern == WaitPattern::kRepeats;
+  Finding finding{.severity = repeats ? Severity::kWarning : Severity::kInfo,
                   .count = worst->waited_steps,
                   .per_step = double(worst->waited_steps) / double(worst->steps),
                   .cost_ns = worst->wait_ns};
@@ -148,13 +171,13 @@ extern const Analyzer input_bound{
     .name = "input_bound",
     .summary = "steps that wait for training data",
     .meaning =
-        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works.",
-    .looks_at = "steps with times and the host's input events",
+        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If the profile does not mark steps, only waits for a batch that torch_xla then uploads are seen.",
+    .looks_at = "steps with times, or executions of steps, and the host's input events",
     .find = FindInputBound,
     .say = SayInputBound,
-    .needs = Needs::kTimedSteps,
-    .thresholds = {policy::kInputShare, policy::kHighInputShare, policy::kStepsThatWaitShare,
-                   policy::kWaitShareOfStep, policy::kNotOnce},
+    .needs = Needs::kStepPeriods,
+    .thresholds = {policy::kInputShare, policy::kHighInputShare, policy::kStepsWithoutWaitShare,
+                   policy::kWaitShareOfStep},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

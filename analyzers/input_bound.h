@@ -17,10 +17,19 @@ enum class DataLoading : uint8_t {
   kInWorkers,     // in processes of its own
 };
 
+// The course of the waits. Only waits that repeat are a warning.
+enum class WaitPattern : uint8_t {
+  kRepeats,
+  kMostlyOneWait,  // without the longest wait, little is left
+  kStopped,        // no step waits in the second half
+};
+
 struct InputBoundFigures {
-  double share = 0;      // the part of the steady time
-  int64_t steps = 0;     // steady steps
-  bool repeats = false;  // enough steps wait to call it a pattern
+  double share = 0;   // the part of the steady time
+  int64_t steps = 0;  // steady steps
+  WaitPattern pattern = WaitPattern::kRepeats;
+  int64_t longest_ns = 0;  // the longest wait
+  int64_t last_wait = 0;   // the number of the last step that waits; 1 is the first steady step
   DataLoading loading = DataLoading::kUnknown;
   std::vector<int64_t> waits_ns;  // the wait in each step of Finding::evidence
 };

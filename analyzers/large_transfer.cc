@@ -9,6 +9,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/fallback_copies.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
 #include "core/base/metric_names.h"
@@ -144,7 +145,7 @@ Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution;
 // Judges transfers by their bytes alone. They are a finding if, at the link's best speed, they take
 // a considerable part of the execution time. Reports without step marks (2019) are judged per
 // execution, because a step has at least one.
-Findings TransfersFromMetrics(const Metrics& metrics) {
+Findings TransfersFromMetrics(const Metrics& metrics, const FallbackCopies& copies_of_ops) {
   Findings findings;
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
@@ -156,6 +157,9 @@ Findings TransfersFromMetrics(const Metrics& metrics) {
                                  std::pair(metric_names::kOutboundData, Direction::kToDevice)}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
+    // Copies of ops without lowering have their price at the finding about these ops.
+    if ((direction == Direction::kToDevice ? copies_of_ops.uploads : copies_of_ops.fetches) > 0)
+      continue;
     // In a single cumulative report, the sum includes the first upload (all weights). The usual
     // size is not affected by it.
     const OptReal usual = metrics.recent ? OptReal(data->mean()) : data->usual();
@@ -222,8 +226,9 @@ Findings FromValues(const Metrics& metrics) {
   return {finding};
 }
 
-// Judges transfers by reports that time the uploads but do not count their bytes.
-Findings FromTimes(const Metrics& metrics) {
+// Judges transfers by reports that time the uploads but do not count their bytes. Uploads that are
+// the results of ops without lowering have their price at the finding about these ops.
+Findings FromTimes(const Metrics& metrics, const FallbackCopies& copies) {
   const MetricsState* state = metrics.steady();
   const MetricState* uploads = state ? TimedCopies(*state, Direction::kToDevice) : nullptr;
   if (!uploads || uploads->samples < policy::kManyTimedUploads) return {};
@@ -248,8 +253,12 @@ Findings FromTimes(const Metrics& metrics) {
                   .cost_ns = Whole(uploads->sum),
                   .reason = Reason{.type = ReasonType::kToDevice}};
   finding.evidence = {{.table = "metric", .rows = {metrics.last->Find(kTimedUploads)->id}}};
-  finding.figures =
-      LargeTransferFigures(TimedUploads{.share = share, .mean_ns = Whole(uploads->mean())});
+  TimedUploads figures{.share = share, .mean_ns = Whole(uploads->mean())};
+  if (copies.uploads > 0) {
+    finding.severity = Severity::kInfo;
+    figures.fallback_calls = copies.calls;
+  }
+  finding.figures = LargeTransferFigures(figures);
   return {finding};
 }
 
@@ -260,14 +269,16 @@ absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
   });
   if (has_times) return FromRows(run, *transfers);
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-  Findings findings = TransfersFromMetrics(*metrics);
+  XP_TRY(const FallbackCopies* copies, run.Get<FallbackCopies>());
+  Findings findings = TransfersFromMetrics(*metrics, *copies);
   auto tells_uploads = [&] {
     return std::ranges::any_of(findings, [](const Finding& finding) {
       return finding.reason->type == ReasonType::kToDevice;
     });
   };
   if (!tells_uploads()) std::ranges::move(FromValues(*metrics), std::back_inserter(findings));
-  if (!tells_uploads()) std::ranges::move(FromTimes(*metrics), std::back_inserter(findings));
+  if (!tells_uploads())
+    std::ranges::move(FromTimes(*metrics, *copies), std::back_inserter(findings));
   return findings;
 }
 

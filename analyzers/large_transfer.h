@@ -50,6 +50,7 @@ struct SmallUploads {
 struct TimedUploads {
   double share = 0;  // the part of the time of uploads, executions and compilations
   int64_t mean_ns = 0;
+  int64_t fallback_calls = 0;  // calls of ops without lowering whose results these are; 0: others
 };
 
 using LargeTransferFigures = std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads>;

@@ -149,6 +149,11 @@ inline constexpr Threshold kCleanStepsAfterBurst{
     int64_t{3}, Unit::kCount, "A burst is over after this many clean steps.",
     "Fewer may only be a pause. In addition, at least as many steps must be clean as the burst lasted."};
 
+inline constexpr Threshold kRoundsOfPieces{
+    int64_t{3}, Unit::kCount,
+    "Graphs that run in the same order this many times are pieces of one iteration.",
+    "Fewer rounds may only be a change of shape and back."};
+
 // --- recompilation, derived from counts ---
 inline constexpr Threshold kReportsWithWindows{
     int64_t{4}, Unit::kCount,
@@ -302,14 +307,15 @@ inline constexpr Threshold kHostMemoryOpPart{
 
 // --- input_bound ---
 inline constexpr Threshold kInputShare{
-    0.05, Unit::kShare, "Waiting for data is a finding from this share of the steady time on.",
-    "XProf calls a program moderately input bound from this share on."};
+    0.05, Unit::kShare,
+    "Waiting for data is a finding from this share of the steady time on, and a warning unless one wait is most of it and the others are a smaller share.",
+    "XProf calls a program moderately input bound from this share on. One long wait, such as that for the first batch of an epoch, is not a pattern."};
 inline constexpr Threshold kHighInputShare{
     0.20, Unit::kShare, "The reason is `high` instead of `moderate` from this share on.",
     "XProf calls a program highly input bound from this share on."};
-inline constexpr Threshold kStepsThatWaitShare{
-    0.5, Unit::kShare, "Waiting for data is a warning if at least this share of the steps waits.",
-    "If fewer steps wait, the cause is the end of an epoch or a cold cache."};
+inline constexpr Threshold kStepsWithoutWaitShare{
+    0.5, Unit::kShare, "If no step waits in this last share of the steps, it is not a warning.",
+    "The loader was slow only at first, for example because a cache was cold."};
 inline constexpr Threshold kWaitShareOfStep{
     0.01, Unit::kShare,
     "A step counts as waiting if it waits longer than this share of the median step.",

@@ -6,7 +6,9 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/group_by_cause.h"
+#include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/shape_executions.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
@@ -370,8 +372,11 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     if (!unmarked->reads.empty() && unmarked->grow()) growing[process_id] = *unmarked;
   }
   std::vector<std::pair<int64_t, Finding>> found;
+  XP_TRY(const IterationPieces* pieces, run.Get<IterationPieces>());
   for (const CompileSite& site : facts.sites) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
+    const bool is_somewhere = site.place.empty() && site.function.empty();
+    if (is_somewhere && pieces->processes.contains(site.process_id)) continue;
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
     for (size_t i = 0; i < site.compiles.size(); ++i) {
@@ -407,6 +412,8 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(auto outside, OutsideJit(run, facts));
   MergeProcesses<OutsideJitFigures>(&outside);
   for (auto& [process_id, finding] : outside) findings.push_back(std::move(finding));
+  XP_TRY(Findings of_torch_compile, FromDynamo(run));
+  for (Finding& finding : of_torch_compile) findings.push_back(std::move(finding));
   XP_TRY(Findings counted, FromCounts(run, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;
@@ -422,28 +429,17 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,
-                   policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,
-                   policy::kMostlyCompilingShare,
-                   policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,
-                   policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,
-                   policy::kBurstCompiles,
-                   policy::kBurstSteps,
-                   policy::kBurstPartOfRun,
-                   policy::kCleanStepsAfterBurst,
-                   policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean,
-                   policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,
-                   policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,
-                   policy::kManyCompiles,
-                   policy::kManyGraphs,
-                   policy::kManyOperations,
-                   policy::kSureOperationNames,
-                   policy::kRepeatedOperation,
+    .thresholds = {policy::kMinWarmUpSteps,      policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,       policy::kMostlyCompilingShare,
+                   policy::kDearCompilingShare,  policy::kDearCompilingNs,
+                   policy::kCheapCompilingShare, policy::kRareSizeShare,
+                   policy::kBurstCompiles,       policy::kBurstSteps,
+                   policy::kBurstPartOfRun,      policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,      policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean, policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,       policy::kManyCompiles,
+                   policy::kManyGraphs,          policy::kManyOperations,
+                   policy::kSureOperationNames,  policy::kRepeatedOperation,
                    policy::kOperationInputs}};
 }  // namespace xlaprof

@@ -1,6 +1,6 @@
 // The figures of recompilation. Findings from counts alone have CountFigures (recompile/counts.h),
-// findings about single operations have OutsideJitFigures (recompile/outside_jit.h), and all others
-// have RecompileFigures.
+// findings about single operations have OutsideJitFigures (recompile/outside_jit.h), those from
+// torch.compile's own log have DynamoFigures (recompile/dynamo.h), and all others RecompileFigures.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 #include "analyzers/finding.h"
 #include "analyzers/recompile/cause_group.h"
 #include "analyzers/recompile/counts.h"
+#include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/recompile/padding.h"
 
@@ -79,9 +80,10 @@ struct RecompileFigures {
 
 // Returns the words of a finding of the analyzer `recompilation`.
 Words SayRecompilation(const Finding& finding, Framework framework);
-// Return the words of its findings that come from counts alone, and of those about single
-// operations.
+// Return the words of its findings that come from counts alone, of those about single operations,
+// and of those from torch.compile's own log.
 Words SayRecompileCounts(const Finding& finding, Framework framework);
 Words SayOutsideJit(const Finding& finding, Framework framework);
+Words SayDynamo(const Finding& finding);
 
 }  // namespace xlaprof

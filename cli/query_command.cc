@@ -10,6 +10,7 @@
 
 #include "cli/input_options.h"
 #include "cli/query_output.h"
+#include "cli/query_views.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "profiler/store/store.h"
@@ -95,7 +96,9 @@ absl::Status SqlError(sqlite3* db, std::string_view sql, const char* statement) 
   std::string hint;
   if (message.starts_with("no such table")) {
     hint =
-        "\nTables: event, arg, flow, counter_sample, and those of SELECT name FROM sqlite_schema";
+        "\nTables: event, arg, flow, counter_sample, and those of SELECT name FROM sqlite_schema. "
+        "Views: findings, steps, compiles_by_site, and others of SELECT name FROM "
+        "sqlite_temp_schema";
   }
   return Invalid("{}{}{}", message, where, hint);
 }
@@ -167,7 +170,8 @@ absl::Status Query(const QueryOptions& options) {
   bool printed = false;
   absl::Status status;
   XP_TRY(WithInput(input, [&](Store& store) {
-    status = QueryOn(store, options, &printed);
+    status = AddQueryViews(options.sql, store);
+    if (status.ok()) status = QueryOn(store, options, &printed);
     // After rows were printed, the query is not repeated on salvaged data, which would print them
     // again.
     return absl::IsDataLoss(status) && !printed ? status : absl::OkStatus();

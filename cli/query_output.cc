@@ -128,7 +128,7 @@ class CsvOutput : public QueryOutput {
   explicit CsvOutput(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
 
   void Begin(sqlite3_stmt* stmt) override {
-    if (!first_) std::fputs("\r\n", out_);
+    if (!first_) std::fputc('\n', out_);
     first_ = false;
     std::string line;
     for (int i = 0; i < sqlite3_column_count(stmt); ++i)
@@ -154,7 +154,7 @@ class CsvOutput : public QueryOutput {
   // Prints a line. Control sequences are kept only in files and pipes, not on a terminal.
   void Print(std::string& line) {
     if (terminal_) line = Printable(line, /*keep_newlines=*/true);
-    line += "\r\n";
+    line += '\n';
     std::fwrite(line.data(), 1, line.size(), out_);
   }
 

@@ -25,14 +25,7 @@ constexpr int64_t kMappedBytes = INT32_MAX;
 absl::Status StoreFindings(const Findings& findings, Store& store) {
   XP_TRY(store.Exec("PRAGMA synchronous=NORMAL"));
   XP_TRY(store.Begin());
-  int64_t rank = 0;
-  for (const Finding& finding : findings) {
-    XP_TRY(store.Run(
-        "INSERT INTO finding (id, fingerprint, kind, severity, title, count, cost_ns, json) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        ++rank, finding.fingerprint, finding.kind(), finding.severity, finding.words.title,
-        finding.count, finding.cost_ns, FindingJson(finding)));
-  }
+  XP_TRY(InsertFindings(findings, "main", store));
   return store.Commit();
 }
 
@@ -60,6 +53,19 @@ absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
 }
 
 }  // namespace
+
+absl::Status InsertFindings(const Findings& findings, std::string_view database, Store& store) {
+  const std::string sql = fmt::format(
+      "INSERT INTO {}.finding (id, fingerprint, kind, severity, title, count, cost_ns, json) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+      database);
+  int64_t rank = 0;
+  for (const Finding& finding : findings) {
+    XP_TRY(store.Run(sql, ++rank, finding.fingerprint, finding.kind(), finding.severity,
+                     finding.words.title, finding.count, finding.cost_ns, FindingJson(finding)));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CheckStoreOutput(const fs::path& output, bool force) {
   std::error_code error;

@@ -8,11 +8,10 @@
 #include "core/base/version.h"
 #include "exporters/exporter.h"
 #include "exporters/sqlite/row_inserter.h"
+#include "exporters/sqlite/sqlite_sql.h"
 #include "profiler/store/ordered_events.h"
 
 namespace xlaprof {
-
-extern const char* const kSqliteTablesSql;
 
 namespace {
 

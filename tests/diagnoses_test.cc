@@ -26,8 +26,8 @@ std::string NeedsText(Needs needs) {
       return "";
     case Needs::kDevices:
       return "times of a device's work";
-    case Needs::kTimedSteps:
-      return "a timeline with steps";
+    case Needs::kStepPeriods:
+      return "a timeline with steps, or with the executions of steps";
     case Needs::kTimedStepsOrTracing:
       return "a timeline with steps, or metrics that time tracing";
     case Needs::kTimelineOrCompileTimes:

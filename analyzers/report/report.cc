@@ -27,20 +27,22 @@ absl::Status ReadTables(const Run& run, Report& report) {
   XP_TRY(report.sources, run.store().Rows<SourceRow>("ORDER BY id"));
   XP_TRY(report.runs, run.store().Rows<RunRow>("ORDER BY id"));
   XP_TRY(report.processes, run.store().Rows<ProcessRow>("ORDER BY id"));
-  std::map<OptInt, std::string> path_of_source;
-  for (const SourceRow& source : report.sources) path_of_source[source.id] = source.path;
+  std::map<OptInt, const SourceRow*> source_of;
+  for (const SourceRow& source : report.sources) source_of[source.id] = &source;
   XP_TRY(std::vector<ImportIssueRow> issues,
          run.store().Rows<ImportIssueRow>(
              "ORDER BY severity = 'error' DESC, severity = 'warning' DESC, "
              "source_id, code"));
   for (ImportIssueRow& issue : issues) {
-    report.issues.push_back({.path = path_of_source[issue.source_id],
+    const SourceRow* source = source_of[issue.source_id];
+    report.issues.push_back({.path = source != nullptr ? source->path : "",
                              .code = std::move(issue.code),
                              .severity = issue.severity,
                              .advice = std::move(issue.advice),
                              .count = issue.count,
                              .offset = issue.first_offset,
-                             .line = issue.first_line});
+                             .line = issue.first_line,
+                             .is_packed = source != nullptr && source->unpacked_bytes});
   }
   XP_TRY(report.settings,
          run.store().Rows<SettingRow>("ORDER BY name, value, process_id IS NULL, process_id"));
@@ -80,6 +82,8 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   XP_TRY(report.summary, Summarize(run));
   XP_TRY(const SteadyStep* steady, run.Get<SteadyStep>());
   report.steady = *steady;
+  XP_TRY(const ScopeTotals* scopes, run.Get<ScopeTotals>());
+  report.scopes = *scopes;
   XP_TRY(report.recordings, RecordingCosts(run));
   report.findings = std::move(findings);
   return report;

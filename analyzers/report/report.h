@@ -9,6 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/report/recording_cost.h"
 #include "analyzers/report/summary.h"
+#include "analyzers/run/scope_totals.h"
 #include "analyzers/run/steady_step.h"
 
 namespace xlaprof {
@@ -22,6 +23,7 @@ struct ReportIssue {
   std::string advice;
   int64_t count = 0;
   std::optional<int64_t> offset, line;
+  bool is_packed = false;  // the offset is one of the decompressed content
 };
 
 struct Report {
@@ -35,6 +37,7 @@ struct Report {
   std::vector<ProcessRow> processes;
   Summary summary;
   SteadyStep steady;
+  ScopeTotals scopes;
   Findings findings;
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // settings that slowed the run itself

@@ -76,6 +76,15 @@ Json Of(const RecordingCost& recording) {
           {"bytes", recording.bytes}};
 }
 
+Json Of(const ScopeTotal& scope) {
+  return {{"name", Words(scope.name)},
+          {"file", scope.place.file ? Json(Words(*scope.place.file)) : Json()},
+          {"line", Nullable(scope.place.line)},
+          {"count", scope.count},
+          {"total_ns", scope.total_ns},
+          {"self_ns", scope.self_ns}};
+}
+
 Json Of(const Summary::Device& device) {
   return {{"name", device.name},
           {"busy_ns", device.busy_ns},
@@ -205,6 +214,7 @@ Json SummaryOf(const Report& report) {
           {"device_busy_ns", Nullable(summary.device_busy_ns)},
           {"device_idle_ns", Nullable(summary.device_idle_ns)},
           {"steady_step", Of(report.steady)},
+          {"scopes", ListOf(report.scopes.longest)},
           {"devices", ListOf(summary.devices)},
           {"coverage", ListOf(summary.coverage)},
           {"settings", ListOf(report.settings)},

@@ -29,6 +29,7 @@ class MarkdownReport {
     Add("**xlaprof {}**: {}\n", kVersion, Prose(HeadText(report_, names_)));
     if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", Prose(slice));
     Steps();
+    Scopes();
     Findings_();
     About();
     return std::move(out_);
@@ -72,6 +73,16 @@ class MarkdownReport {
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
       Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
           100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
+    }
+  }
+
+  void Scopes() {
+    if (report_.scopes.longest.empty()) return;
+    Add("\n| scope | count | total | self |\n| --- | ---: | ---: | ---: |\n");
+    for (const ScopeTotal& scope : report_.scopes.longest) {
+      Add("| {}{} | {} | {} | {} |\n", Prose(scope.name),
+          scope.place.line ? Prose(" at " + scope.place.place().text()) : "",
+          CountText(scope.count), DurationText(scope.total_ns), DurationText(scope.self_ns));
     }
   }
 
@@ -175,7 +186,7 @@ class MarkdownReport {
     for (const ReportIssue& issue : report_.issues)
       Add("- {}: {}\n", Prose(TextOf(issue.severity)), Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
-      if (!source.imported)
+      if (!source.imported && !HoldsImported(report_, source))
         Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
             Prose(source.note.value_or("not recognised")));
     }

@@ -32,6 +32,7 @@ class TextReport {
   std::string Write() {
     Head();
     Steps();
+    Scopes();
     Findings_();
     Missing();
     Slowed();
@@ -144,6 +145,31 @@ class TextReport {
     std::string bar;
     for (int i = 0; i < eighths / 8; ++i) bar += "█";
     return bar + kEighths[eighths % 8];
+  }
+
+  // Writes the sums of the scopes of a program that recorded itself.
+  void Scopes() {
+    if (report_.scopes.longest.empty()) return;
+    Section("Scopes, longest in total first");
+    constexpr int kColumn = 10, kLeastName = 12;
+    int longest = 0;
+    for (const ScopeTotal& scope : report_.scopes.longest)
+      longest = std::max(longest, DisplayWidth(Printable(scope.name)));
+    const int name_width = std::clamp(longest + 1, kLeastName, std::max(kLeastName, width_ / 2));
+    Line(In(Style::kDim,
+            fmt::format("  {}{}{}{}", PadRight("", name_width), PadLeft("count", kColumn),
+                        PadLeft("total", kColumn), PadLeft("self", kColumn))));
+    for (const ScopeTotal& scope : report_.scopes.longest) {
+      std::string line =
+          PadRight("  " + Ellipsize(Printable(scope.name), name_width), 2 + name_width);
+      line += PadLeft(CountText(scope.count), kColumn) +
+              PadLeft(DurationText(scope.total_ns), kColumn) +
+              PadLeft(DurationText(scope.self_ns), kColumn);
+      if (scope.place.line) line += "  " + Printable(scope.place.place().text());
+      Line(Ellipsize(line, width_));
+    }
+    if (report_.scopes.others > 0)
+      Line("  " + In(Style::kDim, fmt::format("and {} more", CountText(report_.scopes.others))));
   }
 
   void Findings_() {
@@ -382,7 +408,7 @@ class TextReport {
   void NotRead() {
     std::map<std::string, std::vector<std::string>> groups;  // by the reason
     for (const SourceRow& source : report_.sources) {
-      if (source.imported) continue;
+      if (source.imported || HoldsImported(report_, source)) continue;
       if (source.derived_from) {
         groups["made from other files, not counted twice"].push_back(names_.Short(source.path));
       } else if (source.format) {

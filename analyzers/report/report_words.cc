@@ -378,12 +378,19 @@ std::string EvidenceText(const Report& report, const Evidence& evidence) {
   return out;
 }
 
+bool HoldsImported(const Report& report, const SourceRow& source) {
+  return std::ranges::any_of(report.sources, [&](const SourceRow& other) {
+    return other.imported && other.path.starts_with(source.path + "!");
+  });
+}
+
 std::string IssueText(const ReportIssue& issue, const SourceNames& names) {
   std::string where = names.Short(issue.path);
   if (issue.line) {
     where += fmt::format(":{}", *issue.line);
   } else if (issue.offset) {
-    where += fmt::format(", byte {}", CountText(*issue.offset));
+    where += fmt::format(", byte {}{}", CountText(*issue.offset),
+                         issue.is_packed ? " of its decompressed content" : "");
   }
   return fmt::format("{}{}{}{}: {}", where, where.empty() ? "" : ": ", issue.code,
                      issue.count > 1 ? ", " + TimesText(issue.count) : "", issue.advice);
@@ -431,8 +438,8 @@ Checks ChecksOf(const Summary& summary) {
         return true;
       case Needs::kDevices:
         return devices;
-      case Needs::kTimedSteps:
-        return timeline && steps;
+      case Needs::kStepPeriods:
+        return timeline && (steps || summary.has_step_periods);
       case Needs::kTimedStepsOrTracing:
         return (timeline && steps) || summary.tracing_ns.has_value();
       case Needs::kTimelineOrCompileTimes:

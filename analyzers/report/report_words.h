@@ -68,6 +68,8 @@ std::string CostText(const Report& report, const Finding& finding);
 std::span<const Finding> ConsequencesOf(const Report& report, const Finding& finding);
 std::string SavingText(const Finding& finding);
 std::string EvidenceText(const Report& report, const Evidence& evidence);
+// Returns whether a source is an archive or a notebook of which a member was read.
+bool HoldsImported(const Report& report, const SourceRow& source);
 std::string IssueText(const ReportIssue& issue, const SourceNames& names);
 // Returns the times relative to the capture's start.
 std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns);

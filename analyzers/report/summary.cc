@@ -10,6 +10,7 @@
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
+#include "analyzers/run/step_periods.h"
 #include "analyzers/run/steps.h"
 #include "core/base/metric_names.h"
 #include "core/base/whole.h"
@@ -199,6 +200,8 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
     summary.steps = metrics->last->mark_step;
   }
   if (steps->timed > 0) summary.timed_steps = steps->timed;
+  XP_TRY(const StepPeriods* periods, run.Get<StepPeriods>());
+  summary.has_step_periods = !periods->steady.empty();
   summary.steady_steps = int64_t(steps->steady_ns.size());
   summary.step_p50_ns = Median(steps->steady_ns);
   summary.step_p99_ns = NearestRank(steps->steady_ns, 99);

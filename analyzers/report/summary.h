@@ -17,6 +17,7 @@ namespace xlaprof {
 struct Summary {
   std::optional<int64_t> steps;        // all steps that any source saw
   std::optional<int64_t> timed_steps;  // steps with a start and a length
+  bool has_step_periods = false;       // at least the ends of steps are known
   std::optional<int64_t> wall_ns;      // window of the sources with a clock
   // The time from the window's start to the end of the first step.
   std::optional<int64_t> time_to_first_step_ns;

@@ -19,6 +19,8 @@ struct Categories {
   // The name of the event in which a lazy runtime makes a program of pending tensors, including
   // dumps.
   StringId sync;
+  // The thread of torch_xla that uploads batches waits for the loader, and then uploads.
+  StringId wait_for_batch, upload_batch;
   explicit Categories(const Store& store)
       : host(store.Find(TextOf(Category::kHost))),
         scope(store.Find(TextOf(Category::kScope))),
@@ -29,7 +31,9 @@ struct Categories {
         execute(store.Find(TextOf(Category::kExecute))),
         transfer(store.Find(TextOf(Category::kTransfer))),
         input(store.Find(TextOf(Category::kInput))),
-        sync(store.Find("SyncTensorsGraphInternal")) {}
+        sync(store.Find("SyncTensorsGraphInternal")),
+        wait_for_batch(store.Find("get_batch_from_cpu_queue")),
+        upload_batch(store.Find("cpu_data_to_xla_device")) {}
   // Returns whether an event of this kind shows what its thread does.
   bool ShowsActivity(StringId what) const {
     return what != 0 && (what == host || what == scope || what == step || what == tracing ||
@@ -325,6 +329,58 @@ void Overlay(const std::vector<ActivitySegment>& helper, bool over_user_code,
   *segments = std::move(out);
 }
 
+// Reads the times in which an uploading thread waits for the loader and then uploads what it got.
+absl::StatusOr<std::vector<Interval>> ReadDeliveries(const Store& store, const Categories& is,
+                                                     std::vector<int64_t> tracks) {
+  std::vector<Interval> deliveries;
+  if (is.wait_for_batch == 0 || is.upload_batch == 0 || tracks.empty()) return deliveries;
+  std::vector<Open> events;
+  const auto pair_on_track = [&] {
+    std::ranges::sort(events, {}, &Open::begin_ns);
+    for (size_t i = 1; i < events.size(); ++i) {
+      if (events[i - 1].name == is.wait_for_batch && events[i].name == is.upload_batch)
+        deliveries.push_back({events[i - 1].begin_ns, events[i].end_ns});
+    }
+    events.clear();
+  };
+  int64_t track_id = 0;
+  XP_TRY(EachBatch(store,
+                   {.columns = kStart | kDuration | kName | kCategory,
+                    .track_ids = std::move(tracks),
+                    .from_ns = {},
+                    .to_ns = {},
+                    .categories = {is.input, is.transfer}},
+                   [&](const EventBatch& batch) {
+                     if (batch.track_id != track_id) pair_on_track();
+                     track_id = batch.track_id;
+                     for (size_t i = 0; i < batch.size; ++i) {
+                       const StringId name = batch.name[i];
+                       if (name != is.wait_for_batch && name != is.upload_batch) continue;
+                       const int64_t begin_ns = batch.ts_ns[i];
+                       events.push_back(
+                           {begin_ns, begin_ns + batch.dur_ns[i], batch.category[i], name});
+                     }
+                     return absl::OkStatus();
+                   }));
+  pair_on_track();
+  return Union(std::move(deliveries));
+}
+
+// Returns the last part of each delivery, in which the leading thread shows nothing until the
+// delivery ends. Before that, steps still use batches that were delivered earlier.
+std::vector<Interval> WaitsForDeliveries(const std::vector<Interval>& deliveries,
+                                         const std::vector<ActivitySegment>& segments) {
+  std::vector<Interval> waits;
+  size_t k = 0;
+  for (const Interval& delivery : deliveries) {
+    while (k < segments.size() && segments[k].time.begin_ns < delivery.end_ns) ++k;
+    const int64_t shown_until_ns = k == 0 ? delivery.begin_ns : segments[k - 1].time.end_ns;
+    const int64_t begin_ns = std::max(delivery.begin_ns, shown_until_ns);
+    if (begin_ns < delivery.end_ns) waits.push_back({begin_ns, delivery.end_ns});
+  }
+  return waits;
+}
+
 // Adds segments of `doing` where `intervals` are not covered by `segments`.
 void Fill(const std::vector<Interval>& intervals, Doing doing,
           std::vector<ActivitySegment>* segments) {
@@ -405,10 +461,32 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
 
   // If these threads show nothing, others may: they compile, or load between two steps.
   std::erase(tracks, leader.track_id);
-  XP_TRY(Others others, ReadOthers(store, is, std::move(tracks), leader.has.steps > 0));
+  const bool marked = leader.has.steps > 0;
+  XP_TRY(Others others, ReadOthers(store, is, tracks, marked));
   Fill(others.compiling, Doing::kCompile, &timeline.segments_);
+  if (!marked) {
+    XP_TRY(const std::vector<Interval> deliveries, ReadDeliveries(store, is, std::move(tracks)));
+    others.loading = WaitsForDeliveries(deliveries, timeline.segments_);
+  }
   Fill(others.loading, Doing::kInput, &timeline.segments_);
   return timeline;
+}
+
+std::vector<Interval> HostTimeline::WaitsForData(Interval interval) const {
+  std::vector<Interval> waits;
+  for (size_t i = EndingBehind(interval.begin_ns, 0); i < segments_.size(); ++i) {
+    const Interval& time = segments_[i].time;
+    if (time.begin_ns >= interval.end_ns) break;
+    if (segments_[i].activity.doing != Doing::kInput) continue;
+    const Interval wait{std::max(time.begin_ns, interval.begin_ns),
+                        std::min(time.end_ns, interval.end_ns)};
+    if (!waits.empty() && waits.back().end_ns == wait.begin_ns) {
+      waits.back().end_ns = wait.end_ns;
+    } else {
+      waits.push_back(wait);
+    }
+  }
+  return waits;
 }
 
 size_t HostTimeline::EndingBehind(int64_t t_ns, size_t from) const {

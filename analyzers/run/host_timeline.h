@@ -3,7 +3,8 @@
 // nothing, the other threads that give work to devices count. In eager PyTorch they also count where
 // it only shows the user's code, because it waits for the thread that computes gradients. Where
 // these show nothing, too, a compilation on any other thread counts, and between two annotated steps
-// also a data loader's thread.
+// also a data loader's thread. Without annotated steps, a loader counts until an upload ends that
+// waited for it, because the next step cannot begin earlier.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -86,6 +87,8 @@ class HostTimeline {
   };
   // Returns the sums by Doing alone, which is much cheaper for a whole run.
   std::array<int64_t, kDoingCount> TotalsDuring(Interval interval) const;
+  // Returns the times in `interval` at which the host waits for data, in order and disjoint.
+  std::vector<Interval> WaitsForData(Interval interval) const;
   // Returns false if no host thread of the process has such events. kNothing then has no meaning.
   bool has_events() const { return has_events_; }
   // Returns the number of events of the Python tracer that started inside `interval` on the leading

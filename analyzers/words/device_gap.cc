@@ -253,6 +253,15 @@ std::string SlowedBy(const std::string& what) {
       what);
 }
 
+// Returns what the host did before it left the device idle, if that is known.
+std::string AfterFetch(const DeviceGapFigures& figures) {
+  const FetchesBeforeGaps& fetches = figures.fetches;
+  if (2 * fetches.gaps <= int64_t(figures.parts_ns.size())) return "";
+  return fmt::format("Before {} of the {}, the host fetched data from the device{}.", fetches.gaps,
+                     Plural(int64_t(figures.parts_ns.size()), "longest gap"),
+                     fetches.name.empty() ? "" : " (" + fetches.name + ")");
+}
+
 // Returns the events and lines between which nothing was recorded.
 std::string Between(const DeviceGapFigures& figures) {
   const auto side = [](const std::string& event, const SourcePlace& line) {
@@ -273,7 +282,7 @@ std::string Why(const DeviceGapFigures& figures) {
     case DeviceGapVerdict::kPattern:
       return figures.is_only_step
                  ? "Only one step was traced, so nothing shows whether this recurs."
-                 : "";
+                 : AfterFetch(figures);
     case DeviceGapVerdict::kCapturesGraph:
       return "";
     case DeviceGapVerdict::kOnce:

@@ -134,7 +134,7 @@ std::string Why(const FallbackOpFigures& figures) {
       CallSitesText(figures.call_sites));
 }
 
-std::string CostNote(const FallbackOpFigures& figures) {
+std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
   using Cost = FallbackOpFigures::Cost;
   switch (figures.cost) {
     case Cost::kUnmeasured:
@@ -146,6 +146,12 @@ std::string CostNote(const FallbackOpFigures& figures) {
     case Cost::kTransfers:
       return fmt::format("{} of its inputs and results; no source times the op itself",
                          Plural(figures.measured, "transfer"));
+    case Cost::kShareOfMetrics:
+      return fmt::format(
+          "its part of the {}{} that {} {} took, divided by calls",
+          figures.has_reads ? "at least " : "", DurationText(figures.measured_ns),
+          Plural(figures.measured, "copy", "copies"),
+          figures.copied_calls > *finding.count ? "of all such ops" : "of its inputs and results");
   }
   return "";
 }
@@ -171,7 +177,7 @@ Words Say(const FallbackOpFigures& figures, const Finding& finding, Framework fr
   return {.title = fmt::format("{} runs on the CPU{}", OpOf(finding),
                                HowOften(finding.count, finding.per_step)),
           .why = Why(figures),
-          .cost_note = CostNote(figures),
+          .cost_note = CostNote(figures, finding),
           .advice = Advice(figures, finding, framework),
           .evidence = EvidenceLines(figures, finding)};
 }

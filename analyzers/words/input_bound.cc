@@ -16,10 +16,17 @@ std::string Title(const Finding& finding, const InputBoundFigures& figures) {
                      DurationText(*finding.cost_ns / std::max<int64_t>(1, figures.steps)));
 }
 
-std::string Why(const Finding& finding, const InputBoundFigures& figures) {
-  return figures.repeats
-             ? ""
-             : fmt::format("Only {} of {} steps waited.", *finding.count, figures.steps);
+std::string Why(const InputBoundFigures& figures) {
+  switch (figures.pattern) {
+    case WaitPattern::kRepeats:
+      return "";
+    case WaitPattern::kMostlyOneWait:
+      return fmt::format("One wait of {} is most of it.", DurationText(figures.longest_ns));
+    case WaitPattern::kStopped:
+      return fmt::format("It stopped: after step {} of {}, no step waits.", figures.last_wait,
+                         figures.steps);
+  }
+  return "";
 }
 
 std::string CostNote(const InputBoundFigures& figures) {
@@ -57,7 +64,7 @@ std::vector<std::string> EvidenceLines(const Finding& finding, const InputBoundF
 Words SayInputBound(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const InputBoundFigures&>(finding.figures);
   return {.title = Title(finding, figures),
-          .why = Why(finding, figures),
+          .why = Why(figures),
           .cost_note = CostNote(figures),
           .advice = Advice(figures, framework),
           .evidence = EvidenceLines(finding, figures),

@@ -167,9 +167,17 @@ std::string Title(const TimedUploads& figures, const Finding& finding) {
 }
 
 Words Say(const TimedUploads& figures, const Finding& finding, Framework framework) {
+  const bool of_fallbacks = figures.fallback_calls > 0;
   return {.title = Title(figures, finding),
-          .cost_note = fmt::format("the sum of TransferToDeviceTime; {}", kBesideTheSteps),
-          .advice = Advice(Direction::kToDevice, framework),
+          .why = of_fallbacks
+                     ? fmt::format("{} of ops without lowering send their results back. The cost "
+                                   "is part of the findings about these ops.",
+                                   Plural(figures.fallback_calls, "call"))
+                     : "",
+          .cost_note = of_fallbacks
+                           ? "the sum of TransferToDeviceTime"
+                           : fmt::format("the sum of TransferToDeviceTime; {}", kBesideTheSteps),
+          .advice = of_fallbacks ? "See fallback." : Advice(Direction::kToDevice, framework),
           .evidence = {fmt::format("{} each on average", DurationText(figures.mean_ns))}};
 }
 

@@ -292,6 +292,7 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
 Words SayRecompilation(const Finding& finding, Framework framework) {
   if (finding.figures.type() == typeid(CountFigures)) return SayRecompileCounts(finding, framework);
   if (finding.figures.type() == typeid(OutsideJitFigures)) return SayOutsideJit(finding, framework);
+  if (finding.figures.type() == typeid(DynamoFigures)) return SayDynamo(finding);
   return SayRecompile(finding, std::any_cast<const RecompileFigures&>(finding.figures), framework);
 }
 

@@ -51,6 +51,8 @@ CREATE INDEX counter_sample_by_track ON counter_sample (track_id, ts_ns);
 CREATE INDEX flow_by_from ON flow (from_event_id);
 CREATE INDEX flow_by_to ON flow (to_event_id);
 
+--- the views
+
 -- Where the views' times begin.
 CREATE VIEW capture_start AS
 SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'window_start_ns'), 0) AS ts_ns;
@@ -113,5 +115,6 @@ CREATE VIEW findings AS
 SELECT id AS rank, severity, kind, title, cost_ns / 1e6 AS cost_ms, count,
        json_extract(json, '$.subject.file') AS file, json_extract(json, '$.subject.line') AS line,
        json_extract(json, '$.reason.type') AS reason, json_extract(json, '$.reason.state') AS state,
+       json_extract(json, '$.reason.text') AS why,
        json_extract(json, '$.advice') AS advice
 FROM finding ORDER BY id;

@@ -27,6 +27,16 @@ OptInt OrdinalSuffix(const fs::path& path) {
   return ParseCount(std::string_view(extension).substr(1));
 }
 
+// Returns whether a file that no importer recognises is a document or source code, judged by its
+// name. Such files lie beside captures, and nobody expects them in a report.
+bool IsDocument(const fs::path& path) {
+  constexpr std::string_view kDocuments[] = {".md", ".rst",  ".py", ".ipynb",
+                                             ".sh", ".toml", ".cfg"};
+  const std::string extension = path.extension().string(), name = path.filename().string();
+  return std::ranges::find(kDocuments, extension) != std::end(kDocuments) ||
+         name.starts_with("LICENSE") || name.starts_with("README");
+}
+
 // Returns whether an importer's error is about the file; if not, the store is at fault.
 bool IsAboutInput(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ||
@@ -146,6 +156,7 @@ class Importing {
     InputFile input = *std::move(opened);
     const std::string_view bytes = input.bytes();
     source.bytes = int64_t(input.disk().size());
+    if (int64_t(bytes.size()) != *source.bytes) source.unpacked_bytes = int64_t(bytes.size());
     const Importer* importer =
         options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
     if (importer == nullptr) return NotRecognised(file, LooksLike(bytes), std::move(source));
@@ -188,6 +199,7 @@ class Importing {
         fmt::format("{}: not a format that xlaprof knows; its first bytes look like {}",
                     file.path.string(), looks_like);
     unknown_.push_back(what);
+    if (!file.named && IsDocument(file.path)) return absl::OkStatus();
     XP_TRY(int64_t id, store_.Add(source));
     if (!file.named) return absl::OkStatus();
     return store_.AddIssue(id, "not_recognised", Severity::kWarning,

@@ -205,6 +205,7 @@ CREATE TABLE source (
   format TEXT,                      -- importer's name; NULL: not recognised
   framework TEXT,                   -- word of framework: the one that writes such files; NULL: several do
   bytes INTEGER,                    -- size on disk
+  unpacked_bytes INTEGER,           -- size after decompression, which offsets refer to; NULL: it is not compressed
   clock_offset_ns INTEGER,          -- added to its times to get the store's; NULL: it has no clock
   clock_error_ns INTEGER,           -- bound of the error of clock_offset_ns; NULL: not known
   derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original
@@ -517,6 +518,19 @@ CREATE TABLE compile_alarm (
   least_ns INTEGER,                 -- time after which the alarm fired, so it took longer than this; NULL: not printed
   dur_ns INTEGER,                   -- how long it took; NULL: the log does not show its end
   text TEXT NOT NULL                -- the module with its number, the instruction or what was tried, as printed; at most 1,000 bytes
+);
+
+-- Recompilations that torch.compile's log reports (torch._dynamo): each of them with TORCH_LOGS=recompiles, and without it
+-- those that a function had when it reached its limit. From then on, new inputs run without being compiled.
+-- @fact
+CREATE TABLE dynamo_recompile (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order in its source
+  function TEXT NOT NULL,           -- the function that is compiled
+  site_id INTEGER,                  -- ref site: where it is defined; NULL: not printed
+  programs INTEGER,                 -- the limit of programs that was reached; NULL: the line reports one recompilation
+  reason TEXT                       -- the check that failed, as printed, at most 1,000 bytes; NULL: not printed
 );
 
 -- Reports of the metrics registry, in the order in which they were written.

@@ -83,6 +83,97 @@ TEST_F(TimeBounds, OneLongWaitIsInfo) {
   EXPECT_EQ(found[0].count, 1);
 }
 
+WaitPattern PatternOf(const Finding& finding) {
+  return std::any_cast<const InputBoundFigures&>(finding.figures).pattern;
+}
+
+// torch_xla's loader fetches eight batches at once, so few steps wait, and each waits long.
+TEST_F(TimeBounds, ALoaderThatFetchesInBursts) {
+  const int64_t host = run_.HostThread();
+  for (int i = 0; i < 24; ++i) {
+    run_.Step(host, i * 1000, 1000);
+    if (i % 8 == 4) run_.Event(host, TextOf(Category::kInput), "next", i * 1000, 900);
+  }
+  const Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].count, 3);
+  EXPECT_EQ(PatternOf(found[0]), WaitPattern::kRepeats);
+}
+
+TEST_F(TimeBounds, WaitsThatStoppedAreInfo) {
+  const int64_t host = run_.HostThread();
+  for (int i = 0; i < 10; ++i) {
+    run_.Step(host, i * 1000, 1000);
+    if (i < 5) run_.Event(host, TextOf(Category::kInput), "next", i * 1000, 900);
+  }
+  const Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(PatternOf(found[0]), WaitPattern::kStopped);
+  EXPECT_EQ(std::any_cast<const InputBoundFigures&>(found[0].figures).last_wait, 5);
+}
+
+// A step may fetch several batches, so that a profile of one step shows whether waits repeat.
+TEST_F(TimeBounds, SeveralWaitsInTheOnlyStep) {
+  const int64_t host = run_.HostThread();
+  run_.Step(host, 0, 1000);
+  run_.Event(host, TextOf(Category::kInput), "next", 0, 100);
+  run_.Event(host, TextOf(Category::kInput), "next", 400, 90);
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(std::any_cast<const InputBoundFigures&>(found[0].figures).longest_ns, 100'000);
+}
+
+TEST_F(TimeBounds, OneWaitInTheOnlyStepIsInfo) {
+  const int64_t host = run_.HostThread();
+  run_.Step(host, 0, 1000);
+  run_.Event(host, TextOf(Category::kInput), "next", 0, 500);
+  const Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(PatternOf(found[0]), WaitPattern::kMostlyOneWait);
+}
+
+// Steps that nobody marked end where their last execution is requested. A step waits until the
+// upload ends that brings its batch. Before that, it may use batches that came earlier.
+TEST_F(TimeBounds, ALoaderOfUnmarkedSteps) {
+  const int64_t host = run_.HostThread(), loader = run_.HostThread("loader");
+  for (int i = 0; i < 12; ++i) {
+    run_.Exec(
+        fmt::format("INSERT INTO step (id, process_id, ordinal) VALUES ({0}, 1, {0});"
+                    "INSERT INTO execution (process_id, ordinal, step_id, enqueue_ts_ns, "
+                    "cause) VALUES (1, {0}, {0}, {1}, 'parallel_loader');",
+                    i + 1, 1000 * (i * 1000 + 900)));
+    run_.Event(host, TextOf(Category::kTracing), "StepMarker", i * 1000 + 890, 100);
+    if (i % 4 != 0) continue;
+    run_.Event(loader, TextOf(Category::kInput), "get_batch_from_cpu_queue", i * 1000 - 2500, 3000);
+    run_.Event(loader, TextOf(Category::kTransfer), "cpu_data_to_xla_device", i * 1000 + 500, 200);
+  }
+  const Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].cost_ns, 2 * 710'000);  // from the last mark to the end of the upload
+  EXPECT_EQ(found[0].count, 2);              // the first step has no beginning
+}
+
+// A batch that is uploaded while the leading thread works is not waited for.
+TEST_F(TimeBounds, ALoaderInTimeOfUnmarkedSteps) {
+  const int64_t host = run_.HostThread(), loader = run_.HostThread("loader");
+  for (int i = 0; i < 12; ++i) {
+    run_.Exec(
+        fmt::format("INSERT INTO step (id, process_id, ordinal) VALUES ({0}, 1, {0});"
+                    "INSERT INTO execution (process_id, ordinal, step_id, enqueue_ts_ns, "
+                    "cause) VALUES (1, {0}, {0}, {1}, 'parallel_loader');",
+                    i + 1, 1000 * (i * 1000 + 900)));
+    run_.Event(host, TextOf(Category::kTracing), "StepMarker", i * 1000, 990);
+    run_.Event(loader, TextOf(Category::kInput), "get_batch_from_cpu_queue", i * 1000, 500);
+    run_.Event(loader, TextOf(Category::kTransfer), "cpu_data_to_xla_device", i * 1000 + 500, 200);
+  }
+  EXPECT_TRUE(run_.Run(input_bound).empty());
+}
+
 TEST_F(TimeBounds, ALoaderOnAnotherThreadBetweenSteps) {
   int64_t host = run_.HostThread(), loader = run_.HostThread("loader");
   for (int i = 0; i < 10; ++i) {

@@ -54,9 +54,8 @@ TEST_F(Escaping, CsvIsNoFormula) {
       "INSERT INTO track (id, kind, name, sort) VALUES (1, 'device', '=cmd|'' /C calc''!A0', 0), "
       "(2, 'device', '-2+3', -5), (3, 'device', '@x', 0)");
   Ran ran = Run("query run.xlaprof 'SELECT name, sort, -0.5 AS r FROM track' --format csv");
-  EXPECT_EQ(
-      ran.out,
-      "name,sort,r\r\n\"'=cmd|' /C calc'!A0\",0,-0.5\r\n\"'-2+3\",-5,-0.5\r\n\"'@x\",0,-0.5\r\n");
+  EXPECT_EQ(ran.out,
+            "name,sort,r\n\"'=cmd|' /C calc'!A0\",0,-0.5\n\"'-2+3\",-5,-0.5\n\"'@x\",0,-0.5\n");
 }
 
 TEST_F(Escaping, JsonSteersNoTerminal) {

@@ -130,7 +130,7 @@ TEST_F(ExportCommand, DamagedStoreIsSalvaged) {
   EXPECT_TRUE(json::accept(Content("trace.json")));
   ran = Run("query run.xlaprof 'SELECT count(*) AS steps FROM step' --format csv");
   EXPECT_EQ(ran.status, 0) << ran.out;
-  EXPECT_THAT(ran.out, testing::StartsWith("steps\r\n10\r\n"));
+  EXPECT_THAT(ran.out, testing::StartsWith("steps\n10\n"));
   EXPECT_THAT(ran.out, HasSubstr("damaged"));
 }
 

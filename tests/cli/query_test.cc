@@ -39,14 +39,14 @@ TEST_F(QueryCommand, TableIsAligned) {
             " 3  tab\\tand\\nline\\x1b[31m          op\n");
 }
 
-TEST_F(QueryCommand, CsvIsRfc4180) {
+TEST_F(QueryCommand, CsvIsQuotedAsInRfc4180) {
   EXPECT_EQ(
       Query("SELECT name, dur_ns, '' AS empty, x'00FF' AS bytes FROM event WHERE id > 1; SELECT "
             "1.0 AS r",
             "csv")
           .out,
-      "name,dur_ns,empty,bytes\r\n\"comma, "
-      "\"\"quote\"\"\",5,\"\",00ff\r\n\"tab\tand\nline\x1b[31m\",,\"\",00ff\r\n\r\nr\r\n1.0\r\n");
+      "name,dur_ns,empty,bytes\n\"comma, "
+      "\"\"quote\"\"\",5,\"\",00ff\n\"tab\tand\nline\x1b[31m\",,\"\",00ff\n\nr\n1.0\n");
 }
 
 TEST_F(QueryCommand, JsonIsExact) {
@@ -113,7 +113,40 @@ TEST_F(QueryCommand, SaysThatADamagedChunkIsMissing) {
   }
   Ran ran = Query("SELECT name FROM event", "csv");
   EXPECT_EQ(ran.status, 0);
-  EXPECT_THAT(ran.out, HasSubstr("name\r\nsound\r\nxlaprof: 1 damaged chunks"));
+  EXPECT_THAT(ran.out, HasSubstr("name\nsound\nxlaprof: 1 damaged chunks"));
+}
+
+// Nobody has analysed a capture yet, so the query does it.
+TEST_F(QueryCommand, FindingsOfACapture) {
+  Write("cap/metrics.txt",
+        "Metric: CompileTime\n  TotalSamples: 300\n  Accumulator: 05m00s000ms000.000us\n"
+        "  Percentiles: 50%=01s000ms000.000us\nMetric: ExecuteTime\n  TotalSamples: 300\n"
+        "  Accumulator: 03s000ms000.000us\n  Percentiles: 50%=010ms000.000us\n"
+        "Counter: MarkStep\n  Value: 300\nCounter: aten::nonzero\n  Value: 300\n\n");
+  Ran ran = Run("query cap 'SELECT severity, kind FROM finding' --format csv");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("warning,fallback\n"));
+  ran = Run("query cap \"SELECT rank, reason FROM findings WHERE kind = 'fallback'\" --format csv");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("no_lowering"));
+  // Findings that the store holds are not made again.
+  ASSERT_EQ(Run("import cap -o kept.xlaprof").status, 0);
+  EXPECT_THAT(Run("query kept.xlaprof \"SELECT count(*) FROM temp.sqlite_schema WHERE name = "
+                  "'finding'\" --format csv")
+                  .out,
+              HasSubstr("\n0\n"));
+  EXPECT_THAT(Run("query kept.xlaprof 'SELECT kind FROM findings' --format csv").out,
+              HasSubstr("fallback\n"));
+}
+
+TEST_F(QueryCommand, ViewsOfAnSqliteExport) {
+  for (const char* view : {"steps", "compiles_by_site", "executions_by_site", "fallbacks_by_site",
+                           "slice", "time_by_name", "findings"}) {
+    Ran ran = Query(std::string("SELECT count(*) FROM ") + view);
+    EXPECT_EQ(ran.status, 0) << ran.out;
+  }
+  EXPECT_EQ(Query("SELECT start_ms, name FROM slice WHERE id = 1", "csv").out,
+            "start_ms,name\n0.0,plain\n");
 }
 
 TEST_F(QueryCommand, ReadsCapturesAndRefusesOthers) {

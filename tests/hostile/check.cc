@@ -48,14 +48,11 @@ class ScratchFolder {
 
 // These tables hold facts. Columns that refer to rows of other tables, or hold an order, are left
 // out.
-constexpr const char* kFactTables[] = {"step",          "graph",
-                                       "graph_node",    "frame",
-                                       "site",          "compile",
-                                       "execution",     "transfer",
-                                       "fallback",      "untied_weight",
-                                       "profiler_line", "compile_alarm",
-                                       "metric",        "metric_percentile",
-                                       "counter",       "event"};
+constexpr const char* kFactTables[] = {
+    "step",          "graph",         "graph_node",       "frame",    "site",
+    "compile",       "execution",     "transfer",         "fallback", "untied_weight",
+    "profiler_line", "compile_alarm", "dynamo_recompile", "metric",   "metric_percentile",
+    "counter",       "event"};
 
 bool IsFactColumn(std::string_view name) {
   return name != "id" && !name.ends_with("_id") && name != "ordinal" && name != "depth" &&

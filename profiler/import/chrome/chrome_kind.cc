@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "core/base/numbers.h"
 
@@ -52,6 +53,18 @@ C CallCategory(std::string_view name) {
   return ContainsAny(name, {"emset", "MemoryFill", "USMFill"}) ? C::kExecute : C::kHost;
 }
 
+// Returns the kind of an annotation that PyTorch itself makes, judged by its name. torch 1.8 to 1.10
+// write the category "Operator" for everything on the host, also for steps, loaders and scopes.
+std::optional<ChromeKind> AnnotationOfTorch(std::string_view name) {
+  if (ProfilerStep(name) >= 0) return ChromeKind{C::kStep, R::kStep};
+  // torch.utils.data marks each next() of its loader.
+  if (name.starts_with("enumerate(DataLoader)")) return ChromeKind{C::kInput};
+  if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#") ||
+      IsOneOf(name, {"DataParallel.forward", "DistributedDataParallel.forward"}))
+    return ChromeKind{C::kScope, R::kScope};
+  return std::nullopt;
+}
+
 }  // namespace
 
 ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
@@ -91,14 +104,12 @@ ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
     const C category = CallCategory(name);
     return {category, R::kNone, false, category != C::kHost};
   }
-  if (cat == "user_annotation") {
-    if (ProfilerStep(name) >= 0) return {C::kStep, R::kStep};
-    // torch.utils.data marks each next() of its loader.
-    if (name.starts_with("enumerate(DataLoader)")) return {C::kInput};
-    return {C::kScope, R::kScope};
-  }
   if (cat == "python_function") return {C::kPython};
-  return {};
+  const bool user_annotation = cat == "user_annotation";
+  if (user_annotation || IsOneOf(cat, {"Operator", "cpu_op", ""})) {
+    if (const std::optional<ChromeKind> annotation = AnnotationOfTorch(name)) return *annotation;
+  }
+  return user_annotation ? ChromeKind{C::kScope, R::kScope} : ChromeKind();
 }
 
 ChromeKind KindOfXprof(std::string_view name) {

@@ -98,7 +98,7 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   // XProf ends its list with {}.
   if (event.phase == 0 && !event.ts.given && event.name.kind() == Kind::kNone)
     return absl::OkStatus();
-  // These are the steps and findings that our export added to the events.
+  // These are the steps and findings that our export added to the events. Both are found again.
   if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
     return absl::OkStatus();
   if (event.bad_args) {
@@ -423,22 +423,42 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
 
   if (where.track == nullptr || !has_facts()) return absl::OkStatus();
   if (writer_ == ChromeWriter::kXprof) return xprof_.Add(event, *where.track, kind, row);
-  if (kind.role == XRole::kNone) return absl::OkStatus();
+  if (writer_ == ChromeWriter::kXlaprof) return AddExportedFact(event, *where.track, kind, row);
+  AddKinetoFact(event, where.track_id, kind, row);
+  return absl::OkStatus();
+}
+
+void ChromeRows::AddKinetoFact(const ChromeEvent& event, int64_t track_id, ChromeKind kind,
+                               const Event& row) {
+  if (kind.role == XRole::kNone) return;
   int64_t number = -1;
   if (kind.role == XRole::kStep) {
-    number = ProfilerStep(context_.store.Text(name));
+    number = ProfilerStep(context_.store.Text(row.name));
   } else if (const Value* bytes = event.Arg("bytes")) {
     number = bytes->Int().value_or(-1);
   }
-  facts_.Add(XMark{.ts_ns = ts_ns,
-                   .end_ns = ts_ns + std::max<int64_t>(0, dur_ns),
+  facts_.Add(XMark{.ts_ns = row.ts_ns,
+                   .end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns),
                    .role = kind.role,
-                   .name = name,
+                   .name = row.name,
                    .number = number,
-                   .track_id = where.track_id,
+                   .track_id = track_id,
                    .offset = event.offset,
                    .front = !kind.on_device});
-  return absl::OkStatus();
+}
+
+absl::Status ChromeRows::AddExportedFact(const ChromeEvent& event, const TraceTrack& track,
+                                         ChromeKind kind, const Event& row) {
+  const std::string_view name = context_.store.Text(row.name);
+  // The export keeps a category of Kineto as an argument.
+  if (const Value* of_kineto = event.Arg("cat")) {
+    AddKinetoFact(event, track.id, KindOfKineto(json::Decode(*of_kineto), name), row);
+    return absl::OkStatus();
+  }
+  ChromeKind by_name = KindOfXprof(name);
+  if (kind.category == Category::kStep) by_name = {Category::kStep, XRole::kStep};
+  if (kind.category == Category::kScope) by_name = {Category::kScope, XRole::kScope};
+  return xprof_.Add(event, track, xprof_.KindOf(event, track, by_name), row);
 }
 
 std::string ChromeRows::PythonShare() const {
@@ -453,7 +473,9 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
   XP_TRY(
       pairs_.EmitAsyncs(odd_, [&](const ChromePairs::Pair& pair) { return AddPair(pair, true); }));
   XP_TRY(tracks_.Finish(std::move(host), rank));
-  if (has_facts()) XP_TRY(facts_.Write());
+  // Facts of our own export do not say to which of its processes they belong.
+  const bool is_sure = writer_ != ChromeWriter::kXlaprof || tracks_.host_processes() <= 1;
+  if (has_facts() && is_sure) XP_TRY(facts_.Write());
   if (event_count_ == 0) {
     odd_.Count(
         "empty_capture", Severity::kWarning,

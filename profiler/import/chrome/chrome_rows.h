@@ -62,9 +62,11 @@ class ChromeRows {
                                      // entered
   uint64_t FlowOfCorrelation(uint64_t correlation) const;
   // Returns whether names of events report compiles, executions and the like.
-  bool has_facts() const {
-    return writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof;
-  }
+  bool has_facts() const { return writer_ != ChromeWriter::kOther; }
+  void AddKinetoFact(const ChromeEvent& event, int64_t track_id, ChromeKind kind, const Event& row);
+  // Adds the fact that an event of our own export reports, as the file did from which it came.
+  absl::Status AddExportedFact(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
+                               const Event& row);
 
   ImportContext& context_;
   const ChromeWriter writer_;

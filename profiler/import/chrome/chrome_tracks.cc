@@ -61,7 +61,7 @@ absl::StatusOr<TraceTrack*> ChromeTracks::Make(const ChromeEvent& event) {
     XP_TRY(track->id,
            context_.store.Add(TrackRow{.process_id = process_id, .kind = TrackKind::kHostThread}));
     track->is_device = track->process->is_device;
-    if (track->is_device && writer_ == ChromeWriter::kXprof)
+    if (track->is_device && writer_ != ChromeWriter::kKineto)
       track->device_category = ClassifyDeviceLine(track->name).category;
   }
   return track;
@@ -174,6 +174,12 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
   const bool kineto = writer_ == ChromeWriter::kKineto;
   return context_.store.Run(kSql, main->id, host, kineto ? main->pid : OptInt(), rank,
                             kineto ? name_of(*main) : OptText());
+}
+
+int64_t ChromeTracks::host_processes() const {
+  return std::ranges::count_if(processes_, [](const TraceProcess& process) {
+    return process.id != 0 && !process.is_device;
+  });
 }
 
 absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {

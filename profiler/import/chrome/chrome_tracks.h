@@ -65,6 +65,8 @@ class ChromeTracks {
   void KernelsMayBeOf(std::string_view type) {
     if (!type.empty()) kernel_device_type_ = type;
   }
+  // Returns the number of processes with a row that are not a device's.
+  int64_t host_processes() const;
   // Writes names, devices and order of all rows. `host` and `rank` are the file's.
   absl::Status Finish(OptText host, OptInt rank);
 

@@ -33,6 +33,14 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
   });
 }
 
+// Returns whether a line has no text, or only a rule such as ===== at its end. torch_xla ends its
+// log with a rule without a line end.
+bool IsRule(std::string_view line) {
+  while (!line.empty() && std::string_view(" \t\r=-").find(line.back()) != std::string_view::npos)
+    line.remove_suffix(1);
+  return line.empty() || line.ends_with("pt-xla-profiler:");
+}
+
 // Reads XLA's alarms in the text, and reports the parts of the text that could not be read.
 absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
   const std::string_view bytes = input.bytes;
@@ -44,7 +52,7 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
   XP_TRY(auto cut, context.store.One<int64_t>(
                        "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
                        context.source_id));
-  if (!cut && bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
+  if (!cut && !IsRule(bytes.substr(line))) {
     XP_TRY(context.Issue(
         "no_line_end", Severity::kInfo,
         "The text ends inside a line. If it was cut there, the last value may lack digits, and the rest is missing.",

@@ -123,6 +123,25 @@ TEST(ReportText, TooLittleIsNoCleanRun) {
               AllOf(HasSubstr("Too little was read to judge"), Not(HasSubstr("Looked for"))));
 }
 
+// An offset into the content of a compressed file is no place in the file itself.
+TEST(ReportText, OffsetsOfCompressedFiles) {
+  Report report = CleanReport();
+  report.issues.push_back({.path = "a.log", .code = "odd", .count = 1, .offset = 12});
+  EXPECT_THAT(ReportText(report, {.width = 200}), HasSubstr("a.log, byte 12: odd"));
+  report.issues.back().is_packed = true;
+  EXPECT_THAT(ReportText(report, {.width = 200}),
+              HasSubstr("a.log, byte 12 of its decompressed content: odd"));
+}
+
+// An archive of which a member was read is not missing.
+TEST(ReportText, ArchivesThatWereReadAreNotListed) {
+  Report report = CleanReport();
+  report.sources.push_back({.path = "a.ipynb", .note = "an archive"});
+  EXPECT_THAT(ReportText(report, {.width = 200}), HasSubstr("an archive: a.ipynb"));
+  report.sources.push_back({.path = "a.ipynb!cell_1.txt", .format = "debug_log", .imported = true});
+  EXPECT_THAT(ReportText(report, {.width = 200}), Not(HasSubstr("an archive")));
+}
+
 TEST(ReportText, FitsTheWidth) {
   for (int width : {40, 60, 80, 100, 160}) {
     for (bool all : {false, true}) {

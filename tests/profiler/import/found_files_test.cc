@@ -86,8 +86,7 @@ TEST_F(FoundFilesTest, NewerFilesOfNoFormatAreNoRun) {
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(Imported(), "out/metrics.txt");
   EXPECT_EQ(All("SELECT count(*) FROM run"), "1");
-  EXPECT_EQ(All("SELECT note FROM source WHERE path LIKE '%train.py'"),
-            "not recognised: looks like text");
+  EXPECT_EQ(All("SELECT note FROM source WHERE path LIKE '%train.py'"), "");
   EXPECT_EQ(All("SELECT code FROM import_issue"), "");
 }
 
@@ -121,8 +120,7 @@ TEST_F(FoundFilesTest, RunsAreNamedByTheirOwnFolder) {
   Write("b/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile);
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(Chosen(), "b/2026_01_02_00_00_00");
-  EXPECT_EQ(All("SELECT note FROM source WHERE path LIKE '%.md'"),
-            "not recognised: looks like text");
+  EXPECT_EQ(All("SELECT note FROM source WHERE path LIKE '%.md'"), "");
 }
 
 // Regression: a compressed log that was cut before its first block was called an empty file, and

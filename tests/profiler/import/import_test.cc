@@ -105,6 +105,27 @@ TEST_F(ImportTest, AFileThatCannotBeReadDoesNotHideTheOthers) {
             "not recognised: looks like a PNG image");
 }
 
+// A note about a capture lies beside it. Nobody expects it in the report, unless it was named.
+TEST_F(ImportTest, DocumentsInAFolderAreNotListed) {
+  const fs::path note = Write("cap/ORIGIN.md", "Recorded on a TPU.\n");
+  Write("cap/metrics.txt", Report(0, 1));
+  Write("cap/train.py", "import torch\n");
+  ASSERT_TRUE(Take({root_ / "cap"}).ok());
+  EXPECT_EQ(All("SELECT count(*) FROM source"), "1");
+  ASSERT_TRUE(Take({root_ / "cap" / "metrics.txt", note}).ok());
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "not_recognised");
+}
+
+TEST_F(ImportTest, SizesOfCompressedFiles) {
+  const std::string text = Report(0, 1), packed = Gzip(text);
+  ASSERT_TRUE(Take({Write("a.txt", text)}).ok());
+  EXPECT_EQ(All("SELECT bytes FROM source"), fmt::to_string(text.size()));
+  EXPECT_EQ(All("SELECT unpacked_bytes FROM source"), "-");
+  ASSERT_TRUE(Take({Write("b.txt.gz", packed)}).ok());
+  EXPECT_EQ(All("SELECT bytes FROM source"), fmt::to_string(packed.size()));
+  EXPECT_EQ(All("SELECT unpacked_bytes FROM source"), fmt::to_string(text.size()));
+}
+
 TEST_F(ImportTest, FormatIsFoundFromTheBytesInsideAnyCompression) {
   std::string text = Report(0, 1) + Report(1, 1);
   for (const std::string& bytes :

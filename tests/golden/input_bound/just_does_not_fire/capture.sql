@@ -1,7 +1,7 @@
 -- A training runs ten steps of 100 ms, and waits for its next batch at the start of each.
 --
 -- Figure under test: it waits for 4,900 us in each step of 100,000 us.
--- Threshold: waiting is a warning from 5 % of the steady time on, if half of the steps wait.
+-- Threshold: waiting is a warning from 5 % of the steady time on, if it repeats.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);

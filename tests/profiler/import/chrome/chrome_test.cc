@@ -107,6 +107,24 @@ TEST(Chrome, OurOwnExport) {
   EXPECT_THAT(in.Rows("SELECT * FROM arg"), IsEmpty());
 }
 
+// Steps, executions and copies are found again, by the names that they had in the original.
+TEST(Chrome, OurOwnExportKeepsSteps) {
+  const std::string head = R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x";
+  auto in = Read(
+      head +
+      R"x({"ph":"M","pid":2,"name":"process_name","args":{"name":"host (vm)"}},)x"
+      R"x({"ph":"X","pid":1,"tid":9,"ts":0,"dur":9,"cat":"xlaprof.step","name":"train 7"},)x"
+      R"x({"ph":"X","pid":2,"tid":2,"ts":0,"dur":9,"cat":"step","name":"train","args":{"step_num":7}},)x"
+      R"x({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"cat":"transfer","name":"PjRtComputationClient::TransferToDevice","args":{"size":4}}]})x");
+  EXPECT_THAT(in.Rows("SELECT number, name, ts_ns, dur_ns FROM step"),
+              ElementsAre("7|train|0|9000"));
+  EXPECT_THAT(in.Rows("SELECT direction, bytes FROM transfer"), ElementsAre("to_device|4"));
+  in = Read(
+      head +
+      R"x({"ph":"X","pid":2,"tid":2,"ts":0,"dur":9,"cat":"step","name":"ProfilerStep#3","args":{"cat":"user_annotation"}}]})x");
+  EXPECT_THAT(in.Rows("SELECT number, ts_ns FROM step"), ElementsAre("3|0"));
+}
+
 // Regression: two processes about which nothing is known both had empty labels, and became one.
 TEST(Chrome, OurOwnExportKeepsHostsApart) {
   auto in =

@@ -101,6 +101,22 @@ TEST(Kineto, StepsScopesInputAndCalls) {
   EXPECT_THAT(in.Rows("SELECT name FROM setting"), ElementsAre("python_tracer"));
 }
 
+// torch 1.8 to 1.10 call everything on the host an operator.
+TEST(Kineto, NamesDecideWhereTheCategorySaysNothing) {
+  for (const std::string cat : {"Operator", "cpu_op"}) {
+    auto in = ReadKineto(
+        X(cat, "ProfilerStep#5", 10, 10, 0, 100) + "," +
+        X(cat, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10, 10, 1, 9) + "," +
+        X(cat, "DistributedDataParallel.forward", 10, 10, 20, 9) + "," +
+        X(cat, "aten::add", 10, 10, 21, 1) + "," + X(cat, "AddmmBackward", 10, 10, 30, 1) + "," +
+        X(cat, "Optimizer.step#SGD.step", 10, 10, 40, 9) + "," +
+        X("gpu_user_annotation", "ProfilerStep#5", 0, 7, 50, 9));
+    EXPECT_THAT(in.Rows("SELECT category FROM event ORDER BY ts_ns"),
+                ElementsAre("step", "input", "scope", "host", "host", "scope", "scope"));
+    EXPECT_THAT(in.Rows("SELECT number, ts_ns, dur_ns FROM step"), ElementsAre("5|0|100000"));
+  }
+}
+
 TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
   auto in = ReadKineto(
       X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1, 2, R"("bytes": 4096)") + "," +

@@ -396,5 +396,19 @@ TEST(DebugLog, SniffsMarkersOnly) {
   EXPECT_EQ(debug_log.sniff("Analysis: the loss went down\n"), 0);
 }
 
+// torch_xla never ends its log with a line end.
+TEST(DebugLog, ARuleAtTheEndIsNotCut) {
+  const std::string log = Compilation("aa") + Execution("aa");
+  const auto codes = [](const std::string& text) {
+    return ImportText(debug_log, text)
+        .Rows(
+            "SELECT code FROM import_issue WHERE code = "
+            "'no_line_end'");
+  };
+  EXPECT_THAT(codes(log + "pt-xla-profiler: " + kRuler), testing::IsEmpty());
+  EXPECT_THAT(codes(log + kDashes + "\n" + kRuler), testing::IsEmpty());
+  EXPECT_THAT(codes(log + "step 30, loss 0.12"), testing::ElementsAre("no_line_end"));
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -1,0 +1,79 @@
+#include "analyzers/recompile/dynamo.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analyzers/policy.h"
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMostRecompileRows = 32;  // rows that a finding cites
+
+// What the log reports about one function.
+struct FunctionRecompiles {
+  std::vector<int64_t> rows;
+  int64_t recompiles = 0;  // lines about single recompilations
+  OptInt programs, site_id;
+  std::string reason;
+};
+
+// Returns the values of "… size mismatch at index 0. expected 24, actual 31".
+std::pair<std::string, std::string> ExpectedAndActual(std::string_view reason) {
+  constexpr std::string_view kExpected = "expected ", kActual = ", actual ";
+  const size_t actual = reason.rfind(kActual), expected = reason.rfind(kExpected, actual);
+  if (actual == std::string_view::npos || expected == std::string_view::npos) return {};
+  const size_t from = expected + kExpected.size();
+  std::string_view after = reason.substr(actual + kActual.size());
+  after = after.substr(0, after.find_first_of(" #,;"));
+  return {std::string(reason.substr(from, actual - from)), std::string(after)};
+}
+
+// Returns the reason of which the text is certain. Everything else is told as it was printed.
+Reason ReasonOf(const std::string& text) {
+  Reason reason{.type = ReasonType::kUnknown, .state = State::kUnknown};
+  const bool is_size = text.find("size mismatch") != std::string::npos;
+  const bool is_dtype = text.find("dtype mismatch") != std::string::npos;
+  if (!is_size && !is_dtype) return reason;
+  reason.type = is_size ? ReasonType::kShapeChange : ReasonType::kDtypeChange;
+  auto [before, after] = ExpectedAndActual(text);
+  if (!before.empty()) reason.before = std::move(before), reason.after = std::move(after);
+  return reason;
+}
+
+}  // namespace
+
+absl::StatusOr<Findings> FromDynamo(const Run& run) {
+  XP_TRY(const auto* rows, run.Get<Table<DynamoRecompileRow>>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  std::map<std::tuple<std::string, OptInt>, FunctionRecompiles> functions;
+  for (const DynamoRecompileRow& row : rows->rows) {
+    FunctionRecompiles& function = functions[{row.function, row.site_id}];
+    if (function.rows.size() < kMostRecompileRows) function.rows.push_back(row.id);
+    if (!row.programs) ++function.recompiles;
+    if (row.programs) function.programs = std::max(function.programs.value_or(0), *row.programs);
+    function.site_id = row.site_id;
+    if (row.reason) function.reason = *row.reason;
+  }
+  Findings findings;
+  for (const auto& [key, function] : functions) {
+    Finding finding{.subject = sites->SubjectOf(function.site_id)};
+    finding.subject.function = std::get<0>(key);
+    // The limit counts programs, of which the first is no recompilation.
+    finding.count = std::max(function.recompiles, function.programs.value_or(1) - 1);
+    if (function.programs || *finding.count > policy::kFewRecompiles)
+      finding.severity = Severity::kWarning;
+    finding.reason = ReasonOf(function.reason);
+    finding.evidence = {{.table = "dynamo_recompile", .rows = function.rows}};
+    finding.figures = DynamoFigures{
+        .function = std::get<0>(key), .programs = function.programs, .reason = function.reason};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace xlaprof

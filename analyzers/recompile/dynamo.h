@@ -1,0 +1,22 @@
+// The findings about functions that torch.compile compiled again, as its own log reports it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzers/finding.h"
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+// Finding::count is the number of recompilations.
+struct DynamoFigures {
+  std::string function;
+  OptInt programs;     // the limit of programs that the function reached; empty: none was reached
+  std::string reason;  // the check that failed last, as printed; "" if it was not printed
+};
+
+absl::StatusOr<Findings> FromDynamo(const Run& run);
+
+}  // namespace xlaprof

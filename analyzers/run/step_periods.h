@@ -1,0 +1,22 @@
+// The times from the end of a step to the end of the next, which are disjoint and include the time
+// between two steps.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analyzers/run/device_time.h"
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+struct StepPeriods {
+  std::map<int64_t, std::vector<Interval>> steady;  // by process: those of steady steps, in order
+
+  // A step that nobody marked on the timeline ends where the host asks for its last execution.
+  static absl::StatusOr<StepPeriods> Of(const Run& run);
+};
+
+}  // namespace xlaprof

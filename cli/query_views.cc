@@ -1,0 +1,48 @@
+#include "cli/query_views.h"
+
+#include <absl/strings/ascii.h>
+
+#include <string>
+
+#include "analyzers/report/report.h"
+#include "cli/store_file.h"
+#include "exporters/sqlite/sqlite_sql.h"
+
+namespace xlaprof {
+namespace {
+
+// Makes the temporary table `finding`, which hides the empty one of the store.
+absl::Status AddFindings(Store& store) {
+  XP_TRY(const OptInt stored, store.One<int64_t>("SELECT count(*) FROM finding"));
+  if (stored.value_or(0) > 0) return absl::OkStatus();
+  XP_TRY(const Report report, MakeReport(Run(store)));
+  XP_TRY(
+      store.Exec("CREATE TEMP TABLE finding (id INTEGER PRIMARY KEY, fingerprint TEXT, kind "
+                 "TEXT, severity TEXT, title TEXT, count INTEGER, cost_ns INTEGER, json TEXT)"));
+  return InsertFindings(report.findings, "temp", store);
+}
+
+// Hides the store's view of the capture's start, which an export reads from a row that it adds.
+absl::Status AddCaptureStart(Store& store) {
+  XP_TRY(const OptInt start_ns, CaptureStart(store));
+  return store.Exec(
+      fmt::format("CREATE TEMP VIEW capture_start AS SELECT {} AS ts_ns", start_ns.value_or(0)));
+}
+
+}  // namespace
+
+absl::Status AddQueryViews(std::string_view sql, Store& store) {
+  const bool mentions_findings =
+      absl::AsciiStrToLower(std::string(sql)).find("finding") != std::string::npos;
+  if (mentions_findings) XP_TRY(AddFindings(store));
+  XP_TRY(AddCaptureStart(store));
+  constexpr std::string_view kCreate = "CREATE VIEW ",
+                             kTemporary = "CREATE TEMP VIEW IF NOT EXISTS ";
+  std::string views(SqliteViewsSql());
+  for (size_t at = views.find(kCreate); at != std::string::npos;
+       at = views.find(kCreate, at + kTemporary.size()))
+    views.replace(at, kCreate.size(), kTemporary);
+  return store.Exec(views);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,171 @@
+// Reads what torch.compile (torch._dynamo) prints about recompilation, in the output of any program.
+// A function that reaches its limit of programs is warned about without any setting:
+//
+//   W1124 23:12:41.1 12 torch/_dynamo/convert_frame.py:1358] [0/8] torch._dynamo hit config.recompile_limit (8)
+//   W1124 23:12:41.1 12 torch/_dynamo/convert_frame.py:1358] [0/8]    function: 'step' (/x/train.py:19)
+//   W1124 23:12:41.1 12 torch/_dynamo/convert_frame.py:1358] [0/8]    last reason: 0/7: tensor 'x' size mismatch ...
+//
+// torch 2.0 to 2.5 call it cache_size_limit, without prefixes or with others, and print `reasons:`.
+// With TORCH_LOGS=recompiles each recompilation is printed:
+//
+//   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles] Recompiling function step in /x/train.py:19
+//   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles]     triggered by the following guard failure(s):
+//   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles]     - 0/0: tensor 'x' size mismatch ...
+#include <map>
+#include <vector>
+
+#include "core/base/numbers.h"
+#include "core/base/source_place.h"
+#include "profiler/import/importer.h"
+#include "profiler/import/text/log_line.h"
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kHit = "torch._dynamo hit config.";
+constexpr std::string_view kRecompiling = "Recompiling function ";
+constexpr size_t kMostReasonBytes = 1000;
+
+// The score is low, because a log of torch_xla or JAX may hold these lines as well.
+int Sniff(std::string_view window) {
+  const bool limit = window.find(kHit) != kNone;
+  return limit || window.find("[__recompiles] Recompiling function") != kNone ? 28 : 0;
+}
+
+// Returns the text behind `label`, without spaces, or nothing if the line does not hold the label.
+std::optional<std::string_view> Behind(std::string_view line, std::string_view label) {
+  const size_t at = line.find(label);
+  if (at == kNone) return {};
+  return Trim(line.substr(at + label.size()));
+}
+
+// Returns "x" for "0/7: x".
+std::string_view WithoutFrame(std::string_view reason) {
+  const size_t end = reason.find_first_not_of("0123456789/");
+  if (end == kNone || end == 0 || reason[end] != ':') return reason;
+  return Trim(reason.substr(end + 1));
+}
+
+struct Recompile {
+  std::string function, file;
+  int64_t line = 0;
+  OptInt programs;
+  std::string reason;
+  int64_t offset = 0, number = 0;
+};
+
+class DynamoReader {
+ public:
+  void Take(const LogTexts& texts) {
+    const std::string_view line = texts.text();
+    if (const auto hit = Behind(line, kHit)) {
+      Begin(texts, State::kLimit);
+      const size_t open = hit->find('('), close = hit->find(')');
+      if (open != kNone && close != kNone && close > open)
+        now_.programs = ParseCount(hit->substr(open + 1, close - open - 1));
+    } else if (const auto function = Behind(line, kRecompiling)) {
+      Begin(texts, State::kRecompile);
+      const size_t in = function->rfind(" in ");
+      now_.function = ToUtf8(function->substr(0, in));
+      if (in != kNone) SetPlace(function->substr(in + 4));
+    } else if (state_ == State::kLimit) {
+      TakeOfLimit(line);
+    } else if (state_ == State::kRecompile) {
+      TakeOfRecompile(line);
+    }
+  }
+  std::vector<Recompile> Finish() {
+    End();
+    return std::move(all_);
+  }
+
+ private:
+  enum class State : uint8_t { kOutside, kLimit, kRecompile };
+
+  void Begin(const LogTexts& texts, State state) {
+    End();
+    state_ = state;
+    now_ = {.offset = texts.offset(), .number = texts.number()};
+  }
+  void End() {
+    if (state_ != State::kOutside && !now_.function.empty()) all_.push_back(std::move(now_));
+    state_ = State::kOutside;
+  }
+  void SetPlace(std::string_view text) {
+    const size_t colon = text.rfind(':');
+    if (colon == kNone) return;
+    now_.line = ParseCount(text.substr(colon + 1)).value_or(0);
+    if (now_.line > 0) now_.file = ToUtf8(text.substr(0, colon));
+  }
+  // Takes a line such as "function: 'step' (/x/train.py:19)".
+  void TakeOfLimit(std::string_view line) {
+    if (const auto function = Behind(line, "function: '")) {
+      const size_t end = function->find('\'');
+      now_.function = ToUtf8(function->substr(0, end));
+      const size_t open = function->rfind('('), close = function->rfind(')');
+      if (open != kNone && close != kNone && close > open)
+        SetPlace(function->substr(open + 1, close - open - 1));
+      return;
+    }
+    for (std::string_view label : {"last reason:", "reasons:"}) {
+      if (const auto reason = Behind(line, label)) {
+        now_.reason = ToUtf8(WithoutFrame(*reason));
+        return End();
+      }
+    }
+  }
+  // Takes the first line of the failed checks, such as "- 0/0: tensor 'x' size mismatch".
+  void TakeOfRecompile(std::string_view line) {
+    const auto text = Behind(line, "[__recompiles]");
+    if (!text) return End();
+    if (!text->starts_with("- ")) return;
+    now_.reason = ToUtf8(WithoutFrame(Trim(text->substr(2))));
+    End();
+  }
+
+  State state_ = State::kOutside;
+  Recompile now_;
+  std::vector<Recompile> all_;
+};
+
+std::string Bounded(std::string text) {
+  if (text.size() > kMostReasonBytes) text = ToUtf8(text.substr(0, kMostReasonBytes)) + "...";
+  return text;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  DynamoReader reader;
+  LogTexts texts(input.bytes);
+  while (texts.Next()) {
+    if (texts.number() % 4096 == 0) context.progress(size_t(texts.offset()));
+    reader.Take(texts);
+  }
+  const std::vector<Recompile> all = reader.Finish();
+  if (all.empty()) {
+    return Invalid(
+        "{}: no recompilation of torch.compile names its function. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, and for 'Recompiling function'. Run with TORCH_LOGS=recompiles, or name the format with --as",
+        input.path);
+  }
+  XP_TRY(const int64_t process_id, context.ProcessId());
+  for (const Recompile& one : all) {
+    DynamoRecompileRow row{.process_id = process_id,
+                           .ordinal = context.NextOrdinal(),
+                           .function = one.function,
+                           .programs = one.programs};
+    if (!one.reason.empty()) row.reason = Bounded(one.reason);
+    if (!one.file.empty()) {
+      XP_TRY(row.site_id, context.store.AddSite(one.function, one.file, one.line));
+    }
+    XP_TRY(context.Add(row, one.offset, one.number).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Importer dynamo_log{
+    "dynamo_log", "torch.compile's warnings about recompilation, in the output of any program",
+    "train.log", Sniff, Read};
+
+}  // namespace xlaprof

@@ -1,0 +1,72 @@
+// Tests what is read from torch.compile's warnings about recompilation.
+#include <gmock/gmock.h>
+
+#include "tests/profiler/import/import_text.h"
+
+namespace xlaprof {
+extern const Importer dynamo_log;
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* kRows =
+    "SELECT d.function, s.file, s.line, d.programs, d.reason FROM dynamo_recompile d LEFT JOIN "
+    "site s ON s.id = d.site_id ORDER BY d.id";
+
+TEST(DynamoLog, LimitOfPrograms) {
+  const std::string prefix =
+      "W1124 23:12:41.123000 4012 torch/_dynamo/convert_frame.py:1358] [0/8] ";
+  const std::string log =
+      "step 7 loss 2.31\n" + prefix + "torch._dynamo hit config.recompile_limit (8)\n" + prefix +
+      "   function: 'step' (/home/u/app/train.py:19)\n" + prefix +
+      "   last reason: 0/7: tensor 'x' size mismatch at index 0. expected 24, actual 31\n" +
+      prefix + "To log all recompilation reasons, use TORCH_LOGS=\"recompiles\".\nstep 8\n";
+  EXPECT_GT(dynamo_log.sniff(log), 0);
+  const auto in = ImportText(dynamo_log, log);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows(kRows),
+              ElementsAre("step|/home/u/app/train.py|19|8|tensor 'x' size mismatch at index 0. "
+                          "expected 24, actual 31"));
+}
+
+// torch 2.0 prints other words, and no prefix.
+TEST(DynamoLog, LimitOfTheCache) {
+  const auto in = ImportText(
+      dynamo_log,
+      "[2023-06-01 10:00:00,123] torch._dynamo.convert_frame: [WARNING] torch._dynamo hit "
+      "config.cache_size_limit (64)\n   function: 'forward' (model.py:120)\n   reasons:  "
+      "L['n'] == 3\nto diagnose recompilation issues, see https://pytorch.org/docs\n");
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows(kRows), ElementsAre("forward|model.py|120|64|L['n'] == 3"));
+}
+
+TEST(DynamoLog, EachRecompilation) {
+  std::string log;
+  for (int i = 1; i <= 2; ++i) {
+    const std::string prefix = fmt::format(
+        "V1124 23:12:4{}.1 4012 torch/_dynamo/guards.py:2813] [0/{}] [__recompiles] ", i, i);
+    log +=
+        prefix + "Recompiling function step in /home/u/app/train.py:19\n" + prefix +
+        "    triggered by the following guard failure(s):\n" + prefix +
+        fmt::format("    - 0/{}: tensor 'x' dtype mismatch. expected Half, actual Float\n", i - 1) +
+        prefix + "    - 0/9: another\n";
+  }
+  const auto in = ImportText(dynamo_log, log);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  const std::string row =
+      "step|/home/u/app/train.py|19|-|tensor 'x' dtype mismatch. expected Half, actual Float";
+  EXPECT_THAT(in.Rows(kRows), ElementsAre(row, row));
+}
+
+TEST(DynamoLog, CutAndEmptyLogs) {
+  EXPECT_THAT(ImportText(dynamo_log,
+                         "torch._dynamo hit config.recompile_limit (8)\n   function: 'f' (a.py:1)")
+                  .Rows(kRows),
+              ElementsAre("f|a.py|1|8|-"));
+  EXPECT_FALSE(
+      ImportText(dynamo_log, "torch._dynamo hit config.recompile_limit (8)\n").status.ok());
+  EXPECT_FALSE(ImportText(dynamo_log, "hello\n").status.ok());
+}
+
+}  // namespace
+}  // namespace xlaprof
