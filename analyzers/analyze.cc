@@ -27,7 +27,7 @@ class Fnv {
 bool Before(const Finding& a, const Finding& b) {
   auto figures = [](const Finding& f) {
     return std::tuple(f.severity == Severity::kInfo, -f.cost_ns.value_or(-1), -int(f.severity),
-                      -f.per_step.value_or(-1));
+                      -f.per_step.value_or(-1), f.cost_ns ? 0 : -f.count.value_or(-1));
   };
   if (figures(a) != figures(b)) return figures(a) < figures(b);
   auto subject = [](const Finding& f) {

@@ -17,6 +17,7 @@ namespace xlaprof {
 // The facts without which an analyzer has nothing to analyse.
 enum class Needs {
   kNothing,
+  kReads,                   // executions, transfers or counters, in which a read would be seen
   kDevices,                 // times of a device's work
   kTimedSteps,              // a timeline with steps
   kTimedStepsOrTracing,     // or metrics that time the tracing
@@ -51,7 +52,7 @@ absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer);
 
 // Runs all analyzers, sets fingerprints, and sorts the findings as the report does. Findings of
 // severity info come last. Within each part the most expensive come first, and those without a cost
-// last. Ties are ordered by severity, per_step, kind and subject.
+// last. Ties are ordered by severity, per_step, count if there is no cost, kind and subject.
 absl::StatusOr<Findings> Analyze(const Run& run);
 
 // Returns the fingerprint of a finding. It depends on kind, reason type and subject, but not on

@@ -93,7 +93,9 @@ ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
               tensor};
     case ConstantKind::kStaticArgument:
       return {
-          fmt::format("{} changes ({})", cause.node, Values(figures.values)),
+          figures.values.empty()
+              ? fmt::format("a {} has another value", cause.node)
+              : fmt::format("{} changes ({})", cause.node, Values(figures.values)),
           "Each value of a static argument makes another program. Pass it as an ordinary argument (without static_argnums) if the function only computes with it, or use few values."};
     case ConstantKind::kCapturedArray:
       return {
@@ -131,6 +133,17 @@ std::string OtherOps(const RecompileFigures& figures) {
   return fmt::format("its ops change ({})", Values(figures.values));
 }
 
+// A number of Python's has a weak type, which follows the type of what it is combined with.
+ChangeWords OfWeakType(const RecompileFigures& figures) {
+  const RecompileCause& cause = figures.cause;
+  const std::string input =
+      cause.node == "parameter" || cause.Name() == "input " ? "an input" : cause.Name();
+  return {
+      fmt::format("{} has a weak type in some calls and not in others ({})", input,
+                  Values(figures.values)),
+      "A Python number, and what is computed from Python numbers alone, has a weak type. Give the first value its type where it is made: jnp.asarray(value, dtype=...), or jnp.zeros(shape, dtype)."};
+}
+
 std::string OtherSetting(const RecompileFigures& figures) {
   const std::string& setting = figures.cause.node;
   const std::string values = Values(figures.values);
@@ -161,6 +174,7 @@ ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
     case ReasonType::kShapeChange:
       return OfShapes(figures, cpp);
     case ReasonType::kDtypeChange:
+      if (cause.is_weak_type()) return OfWeakType(figures);
       return {fmt::format("the type of {} changes ({})",
                           cause.node == "parameter" ? "an input" : cause.Name(), values),
               "Convert this tensor to one type where it is made, before it reaches the device."};
@@ -207,6 +221,11 @@ ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
               ? "Set jax.config values and enter context managers in the same way around each call."
               : "Set compiler flags and debug variables once, before the first step."};
     case ReasonType::kRedefinedFunction:
+      if (std::holds_alternative<note::OtherLoopBody>(cause.note)) {
+        return {
+            "each call has another body function",
+            "Put the code around this loop into a function that is jitted once, or define the body once, outside of the code that repeats. A new lambda or inner function at each call compiles the loop again."};
+      }
       return {
           "each call passes another function object",
           "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};
