@@ -17,6 +17,7 @@ namespace xlaprof {
 // The facts without which an analyzer has nothing to analyse.
 enum class Needs {
   kNothing,
+  kReads,                   // executions, transfers or counters, in which a read would be seen
   kDevices,                 // times of a device's work
   kStepPeriods,             // a timeline with steps, or with the executions of steps
   kTimedStepsOrTracing,     // or metrics that time the tracing
@@ -51,7 +52,8 @@ absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer);
 
 // Runs all analyzers, links what follows from what, and sorts the findings as the report does.
 // Findings of severity info come last. Within each part the most expensive come first, and those
-// without a cost last. Ties are ordered by severity, per_step, kind and subject. A finding that
+// without a cost last. Ties are ordered by severity, per_step, count if there is no cost, kind and
+// subject. A finding that
 // follows from another comes after it.
 absl::StatusOr<Findings> Analyze(const Run& run);
 

@@ -244,7 +244,8 @@ class Forest {
     std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
       const auto figures = [&](size_t i) {
         return std::tuple(trees_[i].severity == Severity::kInfo, -trees_[i].total_ns().value_or(-1),
-                          -int(trees_[i].severity), -findings_[i].per_step.value_or(-1));
+                          -int(trees_[i].severity), -findings_[i].per_step.value_or(-1),
+                          trees_[i].total_ns() ? 0 : -findings_[i].count.value_or(-1));
       };
       if (figures(a) != figures(b)) return figures(a) < figures(b);
       return SubjectKey(findings_[a]) < SubjectKey(findings_[b]);

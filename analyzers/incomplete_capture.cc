@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
+#include "analyzers/run/open_compiles.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/issue_codes.h"
@@ -63,14 +64,34 @@ absl::Status JudgeWindow(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
+// Finds a profile that was taken during a long compilation.
+absl::Status JudgeOpenCompiles(const Run& run, Findings& findings) {
+  if (run.slice().is_part_of_time()) return absl::OkStatus();
+  XP_TRY(const OpenCompiles* open, run.Get<OpenCompiles>());
+  for (const OpenCompile& compile : open->all) {
+    if (compile.dur_ns < policy::kOpenCompileNs) break;
+    const bool is_most =
+        double(compile.dur_ns) >= policy::kOpenCompileShare * double(compile.window_ns);
+    findings.push_back(Missing(
+        ReasonType::kInsideCompile, is_most ? Severity::kWarning : Severity::kInfo,
+        {.module = compile.module, .passes_ns = compile.dur_ns, .window_ns = compile.window_ns}));
+    findings.back().subject.function = compile.module;
+    findings.back().evidence.push_back(
+        {.table = "event", .ts_ns = compile.ts_ns, .dur_ns = compile.dur_ns});
+  }
+  return absl::OkStatus();
+}
+
 // The facts about a run with lazy graphs that the questions below need.
 struct Shown {
   const Contents& contents;
   const std::vector<CompileRow>& compiles;
   const std::vector<ExecutionRow>& executions;
 
-  int64_t calls() const {  // compiles of jitted functions
-    return std::ranges::count(compiles, std::optional(CutKind::kCall), &CompileRow::cause);
+  int64_t calls() const {  // compiles of jitted functions, and of operations outside of jit
+    return std::ranges::count_if(compiles, [](const CompileRow& row) {
+      return row.cause == CutKind::kCall || row.cause == CutKind::kOperation;
+    });
   }
   bool functions_compile_again() const {
     int64_t calls_compiled = 0;
@@ -151,6 +172,7 @@ absl::StatusOr<Findings> FindIncompleteCaptures(const Run& run) {
   Findings findings;
   XP_TRY(JudgeEvents(run, findings));
   XP_TRY(JudgeWindow(run, findings));
+  XP_TRY(JudgeOpenCompiles(run, findings));
   XP_TRY(FindUnanswered(run, findings));
   XP_TRY(FindSlowSettings(run, findings));
   return findings;
@@ -166,6 +188,7 @@ extern const Analyzer incomplete_capture{
     .looks_at = "what was read",
     .find = FindIncompleteCaptures,
     .say = SayIncompleteCapture,
-    .thresholds = {policy::kEventsOfOldProfilers, policy::kEventsOfNewProfilers},
+    .thresholds = {policy::kOpenCompileNs, policy::kOpenCompileShare, policy::kEventsOfOldProfilers,
+                   policy::kEventsOfNewProfilers},
     .is_about_capture = true};
 }  // namespace xlaprof

@@ -15,6 +15,10 @@ struct IncompleteCaptureFigures {
   int64_t event_limit = 0;
   // window
   int64_t executions = 0, timed_executions = 0;
+  // inside_compile
+  std::string module;     // the program that was compiled, as XLA names it
+  int64_t passes_ns = 0;  // from the first to the last pass of its compilation
+  int64_t window_ns = 0;  // the length of the profile
   // no_step_markers, recording_overhead
   bool is_torch_profile = false;  // the profile was taken by PyTorch's own profiler
   // recording_overhead

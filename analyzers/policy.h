@@ -83,6 +83,10 @@ inline constexpr Threshold kOftenWithoutSteps{
 inline constexpr Threshold kReadShareOfStep{
     0.01, Unit::kShare, "Reads that block for a smaller share of the steps are only mentioned.",
     "Smaller costs cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kArrayReadShareOfStep{
+    0.05, Unit::kShare,
+    "JAX's reads are a warning only if the device has nothing to do in them for this share of the steps.",
+    "Waiting for a device that works costs nothing, and the copy of a number is short."};
 inline constexpr Threshold kBytesOfNumber{
     8.0, Unit::kBytes, "Fetches count as reads of numbers if their mean size is at most this.",
     "The largest numbers are f64 and s64."};
@@ -210,10 +214,18 @@ inline constexpr Threshold kSureOperationNames{
     int64_t{2}, Unit::kCount,
     "If a process uses at least this many names that only JAX uses, short names are taken for JAX's, too.",
     "A user's function may also be called add."};
-inline constexpr Threshold kRepeatedOperation{
+inline constexpr Threshold kRepeatedLoop{
     int64_t{2}, Unit::kCount,
-    "An operation at one line repeats if it compiles more often than this.",
-    "The start of a program compiles each operation once or twice."};
+    "A loop outside of jit has a recompilation of its own if one line compiles it more often than this.",
+    "The start of a program compiles each loop once or twice."};
+inline constexpr Threshold kManyUnpricedOperations{
+    int64_t{100}, Unit::kCount,
+    "If no source times compiles, at least this many programs of single operations are a warning if they are most of the programs.",
+    "Compiling each takes some hundredths of a second, so together they take seconds. Setting up a clean program compiles a few dozen."};
+inline constexpr Threshold kMostPrograms{
+    0.5, Unit::kShare,
+    "If no source times compiles, programs of single operations are a warning only above this share of all programs.",
+    "Such a program runs mostly outside of jit."};
 inline constexpr Threshold kOperationInputs{
     int64_t{4}, Unit::kCount, "A program with more inputs is a user's function.",
     "Operations do not have more, except those that take any number."};
@@ -363,6 +375,13 @@ inline constexpr Threshold kYoungRunSteps{
     "In so short a run the weights may be most of what was uploaded."};
 
 // --- incomplete_capture ---
+inline constexpr Threshold kOpenCompileNs{
+    int64_t{1'000'000'000}, Unit::kNs,
+    "A compilation that a profile shows in part is reported from this time on.",
+    "Shorter ones hide little of the program."};
+inline constexpr Threshold kOpenCompileShare{
+    0.5, Unit::kShare, "Such a compilation is a warning from this share of the profile on.",
+    "The profile then shows the compiler, not the program."};
 inline constexpr Threshold kEventsOfOldProfilers{
     int64_t{1'000'000}, Unit::kCount,
     "A profile with exactly this many events is assumed to be full.",

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recompile/call_places.h"
 #include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/iteration_pieces.h"
@@ -61,21 +62,27 @@ bool OneProgramServes(ReasonType type) {
          type != ReasonType::kNoStepMark;
 }
 
-// Sets the compiles and the time that a fix saves.
+// Sets the compiles and the time that a fix saves. Loading a program from the persistent cache is
+// not counted, because the next run finds all programs there; tracing and lowering are paid again.
 void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
   if (!finding->cost_ns || group.state.word == State::kWarmUp) return;
+  int64_t avoidable_ns = *finding->cost_ns;
+  for (const CompileFact* compile : group.compiles) {
+    if (compile->persistent_hit.value_or(false)) avoidable_ns -= compile->dur_ns.value_or(0);
+  }
+  if (avoidable_ns <= 0) return;
   if (figures->padding) {
     PaddingChoice& padding = *figures->padding;
     if (padding.saved <= 0) return;
     const int64_t measured = std::ranges::count_if(group.compiles, [](const CompileFact* compile) {
       return compile->dur_ns || compile->trace_ns;
     });
-    padding.compile_ns = *finding->cost_ns / measured;
+    padding.compile_ns = avoidable_ns / measured;
     finding->saving_ns =
         std::min(padding.saved, static_cast<int64_t>(group.compiles.size())) * padding.compile_ns;
     figures->saving = RecompileSaving::kByPadding;
   } else if (OneProgramServes(group.cause().type)) {
-    finding->saving_ns = finding->cost_ns;
+    finding->saving_ns = avoidable_ns;
     figures->saving = RecompileSaving::kAll;
   }
 }
@@ -317,13 +324,15 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   std::map<std::string, std::pair<size_t, int64_t>> first;  // subject -> place, processes
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
+    const Subject& subject = finding.subject;
+    // Ranks spend most time at different lines outside of jit, but make the same programs there.
     const std::string key =
-        fmt::format("{}|{}|{}|{}|{}|{}", finding.reason->type,
-                    finding.reason->type == ReasonType::kOutsideJit
-                        ? TextOf(finding.reason->state.value_or(State::kUnknown))
-                        : "",
-                    finding.subject.file.value_or(""), finding.subject.line.value_or(0),
-                    finding.subject.function.value_or(""), finding.subject.op.value_or(""));
+        finding.reason->type == ReasonType::kOutsideJit
+            ? fmt::format("{}|{}", finding.reason->type,
+                          finding.reason->state.value_or(State::kUnknown))
+            : fmt::format("{}|{}|{}|{}|{}", finding.reason->type, subject.file.value_or(""),
+                          subject.line.value_or(0), subject.function.value_or(""),
+                          subject.op.value_or(""));
     const auto at = first.find(key);
     if (at == first.end() || merged[at->second.first].first == process_id) {
       first.try_emplace(key, merged.size(), 1);
@@ -374,6 +383,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   std::vector<std::pair<int64_t, Finding>> found;
   XP_TRY(const IterationPieces* pieces, run.Get<IterationPieces>());
   for (const CompileSite& site : facts.sites) {
+    XP_TRY(const std::vector<SourcePlace> places, CallPlaces(run, facts, site));
     const StepsSeen& steps = facts.steps.at(site.process_id);
     const bool is_somewhere = site.place.empty() && site.function.empty();
     if (is_somewhere && pieces->processes.contains(site.process_id)) continue;
@@ -387,7 +397,8 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
       } else {
         XP_TRY(reason, finder.Why(site, i));
       }
-      if (!reason) continue;
+      if (!reason || (IsOnlyCallOfItsLine(places, i) && !CouldShareProgram(reason->causes.front())))
+        continue;
       recompiles.push_back(i);
       reasons.push_back(*std::move(reason));
     }
@@ -440,6 +451,7 @@ extern const Analyzer recompilation{
                    policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
                    policy::kNewGraphShare,       policy::kManyCompiles,
                    policy::kManyGraphs,          policy::kManyOperations,
-                   policy::kSureOperationNames,  policy::kRepeatedOperation,
-                   policy::kOperationInputs}};
+                   policy::kSureOperationNames,  policy::kRepeatedLoop,
+                   policy::kOperationInputs,     policy::kManyUnpricedOperations,
+                   policy::kMostPrograms}};
 }  // namespace xlaprof

@@ -196,7 +196,8 @@ ReasonType ReasonOf(AlarmKind kind) {
   return ReasonType::kUnknown;
 }
 
-Finding OfAlarms(CompileAlarms alarms) {
+// `alone` means that no source times compilations.
+Finding OfAlarms(CompileAlarms alarms, bool alone) {
   const CompileAlarm& longest = alarms.all.front();
   Finding finding{.subject = longest.subject,
                   .count = int64_t(alarms.all.size()),
@@ -213,7 +214,9 @@ Finding OfAlarms(CompileAlarms alarms) {
     finding.subject.function = longest.name;
   }
   if (is_compile) figures.jax_operation = JaxOperationOf(longest.name.value_or(""));
-  if (alarms.ns >= policy::kLongAlarmNs) finding.severity = Severity::kWarning;
+  // If nothing else is known of the run, XLA's own complaint about avoidable work counts.
+  const bool avoidable = alone && alarms.kind == AlarmKind::kConstantFolding;
+  if (alarms.ns >= policy::kLongAlarmNs || avoidable) finding.severity = Severity::kWarning;
   for (const CompileAlarm& alarm : alarms.all) {
     if (finding.evidence.size() == kMaxSlowCompileRows) break;
     finding.evidence.push_back({.table = "compile_alarm",
@@ -294,7 +297,7 @@ absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
   if (!measured.ok()) return measured;
   XP_TRY(std::vector<CompileAlarms> alarms, LoadCompileAlarms(run, timed));
   Findings findings;
-  for (CompileAlarms& of_kind : alarms) findings.push_back(OfAlarms(std::move(of_kind)));
+  for (CompileAlarms& of_kind : alarms) findings.push_back(OfAlarms(std::move(of_kind), !timed));
   std::move(measured->begin(), measured->end(), std::back_inserter(findings));
   return findings;
 }

@@ -8,6 +8,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_reads.h"
+#include "analyzers/run/device_time.h"
 #include "analyzers/run/early_cuts.h"
 #include "analyzers/run/fetches.h"
 #include "analyzers/run/host_timeline.h"
@@ -217,6 +218,19 @@ absl::StatusOr<OptInt> MostIdle(const Run& run) {
   return most_ns;
 }
 
+// Returns the time of JAX's reads in which the device that works most has nothing to do. The rest is
+// work that the host would wait for anyway.
+int64_t LostNs(const DeviceReads& place, const DeviceTimes& devices) {
+  int64_t lost_ns = 0;
+  for (const DeviceReads::Time& read : place.all) {
+    int64_t busy_ns = 0;
+    for (const DeviceTime& device : devices.devices)
+      busy_ns = std::max(busy_ns, Overlap(device.busy, {read.ts_ns, read.ts_ns + read.dur_ns}));
+    lost_ns += read.dur_ns - busy_ns;
+  }
+  return lost_ns;
+}
+
 // Makes the finding about the reads at one place, without its severity. The device is idle during
 // the share `lost` of the time that the reads block.
 Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, double lost,
@@ -232,15 +246,16 @@ Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, doubl
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   for (const DeviceReads::Time& time : place.longest)
     finding.evidence.push_back({.table = "event", .ts_ns = time.ts_ns, .dur_ns = time.dur_ns});
-  ReadOperationFigures figures{.counts_elements = place.op == "aten::nonzero",
+  ReadOperationFigures figures{.of_jax = !place.op.starts_with("aten::"),
+                               .counts_elements = place.op == "aten::nonzero",
                                .blocked_ns = place.blocked_ns};
   if (lost < 1) figures.device_idle_ns = idle_ns;
   finding.figures = SyncPointFigures(figures);
   return finding;
 }
 
-// Finds reads in a program that runs op by op, in a trace of PyTorch's profiler, where a read is an
-// operation.
+// Finds reads that a profile shows as calls: operations of a program that runs op by op, or JAX's
+// calls that wait for an array.
 absl::Status FromOperations(const Run& run, Findings& findings) {
   XP_TRY(const DeviceReadsInSteps* reads, run.Get<DeviceReadsInSteps>());
   if (reads->places.empty()) return absl::OkStatus();
@@ -253,11 +268,14 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
   // While the host waits for the device to work, only the device's idle time is lost.
   const double lost =
       std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
-  const double least_ns =
-      policy::kReadShareOfStep * double(Median(steps->steady_ns).value_or(0)) * double(whole_steps);
+  const double steps_ns = double(Median(steps->steady_ns).value_or(0)) * double(whole_steps);
+  XP_TRY(const DeviceTimes* devices, run.Get<DeviceTimes>());
   for (const DeviceReads& place : reads->places) {
     Finding finding = FromPlace(run, place, whole_steps, lost, idle_ns);
-    finding.severity = double(*finding.cost_ns) < least_ns
+    if (!place.all.empty()) finding.cost_ns = LostNs(place, *devices);
+    const double least_share =
+        place.all.empty() ? policy::kReadShareOfStep : policy::kArrayReadShareOfStep;
+    finding.severity = double(*finding.cost_ns) < least_share * steps_ns
                            ? Severity::kInfo
                            : SeverityOf(place.count, finding.per_step, {}, {});
     findings.push_back(std::move(finding));
@@ -288,9 +306,11 @@ extern const Analyzer sync_point{
         "tensor`, .cpu(). The host stops until the device has computed the value, and a "
         "lazy runtime runs the part of the graph that the value needs twice.",
     .looks_at =
-        "executions before a step mark, their lines, fallback counters, transfers from the device; reading operations of PyTorch's profiler",
+        "executions before a step mark, their lines, fallback counters, transfers from the device; reading calls in profiles of PyTorch and JAX",
     .find = FindSyncPoints,
     .say = SaySyncPoint,
+    .needs = Needs::kReads,
     .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
-                   policy::kReadShareOfStep, policy::kBytesOfNumber}};
+                   policy::kReadShareOfStep, policy::kArrayReadShareOfStep,
+                   policy::kBytesOfNumber}};
 }  // namespace xlaprof

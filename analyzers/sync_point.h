@@ -53,8 +53,9 @@ struct CountedReadFigures {
   std::string profiler_line;  // torch_xla's own line as printed, if only it counts the fetches
 };
 
-// Reads at one place in a program that runs op by op. Finding::subject names the operation.
+// Reads at one place that a profile shows as calls. Finding::subject names the operation.
 struct ReadOperationFigures {
+  bool of_jax = false;           // otherwise of PyTorch, op by op
   bool counts_elements = false;  // otherwise it reads a number
   int64_t blocked_ns = 0;        // time that copies and waits block the step's thread
   // The device's idle time in the steady steps, if it is less than the time that all reads block.

@@ -24,6 +24,8 @@ std::string NeedsText(Needs needs) {
   switch (needs) {
     case Needs::kNothing:
       return "";
+    case Needs::kReads:
+      return "executions, transfers or counters";
     case Needs::kDevices:
       return "times of a device's work";
     case Needs::kStepPeriods:

@@ -147,7 +147,7 @@ class ListingDiff {
       GraphDifference difference = Compare(A(i), B(place));
       difference.before_index = a_.nodes[i];
       difference.node_index = b_.nodes[place];
-      difference.follows = constant_[j];
+      difference.follows |= constant_[j];
       origins->push_back(std::move(difference));
     }
   }
@@ -418,6 +418,18 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
   }
   if (types_only && !parsed_a.element_type().empty()) {
     d.type = ReasonType::kDtypeChange;
+    return d;
+  }
+  // The parameter of a computation has the shape that its caller passes. Its number is an index.
+  if (after.op == "parameter") {
+    d.type = ReasonType::kShapeChange;
+    d.follows = true;
+    return d;
+  }
+  if (!same_rank && attributes_a == attributes_b) {
+    d.type = ReasonType::kOpChange;  // the same op for another shape
+    d.before = fmt::format("{} {}", before.op, shape_a);
+    d.after = fmt::format("{} {}", after.op, shape_b);
     return d;
   }
   d.type = ReasonType::kConstantChange;

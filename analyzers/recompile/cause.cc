@@ -10,6 +10,7 @@
 #include "analyzers/recompile/compile_history.h"
 #include "analyzers/recompile/stated_causes.h"
 #include "analyzers/run/contents.h"
+#include "analyzers/run/jax_operation.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -111,6 +112,20 @@ bool IsNumberOrInput(std::string_view op) {
          op == "parameter";
 }
 
+// Returns whether a stated cause is more than that the source does not know it.
+bool Explains(const RecompileCause& stated) {
+  return stated.type != ReasonType::kUnknown && stated.type != ReasonType::kUnprintedChange;
+}
+
+// Returns the cause if JAX found no difference to explain, and the types of the inputs are equal.
+RecompileCause OtherStaticArgument(const Form& form) {
+  return {.type = ReasonType::kConstantChange,
+          .node = "static argument",
+          .constant = ConstantKind::kStaticArgument,
+          .seen_in = form.seen_in,
+          .note = note::OnlyStaticArgumentsAreLeft()};
+}
+
 // Returns the kind of the constant that changed, judged by its op. Its nodes may show more.
 ConstantKind KindOfConstant(const GraphDifference& d) {
   if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
@@ -123,6 +138,12 @@ std::string RecompileCause::Name() const {
   if (!names_input) return node;
   if (input.empty() || shape.empty()) return "input " + input + shape;
   return fmt::format("input {} {}", input, shape);
+}
+
+bool RecompileCause::is_weak_type() const {
+  return type == ReasonType::kDtypeChange &&
+         (before.find("weak_type") != before.npos || after.find("weak_type") != after.npos) &&
+         before.substr(0, before.find_first_of(" {")) == after.substr(0, after.find_first_of(" {"));
 }
 
 std::string RecompileCause::Key() const {
@@ -327,6 +348,12 @@ struct ReasonFinder::Impl {
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
                                             const Form& form) {
     RecompileCause cause{.seen_in = form.seen_in};
+    const bool is_call = compile.cause == CutKind::kCall || compile.cause == CutKind::kOperation;
+    if (is_call && IsJaxLoop(compile.function)) {
+      cause.type = ReasonType::kRedefinedFunction;
+      cause.note = note::OtherLoopBody();
+      return cause;
+    }
     if (form.name == PrintedForm::kSignature) {
       cause.type = ReasonType::kUnknown;
       cause.note = note::SameInputTypes();
@@ -406,11 +433,12 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
   if (auto eviction = impl_->history.Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}};
   const std::vector<RecompileCause>* stated = impl_->StatedFor(compile);
-  if (stated != nullptr && stated->front().type != ReasonType::kUnknown)
-    return CompileReason{.causes = *stated};
+  if (stated != nullptr && Explains(stated->front())) return CompileReason{.causes = *stated};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
+  if (stated != nullptr && alike && stated->front().type == ReasonType::kUnprintedChange)
+    return CompileReason{.causes = {OtherStaticArgument(*alike->second)}};
   if (stated != nullptr) return CompileReason{.causes = *stated};
   if (alike) {
     const auto& [nearest, form] = *alike;
@@ -422,11 +450,17 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
 }
 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
-  // A source may state a cause for the first compile if its log began late, or if many functions
-  // have the same name.
-  const std::vector<RecompileCause>* stated = impl_->StatedFor(site.compiles.front());
-  if (stated != nullptr && stated->front().type != ReasonType::kUnknown)
-    return CompileReason{.causes = *stated};
+  const CompileFact& first = site.compiles.front();
+  // Many functions have a name such as <lambda>, so the site may not be the first of its function.
+  // Other causes that a source states compare with a call that may only have been traced.
+  const std::vector<RecompileCause>* stated = impl_->StatedFor(first);
+  if (stated != nullptr && stated->front().type == ReasonType::kRedefinedFunction) {
+    const auto before = impl_->history.Before(first);
+    const bool came_before = std::ranges::any_of(before, [&](const auto& earlier) {
+      return earlier.site->function == site.function && earlier.site->cause == site.cause;
+    });
+    if (came_before) return CompileReason{.causes = *stated};
+  }
   XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
   if (!other_cut) return std::nullopt;
   return CompileReason{.causes = {*std::move(other_cut)}};

@@ -74,10 +74,17 @@ struct OthersSince {
 struct OtherCounts {
   int64_t inputs_before = 0, results_before = 0, inputs = 0, results = 0;
 };
-// The place at which the function is defined anew each time, as JAX prints it.
+// JAX sees another function object. `place` is the definition of the code in it, as JAX prints it.
 struct DefinedAt {
   std::string place;
+  bool makes_the_object = false;  // the definition itself is executed each time, as a lambda is
 };
+// A loop outside of jit compiled again for inputs of the same types, so its body is another function
+// object.
+struct OtherLoopBody {};
+// JAX explains differences of types, structure and settings, and found none. Static arguments are
+// all that is left of its key.
+struct OnlyStaticArgumentsAreLeft {};
 // JAX's own words.
 struct JaxSays {
   std::string quote;
@@ -88,7 +95,8 @@ using CauseNote =
                  note::AlikeButForThis, note::SameProgram, note::CompiledTwiceInARow,
                  note::OtherSizeOfInputs, note::OtherNumberOfResults, note::SameCounts,
                  note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherCounts,
-                 note::DefinedAt, note::JaxSays>;
+                 note::DefinedAt, note::OtherLoopBody, note::OnlyStaticArgumentsAreLeft,
+                 note::JaxSays>;
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {
@@ -111,6 +119,8 @@ struct RecompileCause {
   // shape.
   std::string Name() const;
   std::string Key() const;  // equal for the same change in other compiles
+  // Returns whether only the strength of the type changed: a Python number has a weak type.
+  bool is_weak_type() const;
 };
 
 struct CompileReason {

@@ -8,6 +8,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/recompile/outside_jit.h"
+#include "analyzers/run/jax_operation.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/cut_kind.h"
@@ -233,8 +234,10 @@ std::vector<CompileSite> SitesOf(std::vector<CompileFact> compiles,
   std::map<std::tuple<int64_t, CutKind, std::string, int64_t>, size_t> index;
   for (CompileFact& compile : compiles) {
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);
-    const std::tuple key(compile.process_id, compile.cause, compile.function,
-                         by_function ? int64_t{-1} : compile.site_id.value_or(-1));
+    const int64_t number = IsJaxLoop(compile.function) ? compile.loop_number()
+                           : by_function               ? -1
+                                                       : compile.site_id.value_or(-1);
+    const std::tuple key(compile.process_id, compile.cause, compile.function, number);
     const auto [at, is_new] = index.try_emplace(key, sites.size());
     if (is_new) {
       CompileSite site{.process_id = compile.process_id,

@@ -31,6 +31,9 @@ struct CompileFact {
   // All printed forms of this graph: printed_as and the row of table graph.
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
+  // Returns a number that distinguishes loops outside of jit, which all have the name of their
+  // primitive: the line of the call or, if it is not known, the types of the inputs.
+  int64_t loop_number() const { return site_id ? *site_id : -1 - graph_id.value_or(0); }
 };
 
 // The items by which the steps of a process were counted.

@@ -20,38 +20,35 @@ constexpr size_t kMaxRows = 32;   // rows that a place cites
 
 struct Sum {
   int64_t count = 0, ns = 0, ns_inside = 0;  // ns_inside: inside the profile's window
-  std::map<std::string, int64_t> times;      // compiles of each operation
   std::vector<int64_t> rows;
   void Add(const CompileFact& compile) {
     ++count;
-    ++times[compile.function];
     ns += compile.compiling_ns();
     if (compile.ts_ns) ns_inside += compile.compiling_ns();
     if (rows.size() < kMaxRows) rows.push_back(compile.id);
   }
-  // Returns whether an operation is in a loop. At the start, each program is compiled once or
-  // twice.
-  bool repeats() const {
-    return std::ranges::any_of(
-        times, [](const auto& one) { return one.second > policy::kRepeatedOperation; });
-  }
 };
 
+// Returns the sums, the most expensive first. Without times, those with most programs are first.
 template <class Key>
 std::vector<std::pair<Key, Sum>> Dearest(const std::map<Key, Sum>& sums) {
   std::vector<std::pair<Key, Sum>> out(sums.begin(), sums.end());
-  std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
-    auto rank = [](const Sum& sum) { return std::tuple(sum.repeats(), sum.ns, sum.count); };
-    return rank(a.second) > rank(b.second);
+  std::ranges::stable_sort(out, std::greater(), [](const auto& one) {
+    return std::pair(one.second.ns, one.second.count);
   });
   return out;
+}
+
+// Returns the name that readers know: device_put for JAX's _identity_fn.
+std::string NameOf(const std::string& function) {
+  return IsJaxResharding(function) ? "device_put" : function;
 }
 
 OperationCounts CountsOf(const std::map<std::string, Sum>& by_name) {
   OperationCounts counts;
   const auto sorted = Dearest(by_name);
   for (size_t i = 0; i < std::min(kMaxNamed, sorted.size()); ++i)
-    counts.most.emplace_back(sorted[i].first, sorted[i].second.count);
+    counts.most.emplace_back(NameOf(sorted[i].first), sorted[i].second.count);
   counts.others = sorted.size() - counts.most.size();
   return counts;
 }
@@ -73,8 +70,10 @@ absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile)
 
 // Returns whether this is a function of the user's with the name of an operation.
 absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) {
-  if (compile.cause == CutKind::kOperation) return false;
+  if (compile.cause == CutKind::kOperation || IsJaxResharding(compile.function)) return false;
   if (compile.explained) return true;  // JAX explains no compiles of operations
+  // A loop has the lines and the inputs of its body.
+  if (IsJaxLoop(compile.function)) return false;
   if (compile.input_count > policy::kOperationInputs && !TakesManyInputs(compile.function))
     return true;
   return HasSeveralLines(run, compile);
@@ -134,14 +133,14 @@ class Places {
 
 struct Called {
   Sum all;
-  std::map<std::string, Sum> by_name;
+  std::map<std::string, Sum> operations, loops;  // by name
   std::map<std::string, Sum> by_place;
   std::map<std::string, SourcePlace> places;
   bool at_start = false, explained = false;
 
   void Add(const CompileFact& compile, const SourcePlace& place) {
     all.Add(compile);
-    by_name[compile.function].Add(compile);
+    (IsJaxLoop(compile.function) ? loops : operations)[compile.function].Add(compile);
     if (place.file.empty()) return;
     const std::string key = place.text();
     by_place[key].Add(compile);
@@ -159,6 +158,25 @@ bool IsDear(const Called& called, OptInt wall_ns, int64_t compiling_ns) {
   return dear(called.all.ns, compiling_ns);
 }
 
+// Returns whether the programs outside of jit are many and most of all, if no source times them.
+bool IsMostOfAll(const Called& called, int64_t compiles, int64_t compiling_ns) {
+  return compiling_ns == 0 && called.all.count >= policy::kManyUnpricedOperations &&
+         double(called.all.count) > policy::kMostPrograms * double(compiles);
+}
+
+// Returns how many compiles of a process are in the slice, inside and outside of jit.
+int64_t CountCompiles(const CompileSites& facts, int64_t process_id) {
+  auto in_slice = [](const std::vector<CompileFact>& compiles) {
+    return int64_t(std::ranges::count(compiles, true, &CompileFact::in_slice));
+  };
+  int64_t count = 0;
+  if (const auto at = facts.operations.find(process_id); at != facts.operations.end())
+    count += in_slice(at->second);
+  for (const CompileSite& site : facts.sites)
+    count += site.process_id == process_id ? in_slice(site.compiles) : 0;
+  return count;
+}
+
 Finding FindingOf(const Called& called, bool dear) {
   const Sum& all = called.all;
   Finding finding{.severity = dear ? Severity::kWarning : Severity::kInfo,
@@ -166,9 +184,15 @@ Finding FindingOf(const Called& called, bool dear) {
                   .reason = Reason{.type = ReasonType::kOutsideJit}};
   if (all.ns > 0) finding.cost_ns = all.ns;
   if (called.at_start) finding.reason->state = State::kWarmUp;
-  OutsideJitFigures figures{.operations = CountsOf(called.by_name),
+  OutsideJitFigures figures{.operations = CountsOf(called.operations),
+                            .loops = CountsOf(called.loops),
                             .at_start = called.at_start,
                             .explained = called.explained};
+  for (const auto& [name, sum] : called.loops) figures.loop_programs += sum.count;
+  figures.all_resharding =
+      called.loops.empty() && std::ranges::all_of(called.operations, [](const auto& operation) {
+        return IsJaxResharding(operation.first);
+      });
   const auto sorted = Dearest(called.by_place);
   for (size_t i = 0; i < std::min(kMaxPlaces, sorted.size()); ++i) {
     const auto& [key, sum] = sorted[i];
@@ -198,14 +222,23 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
         (compile.cause == CutKind::kCall && !JaxOperationOf(compile.function).empty()))
       sure[compile.process_id].insert(compile.function);
   }
+  std::map<std::tuple<int64_t, std::string, int64_t>, int64_t> loops;  // by process, name and line
+  auto loop_of = [](const CompileFact& compile) {
+    return std::tuple(compile.process_id, compile.function, compile.loop_number());
+  };
+  for (const CompileFact& compile : compiles) {
+    if (IsJaxLoop(compile.function)) ++loops[loop_of(compile)];
+  }
   auto has_its_name = [&](const CompileFact& compile) {
     const auto names = sure.find(compile.process_id);
     if (names == sure.end() ||
         (compile.cause != CutKind::kOperation && compile.cause != CutKind::kCall))
       return false;
+    const bool is_loop = IsJaxLoop(compile.function);
+    if (is_loop && loops.at(loop_of(compile)) > policy::kRepeatedLoop) return false;
     return names->second.contains(compile.function) ||
            (int64_t(names->second.size()) >= policy::kSureOperationNames &&
-            IsShortJaxOperation(compile.function));
+            (is_loop || IsShortJaxOperation(compile.function)));
   };
   std::set<int64_t> operations;
   std::map<int64_t, int64_t> counts;
@@ -216,11 +249,11 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
     operations.insert(compile.id);
     ++counts[compile.process_id];
   }
-  const auto rest =
-      std::stable_partition(compiles.begin(), compiles.end(), [&](const CompileFact& compile) {
-        return counts[compile.process_id] < policy::kManyOperations ||
-               !operations.contains(compile.id);
-      });
+  auto stays = [&](const CompileFact& compile) {
+    const bool few = counts[compile.process_id] < policy::kManyOperations;
+    return !operations.contains(compile.id) || (few && !IsJaxResharding(compile.function));
+  };
+  const auto rest = std::stable_partition(compiles.begin(), compiles.end(), stays);
   std::vector<CompileFact> out(std::make_move_iterator(rest),
                                std::make_move_iterator(compiles.end()));
   compiles.erase(rest, compiles.end());
@@ -247,7 +280,9 @@ absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& r
     }
     both.explained = in_run.explained;
     const OptInt wall_ns = facts.wall_ns.at(process_id);
-    const bool dear = IsDear(in_run, wall_ns, facts.compiling_ns.at(process_id));
+    const int64_t compiling_ns = facts.compiling_ns.at(process_id);
+    const bool dear = IsDear(in_run, wall_ns, compiling_ns) ||
+                      IsMostOfAll(in_run, CountCompiles(facts, process_id), compiling_ns);
     if (dear || in_run.all.count >= policy::kManyOperations) {
       findings.emplace_back(process_id, FindingOf(in_run, dear));
       if (at_start.all.count > 0) findings.emplace_back(process_id, FindingOf(at_start, false));

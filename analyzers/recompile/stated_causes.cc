@@ -14,12 +14,16 @@ static RecompileCause CauseOf(const CompileReasonRow& row) {
     cause.input = row.input.value_or("");
     cause.is_input = true;
   } else if (cause.type == ReasonType::kRedefinedFunction) {
-    if (!row.input.value_or("").empty()) cause.note = note::DefinedAt{row.input.value_or("")};
+    // The row's `after` says where the new object is made, not what it is.
+    cause.after.clear();
+    if (!row.input.value_or("").empty())
+      cause.note = note::DefinedAt{*row.input, /*makes_the_object=*/row.after == row.input};
   } else {
     cause.node = row.input.value_or("");
     // The only constants in JAX's key of a function are its static arguments.
     if (cause.type == ReasonType::kConstantChange) cause.constant = ConstantKind::kStaticArgument;
-    if (cause.type == ReasonType::kUnknown) cause.note = note::JaxSays{row.text};
+    if (cause.type == ReasonType::kUnknown || cause.type == ReasonType::kUnprintedChange)
+      cause.note = note::JaxSays{row.text};
   }
   return cause;
 }

@@ -99,7 +99,7 @@ class MarkdownReport {
           out += fmt::format("{}`{}`", out.empty() ? "" : ", ", analyzer->name);
         return out;
       };
-      const Checks checks = ChecksOf(report_.summary);
+      const Checks checks = ChecksOf(report_.summary, report_.findings);
       const Verdict verdict = VerdictWithoutWarnings(report_);
       Add("\n{}\n", Prose(verdict.text));
       if (verdict.judged) Add("\nLooked for: {}\n", names(checks.made));

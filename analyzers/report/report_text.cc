@@ -219,7 +219,7 @@ class TextReport {
     const Verdict verdict = VerdictWithoutWarnings(report_);
     Paragraph(2, verdict.text);
     if (!verdict.judged) return;
-    const Checks checks = ChecksOf(report_.summary);
+    const Checks checks = ChecksOf(report_.summary, report_.findings);
     if (!options_.all) {
       Paragraph(2, fmt::format("Looked for {}.", Names(checks.made)), Style::kDim);
     } else {

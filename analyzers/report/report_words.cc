@@ -429,13 +429,15 @@ Verdict VerdictWithoutWarnings(const Report& report) {
   return verdict;
 }
 
-Checks ChecksOf(const Summary& summary) {
+Checks ChecksOf(const Summary& summary, const Findings& findings) {
   const bool timeline = summary.wall_ns.has_value(), devices = !summary.devices.empty(),
              steps = summary.timed_steps.value_or(0) > 0;
   auto can = [&](Needs needs) {
     switch (needs) {
       case Needs::kNothing:
         return true;
+      case Needs::kReads:
+        return timeline || summary.shows_reads;
       case Needs::kDevices:
         return devices;
       case Needs::kStepPeriods:
@@ -449,9 +451,14 @@ Checks ChecksOf(const Summary& summary) {
     }
     return true;
   };
+  // A check that found something was made, for example from XLA's alarms.
+  auto found = [&](const Analyzer* analyzer) {
+    return std::ranges::any_of(
+        findings, [&](const Finding& finding) { return finding.analyzer == analyzer; });
+  };
   Checks checks;
   for (const Analyzer* analyzer : AllAnalyzers())
-    (can(analyzer->needs) ? checks.made : checks.not_made).push_back(analyzer);
+    (can(analyzer->needs) || found(analyzer) ? checks.made : checks.not_made).push_back(analyzer);
   checks.why = !timeline ? "no timeline in these files"
                : devices ? "no step has times"
                : steps   ? "no work of a device has times"

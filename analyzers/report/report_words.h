@@ -79,11 +79,11 @@ bool IsAboutCapture(const Finding& finding);
 // Returns the setting that such a finding is about, or null.
 const SettingRow* SettingOf(const Report& report, const Finding& finding);
 
-// The checks that these files allow. `why` says in plain words why the others were not made.
+// The checks that these files allow, or that found something. `why` says in plain words why the others were not made.
 struct Checks {
   std::vector<const Analyzer*> made, not_made;
   std::string why;
 };
-Checks ChecksOf(const Summary& summary);
+Checks ChecksOf(const Summary& summary, const Findings& findings);
 
 }  // namespace xlaprof

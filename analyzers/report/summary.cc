@@ -145,6 +145,12 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
     for (auto* count : {&summary.compile_count, &summary.execution_count, &summary.transfer_count})
       *count = count->value_or(0);
   }
+  if (!clock && !metrics.last && !summary.execution_count && !summary.transfer_count) {
+    XP_TRY(const auto calls,
+           run.store().One<int64_t>(
+               "SELECT count(*) FROM compile WHERE cause IN ('call', 'operation')"));
+    summary.shows_reads = !summary.compile_count || calls.value_or(0) < *summary.compile_count;
+  }
   // Counters and the lines of exit summaries (with or without the op) describe the same calls.
   XP_TRY(
       summary.fallback_count,

@@ -29,6 +29,8 @@ struct Summary {
   // Totals over the window or, without a clock, the metrics' accumulators.
   std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
   bool totals_from_logs = false;  // otherwise from the window or the metrics
+  // False if the sources only show what JAX compiled, because reads of values are not compiled.
+  bool shows_reads = true;
   std::optional<int64_t> device_busy_ns, device_idle_ns;
   struct Device {
     std::string name;                  // DeviceTime's label

@@ -1,6 +1,7 @@
 #include "analyzers/run/device_reads.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,20 @@ constexpr size_t kLongest = 5;
 constexpr std::array<std::string_view, 4> kReads = {"aten::is_nonzero", "aten::item",
                                                     "aten::_local_scalar_dense", "aten::nonzero"};
 
-enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kBlocks };
+// The calls of JAX that wait for an array and, except for the last two, copy it to the host.
+constexpr std::array<std::string_view, 4> kJaxReads = {
+    "np.asarray(jax.Array)", "PyArray::Value", "block_until_ready", "batched_block_until_ready"};
+
+// Returns whether JAX itself calls reads from a file of this name. Its tracer prints basenames.
+bool IsJaxFile(std::string_view file) {
+  static constexpr std::array<std::string_view, 12> kFiles = {
+      "array.py",     "api.py",       "pjit.py",          "dispatch.py", "core.py",
+      "profiler.py",  "lax.py",       "array_methods.py", "<unknown>",   "traceback_util.py",
+      "tree_util.py", "_array_api.py"};
+  return std::ranges::find(kFiles, file) != kFiles.end();
+}
+
+enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kBlocks, kBlockingRead };
 
 class Names {
  public:
@@ -36,6 +50,9 @@ class Names {
     for (std::string_view read : kReads) {
       if (StringId id = store.Find(read); id != 0) kind_of_[id] = What::kRead, reads_ = true;
     }
+    for (std::string_view read : kJaxReads) {
+      if (StringId id = store.Find(read); id != 0) jax_reads_.insert(id), reads_ = true;
+    }
   }
   bool reads() const { return reads_; }
   What Of(StringId category, StringId name) {
@@ -43,6 +60,7 @@ class Names {
     if (category == step_) return What::kStep;
     if (category == scope_) return What::kScope;
     if (category == python_) return What::kPython;
+    if (jax_reads_.contains(name)) return What::kBlockingRead;
     // The time of a copy that waits, such as one to pageable memory, includes the wait.
     if (category == transfer_) return What::kBlocks;
     auto [known, is_new] = kind_of_.try_emplace(name, What::kOther);
@@ -55,6 +73,7 @@ class Names {
   const Store& store_;
   const StringId step_, scope_, python_, transfer_, host_;
   absl::flat_hash_map<StringId, What> kind_of_;
+  absl::flat_hash_set<StringId> jax_reads_;
   bool reads_ = false;
 };
 
@@ -85,8 +104,10 @@ class Sweep {
     stack_.push_back(event);
     steps_ += event.what == What::kStep;
     in_steps_ += event.what == What::kStep;
-    if (event.what == What::kRead && read_ == 0) read_ = stack_.size(), blocked_ns_ = 0;
-    if (event.what == What::kBlocks && read_ != 0 && blocking_ == 0) {
+    const bool blocks = event.what == What::kBlocks || event.what == What::kBlockingRead;
+    const bool reads = event.what == What::kRead || event.what == What::kBlockingRead;
+    if (reads && read_ == 0) read_ = stack_.size(), blocked_ns_ = 0;
+    if (blocks && read_ != 0 && blocking_ == 0) {
       blocking_ = stack_.size();
       blocked_ns_ += event.end_ns - event.begin_ns;
     }
@@ -119,6 +140,8 @@ class Sweep {
     DeviceReads& reads = places_[place];
     ++reads.count;
     reads.blocked_ns += blocked_ns_;
+    if (read.what == What::kBlockingRead)
+      reads.all.push_back({read.begin_ns, read.end_ns - read.begin_ns});
     reads.longest.push_back({read.begin_ns, read.end_ns - read.begin_ns});
     std::ranges::stable_sort(reads.longest, std::greater(), &DeviceReads::Time::dur_ns);
     if (reads.longest.size() > kLongest) reads.longest.pop_back();
@@ -127,7 +150,8 @@ class Sweep {
     auto [known, is_new] = is_user_.try_emplace(name, false);
     if (is_new) {
       const SourcePlace place = SourcePlace::ParsePythonCall(store_.Text(name));
-      known->second = !place.empty() && !place.file.starts_with("torch/") && user_.IsUser(place);
+      known->second = !place.empty() && !place.file.starts_with("torch/") &&
+                      !IsJaxFile(place.file) && user_.IsUser(place);
     }
     return known->second;
   }

@@ -1,5 +1,6 @@
-// Reads of a device's values in a program that runs op by op, from PyTorch's profiler. A read is an
-// operation that needs a value (aten::item). Inside it is the copy or wait that blocks its thread.
+// Reads of a device's values that a profile shows as calls. In a program that runs op by op, from
+// PyTorch's profiler, a read is an operation that needs a value (aten::item), and inside it is the
+// copy or wait that blocks its thread. In JAX's profile, the call that reads blocks by itself.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,14 @@ struct DeviceReads {
   struct Time {
     int64_t ts_ns = 0, dur_ns = 0;
   };
-  std::string op;        // the outermost op that reads: aten::item, aten::nonzero
+  std::string op;        // the outermost call that reads: aten::item, np.asarray(jax.Array)
   Subject subject;       // the op, and its line if Python was traced
   StringId scope = 0;    // the innermost scope, or else the step's name
   bool in_step = false;  // `scope` is a step's name
   int64_t count = 0;
   int64_t blocked_ns = 0;     // time in calls that copy to the host or wait for the device
   std::vector<Time> longest;  // the few longest reads
+  std::vector<Time> all;      // all reads, if the call blocks by itself
 };
 
 struct DeviceReadsInSteps {

@@ -14,6 +14,13 @@ namespace xlaprof {
 // the operation, so callers must not claim more than that the name is one.
 std::string JaxOperationOf(std::string_view program);
 
+// Returns whether the name is that of a primitive whose program holds a function of the user's: the
+// body of a loop, or the branches of a condition.
+bool IsJaxLoop(std::string_view program);
+
+// Returns whether the program is the one with which JAX moves an array to another sharding.
+bool IsJaxResharding(std::string_view program);
+
 // Returns whether the name is that of an operation that users also give to their functions, such as
 // add.
 bool IsShortJaxOperation(std::string_view program);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzers/quantity.h"
+
 namespace xlaprof {
 namespace {
 
@@ -59,6 +61,10 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
     case ReasonType::kWindow:
       return fmt::format("the profile saw {} of {} executions", figures.timed_executions,
                          figures.executions);
+    case ReasonType::kInsideCompile:
+      return fmt::format(
+          "the profile was taken during the compilation of {}, which fills at least {} of its {}",
+          figures.module, DurationText(figures.passes_ns), DurationText(figures.window_ns));
     case ReasonType::kNoLines:
       return "no source names lines of code";
     case ReasonType::kNoCounters:
@@ -96,6 +102,8 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
       return "One step cannot be distinguished from warm-up.";
     case ReasonType::kWindow:
       return "Counts come from the sources that saw the whole run. Times come only from the profile's window.";
+    case ReasonType::kInsideCompile:
+      return "The profile holds passes of XLA's compiler, but no complete compilation of this program, because it began before the profile or ended after it.";
     case ReasonType::kNoLines:
       return "Metrics reports and pt-xla-profiler lines hold counts but no call sites.";
     case ReasonType::kNoCounters:
@@ -159,6 +167,10 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
       return "Trace for at least ten steps.";
     case ReasonType::kWindow:
       return "To time the rest, start the trace later or make it longer (duration_ms).";
+    case ReasonType::kInsideCompile:
+      return framework == Framework::kCpp
+                 ? "Start the profile after the first steps, or make it longer than the compilation."
+                 : "Start the profile after the first steps, or make it longer than the compilation. JAX_LOG_COMPILES=1 or PT_XLA_DEBUG_LEVEL=2 shows whether later steps compile, too.";
     case ReasonType::kNoLines:
       return "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
     case ReasonType::kNoCounters:

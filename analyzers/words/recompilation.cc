@@ -157,7 +157,17 @@ struct NoteText {
                        counts.results, counts.inputs_before, counts.results_before);
   }
   std::string operator()(const note::DefinedAt& defined) const {
-    return fmt::format("it is defined anew each time at {}", defined.place);
+    if (defined.makes_the_object)
+      return fmt::format("it is defined anew each time at {}", defined.place);
+    return fmt::format(
+        "the code in it is defined at {}; JAX's log shows the line of the call, not the one that makes the object, which is often a functools.partial or another jax.jit around that function",
+        defined.place);
+  }
+  std::string operator()(const note::OtherLoopBody&) const {
+    return "its inputs have the same types as before, so its body is another function object, or the caches were cleared";
+  }
+  std::string operator()(const note::OnlyStaticArgumentsAreLeft&) const {
+    return "types, structure and settings are the same as before, and JAX explains any other difference, so a static argument has another value, which this version of JAX does not print";
   }
   std::string operator()(const note::JaxSays& jax) const {
     return fmt::format("JAX says: {}", jax.quote);
@@ -252,7 +262,9 @@ std::string SavingNote(const RecompileFigures& figures) {
           IfSizesAreEquallyFrequent(*figures.sizes));
     }
     case RecompileSaving::kAll:
-      return "all of these compiles, if one program serves every step";
+      return figures.cost.loaded > 0
+                 ? "all of these compiles, if one program serves every step; loading programs from the cache is not counted"
+                 : "all of these compiles, if one program serves every step";
   }
   return "";
 }

@@ -186,7 +186,9 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
               : "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor that lives on the device, and write new values into that tensor (fill_)."};
     case ConstantKind::kStaticArgument:
       return {
-          fmt::format("{} changes ({})", cause.node, Values(figures.values)),
+          figures.values.empty()
+              ? fmt::format("a {} has another value", cause.node)
+              : fmt::format("{} changes ({})", cause.node, Values(figures.values)),
           "Each value of a static argument makes another program. Pass it as an ordinary argument (without static_argnums) if the function only computes with it, or use few values."};
     case ConstantKind::kCapturedArray:
       return {
@@ -213,6 +215,17 @@ std::string OtherOps(const RecompileFigures& figures) {
         ops.size() > 3 ? ", ..." : "");
   }
   return fmt::format("its ops change ({})", Values(figures.values));
+}
+
+// A number of Python's has a weak type, which follows the type of what it is combined with.
+ChangeWords OfWeakType(const RecompileFigures& figures) {
+  const RecompileCause& cause = figures.cause;
+  const std::string input =
+      cause.node == "parameter" || cause.Name() == "input " ? "an input" : cause.Name();
+  return {
+      fmt::format("{} has a weak type in some calls and not in others ({})", input,
+                  Values(figures.values)),
+      "A Python number, and what is computed from Python numbers alone, has a weak type. Give the first value its type where it is made: jnp.asarray(value, dtype=...), or jnp.zeros(shape, dtype)."};
 }
 
 std::string OtherSetting(const RecompileFigures& figures) {
@@ -266,6 +279,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
     case ReasonType::kShapeChange:
       return OfShapes(figures, framework);
     case ReasonType::kDtypeChange:
+      if (cause.is_weak_type()) return OfWeakType(figures);
       return {fmt::format("the type of {} changes ({})",
                           cause.node == "parameter" ? "an input" : cause.Name(), values),
               "Convert this tensor to one type where it is made, before it reaches the device."};
@@ -313,6 +327,11 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
               ? "Set jax.config values and enter context managers in the same way around each call."
               : "Set compiler flags and debug variables once, before the first step."};
     case ReasonType::kRedefinedFunction:
+      if (std::holds_alternative<note::OtherLoopBody>(cause.note)) {
+        return {
+            "each call has another body function",
+            "Put the code around this loop into a function that is jitted once, or define the body once, outside of the code that repeats. A new lambda or inner function at each call compiles the loop again."};
+      }
       return {
           "each call passes another function object",
           "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};

@@ -176,11 +176,13 @@ std::string WhatText(const CompileAlarm& alarm) {
   return shape.empty() ? *alarm.subject.op : fmt::format("{} {}", *alarm.subject.op, shape);
 }
 
-// "compiling computed constants for 24 s, most for scatter f64[50,126936]"
-std::string InstructionsTitle(std::string_view did, const CompileAlarms& alarms) {
-  return fmt::format("XLA {} for {} of compile time{}{} {}", did, TookText(alarms.ns, alarms.ended),
-                     ProcessesText(alarms), alarms.all.size() == 1 ? ":" : ", most for",
-                     WhatText(alarms.all.front()));
+// Returns "XLA spent 24 s of compile time folding constants, most for scatter f64[50,126936]".
+std::string InstructionsTitle(std::string_view doing, const CompileAlarms& alarms) {
+  const bool is_one = alarms.all.size() == 1;
+  const std::string what = WhatText(alarms.all.front());
+  return fmt::format("XLA spent {} of {} {}{}{}", TookText(alarms.ns, alarms.ended),
+                     is_one ? "one compilation" : "compile time", doing, ProcessesText(alarms),
+                     is_one ? fmt::format(" ({})", what) : fmt::format(", most for {}", what));
 }
 
 std::string ModuleTitle(const SlowCompileAlarms& figures) {
@@ -214,9 +216,9 @@ std::string Title(const SlowCompileAlarms& figures) {
     case AlarmKind::kUnoptimizedCompile:
       return UnoptimizedTitle(alarms);
     case AlarmKind::kConstantFolding:
-      return InstructionsTitle("folded constants", alarms);
+      return InstructionsTitle("folding constants", alarms);
     case AlarmKind::kAutotuning:
-      return InstructionsTitle("tuned kernels", alarms);
+      return InstructionsTitle("tuning kernels", alarms);
     case AlarmKind::kOther:
     case AlarmKind::kUnknown:
       break;

@@ -216,13 +216,28 @@ Words Say(const CountedReadFigures& figures, const Finding& finding, Framework f
 
 // Operations that read, in a program that runs op by op.
 
+// Returns whether JAX's call waits for an array without reading it.
+bool OnlyWaits(const Finding& finding) {
+  return finding.subject.op.value_or("").ends_with("block_until_ready");
+}
+
 std::string Title(const ReadOperationFigures& figures, const Finding& finding) {
+  if (figures.of_jax) {
+    return fmt::format("{} {}{}", finding.subject.op.value_or(""),
+                       OnlyWaits(finding) ? "waits for the device"
+                                          : "waits for an array and copies it to the host",
+                       HowOften(finding.count, finding.per_step));
+  }
   return fmt::format("{} waits for the device to {}{}", finding.subject.op.value_or(""),
                      figures.counts_elements ? "count its elements" : "read a number",
                      HowOften(finding.count, finding.per_step));
 }
 
 std::string CostNote(const ReadOperationFigures& figures) {
+  if (figures.of_jax)
+    return fmt::format(
+        "the part of the {} in these calls in which no device works; waiting for a device that works costs nothing",
+        DurationText(figures.blocked_ns));
   if (!figures.device_idle_ns) return "time in which copies and waits blocked the step's thread";
   return fmt::format(
       "at most its share of the {} in which the device is idle in the steady steps; copies and waits blocked the step's thread for {}",
@@ -230,6 +245,9 @@ std::string CostNote(const ReadOperationFigures& figures) {
 }
 
 std::string Advice(const ReadOperationFigures& figures, Framework framework) {
+  if (figures.of_jax) {
+    return "Read the array every N steps, or one step later: float(x), np.asarray(x), jax.device_get(x), print(x) and x.block_until_ready() wait for all work before x. Use jnp.where or lax.cond instead of an `if` on the value.";
+  }
   const bool is_cpp = framework == Framework::kCpp;
   if (figures.counts_elements) {
     return is_cpp

@@ -44,7 +44,21 @@ SourcePlace SourcePlace::Parse(std::string_view text) {
   return place;
 }
 
+// Reads "$monitor.py:18 update". Built-in functions have no line: "$numpy asarray".
+static SourcePlace ParseTracedCall(std::string_view name) {
+  name.remove_prefix(1);
+  const size_t space = name.find(' ');
+  const size_t colon = name.substr(0, space).rfind(':');
+  if (space == kNone || colon == kNone || colon == 0) return {};
+  const std::optional<int64_t> line = ParseCount(name.substr(colon + 1, space - colon - 1));
+  if (!line) return {};
+  return {.file = std::string(name.substr(0, colon)),
+          .line = line,
+          .function = std::string(name.substr(space + 1))};
+}
+
 SourcePlace SourcePlace::ParsePythonCall(std::string_view name) {
+  if (name.starts_with('$')) return ParseTracedCall(name);
   constexpr std::string_view kClose = "): ";
   const size_t close = name.rfind(kClose);
   const size_t open = close == kNone ? kNone : name.rfind('(', close);

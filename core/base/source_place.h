@@ -19,8 +19,8 @@ struct SourcePlace {
   // one, and JAX's `file:line:column (function)`. A text of another form becomes the file.
   static SourcePlace Parse(std::string_view text);
 
-  // Reads `file(line): function`, as profilers print a Python call. Returns an empty place if
-  // `name` is something else.
+  // Reads `file(line): function`, as PyTorch's profiler prints a Python call, or `$file:line
+  // function`, as JAX's and TensorFlow's do. Returns an empty place if `name` is something else.
   static SourcePlace ParsePythonCall(std::string_view name);
 
   bool empty() const { return file.empty(); }

@@ -172,6 +172,7 @@
 --   no_step_markers          the profile marks no steps
 --   one_step                 the profile has a single step
 --   window                   the profile covers a part of the executions
+--   inside_compile           the profile was taken during a compilation
 --   no_lines                 no source names lines of code
 --   no_counters              the metrics reports lack counters
 --   no_executions            the metrics reports lack executions
@@ -420,7 +421,7 @@ CREATE TABLE compile_reason (
   type TEXT NOT NULL,               -- word of reason_type; unknown: the source gives it in words only
   input TEXT,                       -- the input or setting that differs; NULL: none is named
   before TEXT,                      -- its value before; NULL: not given
-  after TEXT,                       -- its value now; NULL: not given
+  after TEXT,                       -- its value now (redefined_function: the definition that makes the object); NULL: not given
   text TEXT NOT NULL,               -- the source's own words
   PRIMARY KEY (compile_id, idx)
 ) WITHOUT ROWID;

@@ -270,6 +270,7 @@ JaxExplanation JaxExplanationReader::Finish() && {
   auto has = [&](std::string_view word) { return title_.find(word) != std::string::npos; };
   if (out_.differences.empty() && !out_.never_seen && !title_.empty()) {
     JaxDifference only{.type = ReasonType::kUnknown, .text = title_};
+    if (has("explanation unavailable")) only.type = ReasonType::kUnprintedChange;
     if (has("context")) only.type = ReasonType::kEnvironmentChange;
     if (has("pytree") || has("positional args") || has("keyword args") || has("args and kwargs"))
       only.type = ReasonType::kInputStructureChange;

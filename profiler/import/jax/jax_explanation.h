@@ -33,6 +33,13 @@ struct JaxExplanation {
     return defined_at.find("/jax/_src/") != std::string::npos ||
            defined_at.find("\\jax\\_src\\") != std::string::npos;
   }
+  // Returns whether a new function object is made by executing its definition: a lambda, or a def
+  // inside of a function, which older versions print as outer.<locals>.inner. A module's function is
+  // defined once, so a partial or a wrapper makes the new object, at a line that JAX does not print.
+  bool definition_makes_it() const {
+    return function.find("<lambda>") != std::string::npos ||
+           function.find("<locals>") != std::string::npos;
+  }
 };
 
 // Reads an explanation line by line.

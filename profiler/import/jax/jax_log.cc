@@ -119,13 +119,15 @@ class Writer {
 
   absl::Status WriteReasons(int64_t compile_id, const JaxExplanation& said) {
     int64_t idx = 0;
-    if (said.redefined) {
-      return internal::ToStatus(
-          context_.store.Add(CompileReasonRow{.compile_id = compile_id,
-                                              .idx = idx,
-                                              .type = ReasonType::kRedefinedFunction,
-                                              .input = Text(said.defined_at),
-                                              .text = ToUtf8(said.words)}));
+    // All primitives are defined on one line of JAX's, so its hint says nothing about them.
+    if (said.redefined && !said.is_operation()) {
+      return internal::ToStatus(context_.store.Add(CompileReasonRow{
+          .compile_id = compile_id,
+          .idx = idx,
+          .type = ReasonType::kRedefinedFunction,
+          .input = Text(said.defined_at),
+          .after = said.definition_makes_it() ? Text(said.defined_at) : std::nullopt,
+          .text = ToUtf8(said.words)}));
     }
     for (const JaxDifference& difference : said.differences) {
       XP_TRY(context_.store.Add(CompileReasonRow{.compile_id = compile_id,

@@ -40,6 +40,16 @@ bool LooksLikeHloProto(std::string_view head) {
   return head[at] == '\x1a';  // its computations
 }
 
+// Returns whether the last line is the brace that ends a computation. Some versions of XLA print
+// the computation's name after it: `} // main.11`.
+bool EndsWithItsBrace(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \n\r\t") + 1);
+  const size_t line = text.rfind('\n');
+  if (line == std::string_view::npos) return false;
+  text.remove_prefix(line + 1);
+  return text == "}" || text.starts_with("} //");
+}
+
 int Sniff(std::string_view head) {
   if (LooksLikeHloProto(head)) return 90;
   if (IsBufferAssignment(head)) return 90;
@@ -48,11 +58,7 @@ int Sniff(std::string_view head) {
 
 absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& context) {
   if (FormOf(input.bytes) == PrintedForm::kHlo) {
-    // A module ends with a brace on a line of its own.
-    const size_t last = input.bytes.find_last_not_of(" \n\r\t");
-    const bool is_cut =
-        last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}");
-    return AddPrintedProgram(input, is_cut, context);
+    return AddPrintedProgram(input, !EndsWithItsBrace(input.bytes), context);
   }
   if (!LooksLikeHloProto(input.bytes)) return Invalid("it contains no HLO, neither text nor proto");
   XP_TRY(HloGraph graph, AddHloGraph(input.bytes, ModuleNumber(input), 0, context, HloForm::kTold));

@@ -45,6 +45,36 @@ TEST(GraphContent, Attributes) {
   EXPECT_EQ(ContentAttributes(""), "");
 }
 
+// Regression: the index of an inner computation's parameter was called a number that is baked in.
+TEST(GraphDiff, AParameterOfAnInnerComputationFollows) {
+  auto graph = [](const std::string& shape, const std::string& index) {
+    return TestNodes{{.op = "parameter",
+                      .shape = shape,
+                      .attributes = "parameter=" + index,
+                      .computation = "eigh.2"},
+                     {.op = "parameter", .shape = shape, .attributes = "parameter=0"},
+                     {.op = "call", .shape = shape, .operands = "1", .root = 0}};
+  };
+  const GraphDiff diff =
+      DiffOf(graph("f64[32,8]", "1"), graph("f64[21,8]", "0"), PrintedForm::kHlo);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins.front().type, ReasonType::kShapeChange);
+  EXPECT_TRUE(diff.origins.front().is_input);
+  for (const GraphDifference& origin : diff.origins)
+    EXPECT_NE(origin.type, ReasonType::kConstantChange);
+}
+
+// Regression: an op for another rank was called a number that is baked in.
+TEST(GraphDiff, AnotherRankIsAnotherOp) {
+  auto graph = [](const std::string& shape) {
+    return TestNodes{{.op = "parameter", .shape = "f64[]", .attributes = "parameter=0"},
+                     {.op = "broadcast", .shape = shape, .operands = "0", .root = 0}};
+  };
+  EXPECT_EQ(TypeOf(graph("f64[]"), graph("f64[4]"), PrintedForm::kHlo), ReasonType::kOpChange);
+  EXPECT_EQ(TypeOf(graph("f64[5]"), graph("f64[4]"), PrintedForm::kHlo),
+            ReasonType::kConstantChange);
+}
+
 TEST(GraphContent, DistanceOfMultisets) {
   EXPECT_EQ(MultisetDistance({1, 2, 2, 5}, {2, 3, 5}), 3);
   EXPECT_EQ(MultisetDistance({}, {}), 0);

@@ -25,8 +25,8 @@ TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].words.title,
-            "XLA folded constants for over 9 s of compile time, most for reduce f32[9,2]");
-  EXPECT_EQ(found[0].severity, Severity::kInfo);
+            "XLA spent over 9 s of compile time folding constants, most for reduce f32[9,2]");
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].subject.file, "/x/f.py");
   EXPECT_EQ(found[0].subject.line, 13);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
@@ -44,7 +44,7 @@ TEST(CompileAlarms, LongWaitsAreWarnings) {
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].words.title, "XLA tuned kernels for 30 s of compile time: eng1");
+  EXPECT_EQ(found[0].words.title, "XLA spent 30 s of one compilation tuning kernels (eng1)");
 }
 
 // This XLA's limit is ten seconds, and the program is not at fault: the finding must mention
@@ -96,11 +96,11 @@ TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
         shape));
     return run.Run(slow_compile)[0].words.title;
   };
-  const std::string before = "XLA folded constants for over 1 s of compile time: ";
-  EXPECT_EQ(title("(u32[8]{0}, s32[4,2]{1,0})"), before + "fusion (u32[8], s32[4,2])");
+  const std::string before = "XLA spent over 1 s of one compilation folding constants ";
+  EXPECT_EQ(title("(u32[8]{0}, s32[4,2]{1,0})"), before + "(fusion (u32[8], s32[4,2]))");
   std::string many = "(u32[8388608]{0}";
   for (int i = 0; i < 9; ++i) many += ", u32[8388608]{0}";
-  EXPECT_EQ(title(many + ")"), before + "fusion.5");
+  EXPECT_EQ(title(many + ")"), before + "(fusion.5)");
 }
 
 TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {

@@ -71,6 +71,26 @@ TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
       << "all of it, as no other reads";
 }
 
+// JAX's call waits by itself. While the device works for it, the host loses nothing.
+TEST_F(DeviceReadsTest, ReadsOfJaxAreNamedWithTheirLine) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    run_.Event(thread, TextOf(Category::kPython), "$monitor.py:18 update", i * 1000 + 50, 600);
+    run_.Event(thread, TextOf(Category::kPython), "$array.py:298 __float__", i * 1000 + 60, 500);
+    run_.Event(thread, TextOf(Category::kTransfer), "np.asarray(jax.Array)", i * 1000 + 100, 400);
+    run_.Event(stream, TextOf(Category::kOp), "kernel", i * 1000 + 100, 300);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(ReadFiguresOf(found[0]).of_jax);
+  EXPECT_EQ(found[0].count, 8);
+  EXPECT_EQ(found[0].subject.file, "monitor.py");
+  EXPECT_EQ(found[0].subject.line, 18);
+  EXPECT_EQ(found[0].cost_ns, 8 * 100'000);
+  EXPECT_EQ(ReadFiguresOf(found[0]).blocked_ns, 8 * 400'000);
+}
+
 TEST_F(DeviceReadsTest, LittleOfAStepIsOnlyMentioned) {
   const int64_t thread = run_.HostThread();
   for (int i = 0; i < 8; ++i) {

@@ -78,7 +78,8 @@ TEST(SlowCompileWords, AlarmsThatHaveNotEndedTellTheLeast) {
   finding.figures = SlowCompileFigures(
       SlowCompileAlarms{.alarms = Alarms(AlarmKind::kConstantFolding, /*ended=*/false)});
   const Words words = SaySlowCompile(finding, Framework::kUnknown);
-  EXPECT_EQ(words.title, "XLA folded constants for over 2 s of compile time: an instruction");
+  EXPECT_EQ(words.title,
+            "XLA spent over 2 s of one compilation folding constants (an instruction)");
   EXPECT_EQ(words.cost_note,
             "at least; XLA's own alarms, which report instructions of over a second");
   EXPECT_TRUE(words.advice.starts_with("Pass large arrays to the compiled function as arguments"));

@@ -49,6 +49,9 @@ TEST(SourcePlaceTest, KeepsWhatItCannotRead) {
 
 TEST(SourcePlaceTest, ReadsCallsThatProfilersRecord) {
   EXPECT_EQ(SourcePlace::ParsePythonCall("train.py(42): forward"), At("train.py", 42, "forward"));
+  EXPECT_EQ(SourcePlace::ParsePythonCall("$train.py:42 forward"), At("train.py", 42, "forward"));
+  EXPECT_EQ(SourcePlace::ParsePythonCall("$numpy asarray"), SourcePlace());
+  EXPECT_EQ(SourcePlace::ParsePythonCall("$"), SourcePlace());
   EXPECT_EQ(SourcePlace::ParsePythonCall("torch/nn/modules/module.py(1532): _call_impl"),
             At("torch/nn/modules/module.py", 1532, "_call_impl"));
   EXPECT_EQ(SourcePlace::ParsePythonCall("/x/a (1).py(3): f"), At("/x/a (1).py", 3, "f"));

@@ -29,6 +29,36 @@ std::string Compile(const std::string& function, const std::string& types,
          prefix + "Finished XLA compilation of jit(" + function + ") in 2.000000000 sec\n";
 }
 
+// Regression: all primitives are defined on one line of JAX's, so each loop outside of jit was called
+// a function that is defined anew there. A module's function is not defined anew either.
+TEST(JaxLog, OnlyLambdasAndInnerFunctionsAreMadeWhereTheyAreDefined) {
+  auto redefined = [](const std::string& function, const std::string& place) {
+    return "TRACING CACHE MISS at /x/a.py:27 (main):\n  never seen function:\n    " + function +
+           " id=1 defined at " + place +
+           "\n  but seen another function defined on the same line; maybe the function is\n"
+           "  being re-defined repeatedly, preventing caching?\n" +
+           Compile(function.substr(function.rfind('.') + 1), "(ShapedArray(float32[8]),)");
+  };
+  const std::string kJax = "/p/site-packages/jax/_src/dispatch.py:94";
+  auto in = ImportText(jax_log, redefined("scan", kJax) + redefined("cost", "/x/solver.py:13") +
+                                    redefined("make.<locals>.loop", "/x/solver.py:30"));
+  EXPECT_THAT(in.Rows("SELECT cause FROM compile"), ElementsAre("operation", "call", "call"));
+  EXPECT_THAT(in.Rows(kReasons),
+              ElementsAre("cost|redefined_function|/x/solver.py:13|-|-",
+                          "loop|redefined_function|/x/solver.py:30|-|/x/solver.py:30"));
+}
+
+// JAX 0.12 says no more about a call with another static argument.
+TEST(JaxLog, AnExplanationThatIsMissingIsNoUnknownCause) {
+  auto in = ImportText(
+      jax_log,
+      "TRACING CACHE MISS at /x/a.py:16:4 (<module>):\n  for power defined at /x/a.py:5\n"
+      "  all previously seen cache keys differ. For the closest previous key:\n"
+      "  cache miss explanation unavailable\n" +
+          Compile("power", "(ShapedArray(float32[8]),)"));
+  EXPECT_THAT(in.Rows(kReasons), ElementsAre("power|unprinted_change|-|-|-"));
+}
+
 TEST(JaxLog, ReadsACompilation) {
   auto in = ImportText(jax_log, Compile("step",
                                         "(ShapedArray(float32[8,16]), ShapedArray(int32[], "
@@ -209,8 +239,9 @@ TEST(JaxLog, AFunctionThatIsDefinedAnew) {
            Compile("<lambda>", "(ShapedArray(float32[3]),)");
   };
   auto in = ImportText(jax_log, miss(1, false) + miss(2, true) + miss(3, true));
-  EXPECT_THAT(in.Rows(kReasons), ElementsAre("<lambda>|redefined_function|/x/a.py:20|-|-",
-                                             "<lambda>|redefined_function|/x/a.py:20|-|-"));
+  EXPECT_THAT(in.Rows(kReasons),
+              ElementsAre("<lambda>|redefined_function|/x/a.py:20|-|/x/a.py:20",
+                          "<lambda>|redefined_function|/x/a.py:20|-|/x/a.py:20"));
 }
 
 TEST(JaxLog, ExplanationsAlone) {

@@ -224,6 +224,16 @@ TEST(JaxIr, OneModule) {
               ElementsAre("cut_file"));
 }
 
+// Regression: a program whose last brace is followed by its computation's name was called cut.
+TEST(XlaDump, ANameAfterTheLastBraceIsNoCut) {
+  const std::string text =
+      "HloModule jit_f\n\nENTRY main.2 {\n  ROOT a = f32[8]{0} parameter(0)\n} // main.2\n\n";
+  EXPECT_THAT(ImportText(xla_dump, text).Rows("SELECT code FROM import_issue"), testing::IsEmpty());
+  EXPECT_THAT(ImportText(xla_dump, text.substr(0, text.find("} //")))
+                  .Rows("SELECT code FROM import_issue WHERE code = 'cut_file'"),
+              ElementsAre("cut_file"));
+}
+
 TEST_F(XlaDumpTest, DrawingsAloneAreSaid) {
   Write("module_0000.jit_step.before_optimizations.html", "<html>\n");
   Write("module_0000.jit_step.debug_options", "xla_dump_to: \"x\"\n");

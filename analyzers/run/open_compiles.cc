@@ -1,0 +1,113 @@
+#include "analyzers/run/open_compiles.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzers/run/tables.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// A module has at least this many different pipelines of passes. Other events with a word in
+// brackets have fewer.
+constexpr size_t kPipelines = 3;
+
+// Returns jit_f for `HLO passes after layout assignment (jit_f)`, as XLA names pipelines of passes,
+// and "" for other names.
+std::string_view ModuleOf(std::string_view name) {
+  if (!name.ends_with(')')) return {};
+  const size_t open = name.rfind(" (");
+  if (open == std::string_view::npos || open == 0) return {};
+  const std::string_view module = name.substr(open + 2, name.size() - open - 3);
+  return module.find_first_of(" ()") == std::string_view::npos ? module : std::string_view();
+}
+
+struct Passes {
+  absl::flat_hash_set<StringId> names;
+  int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+};
+
+// Collects the passes of each module outside of the compilations that the profile recorded.
+class Collector {
+ public:
+  Collector(const Store& store, const std::vector<CompileRow>& compiles)
+      : store_(store), host_(store.Find(TextOf(Category::kHost))) {
+    for (const CompileRow& row : compiles) {
+      if (row.ts_ns && row.dur_ns) recorded_.emplace_back(*row.ts_ns, *row.ts_ns + *row.dur_ns);
+    }
+  }
+
+  void Take(const EventBatch& batch) {
+    for (size_t i = 0; i < batch.size; ++i) {
+      const int64_t begin_ns = batch.ts_ns[i];
+      const int64_t end_ns = begin_ns + std::max<int64_t>(batch.dur_ns[i], 0);
+      window_begin_ns_ = std::min(window_begin_ns_, begin_ns);
+      window_end_ns_ = std::max(window_end_ns_, end_ns);
+      if (batch.category[i] != host_) continue;
+      const auto [module, is_new] = module_of_.try_emplace(batch.name[i]);
+      if (is_new) module->second = ModuleOf(store_.Text(batch.name[i]));
+      if (module->second.empty() || IsRecorded(begin_ns, end_ns)) continue;
+      Passes& passes = by_module_[module->second];
+      passes.names.insert(batch.name[i]);
+      passes.begin_ns = std::min(passes.begin_ns, begin_ns);
+      passes.end_ns = std::max(passes.end_ns, end_ns);
+    }
+  }
+
+  std::vector<OpenCompile> Finish() const {
+    std::vector<OpenCompile> all;
+    for (const auto& [module, passes] : by_module_) {
+      if (passes.names.size() < kPipelines) continue;
+      all.push_back({.module = module,
+                     .ts_ns = passes.begin_ns,
+                     .dur_ns = passes.end_ns - passes.begin_ns,
+                     .window_ns = window_end_ns_ - window_begin_ns_});
+    }
+    std::ranges::sort(all, [](const OpenCompile& a, const OpenCompile& b) {
+      return std::pair(-a.dur_ns, a.module) < std::pair(-b.dur_ns, b.module);
+    });
+    return all;
+  }
+
+ private:
+  bool IsRecorded(int64_t begin_ns, int64_t end_ns) const {
+    return std::ranges::any_of(recorded_, [&](const auto& compile) {
+      return begin_ns >= compile.first && end_ns <= compile.second;
+    });
+  }
+
+  const Store& store_;
+  const StringId host_;
+  std::vector<std::pair<int64_t, int64_t>> recorded_;
+  absl::flat_hash_map<StringId, std::string> module_of_;
+  absl::flat_hash_map<std::string, Passes> by_module_;
+  int64_t window_begin_ns_ = INT64_MAX, window_end_ns_ = INT64_MIN;
+};
+
+}  // namespace
+
+absl::StatusOr<OpenCompiles> OpenCompiles::Of(const Run& run) {
+  const Store& store = run.store();
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  Collector collector(store, compiles->rows);
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
+                                .track_ids = {},
+                                .from_ns = {},
+                                .to_ns = {}};
+  XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread'",
+                    [&](int64_t id) { options.track_ids.push_back(id); }));
+  if (options.track_ids.empty()) return OpenCompiles();
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return OpenCompiles{collector.Finish()};
+    collector.Take(batch);
+  }
+}
+
+}  // namespace xlaprof
