@@ -233,6 +233,9 @@ inline constexpr Threshold kOutlierCostShare{
     0.05, Unit::kShare,
     "Outliers are a finding if their time above the median is at least this share of all execution time.",
     "A smaller share would not be noticeable in the length of the run."};
+inline constexpr Threshold kRareOutlierShare{
+    0.2, Unit::kShare, "If more of a graph's executions are long, they are not outliers.",
+    "A length that every fifth execution has is usual: the graph does different work, or waits."};
 inline constexpr Threshold kExecutionsWithUsualLength{
     int64_t{5}, Unit::kCount, "A graph with fewer executions has no outliers.",
     "The median of fewer executions does not show their usual length."};
