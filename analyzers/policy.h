@@ -280,6 +280,22 @@ inline constexpr Threshold kHostMemoryOpPart{
     "Waiting for copies counts as host offload if an op that copies host memory takes at least the waiting time divided by this.",
     "Shorter ops do not explain the time."};
 
+// --- missing_donation ---
+inline constexpr Threshold kDonationShare{
+    0.05, Unit::kShare,
+    "Copies of inputs that are not donated are a finding from this share of the device's time on, from its first to its last work.",
+    "Less cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kMostlyCopyingShare{
+    0.5, Unit::kShare, "Such copies are an error from this share of the device's time on.",
+    "More than half of the run could be avoided."};
+inline constexpr Threshold kRepeatedExecutions{
+    int64_t{3}, Unit::kCount, "A program with fewer executions is not judged.",
+    "Setting up a program also copies its inputs once or twice."};
+inline constexpr Threshold kCountedCopyBytes{
+    double{1 << 28}, Unit::kBytes,
+    "Copies without times are mentioned if they copy at least this much in each execution.",
+    "A device needs about 0.1 ms to copy 256 MiB, and a CPU needs 50 ms."};
+
 // --- input_bound ---
 inline constexpr Threshold kInputShare{
     0.05, Unit::kShare, "Waiting for data is a finding from this share of the steady time on.",

@@ -418,8 +418,13 @@ Checks ChecksOf(const Summary& summary) {
     return true;
   };
   Checks checks;
-  for (const Analyzer* analyzer : AllAnalyzers())
-    (can(analyzer->needs) ? checks.made : checks.not_made).push_back(analyzer);
+  for (const Analyzer* analyzer : AllAnalyzers()) {
+    if (can(analyzer->needs)) {
+      checks.made.push_back(analyzer);
+    } else if (analyzer->needs != Needs::kOptimizedPrograms) {
+      checks.not_made.push_back(analyzer);
+    }
+  }
   checks.why = !timeline ? "no timeline in these files"
                : devices ? "no step has times"
                : steps   ? "no work of a device has times"
@@ -438,3 +443,5 @@ const SettingRow* SettingOf(const Report& report, const Finding& finding) {
 }
 
 }  // namespace xlaprof
+      case Needs::kOptimizedPrograms:
+        return devices && summary.optimized_programs;

@@ -12,6 +12,7 @@
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
 #include "core/base/metric_names.h"
+#include "analyzers/run/tables.h"
 #include "core/base/whole.h"
 #include "profiler/store/events.h"
 
@@ -222,6 +223,10 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
     // Only the first step of the run shows how long the start took. A capture may begin later.
     if (!steps->all.empty() && steps->all.front().ts_ns && steps->all.front().dur_ns) {
       summary.time_to_first_step_ns =
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  summary.optimized_programs = std::ranges::any_of(graphs->by_id, [](const auto& graph) {
+    return graph.second.printed_as == PrintedForm::kHloOptimized;
+  });
           *steps->all.front().ts_ns + *steps->all.front().dur_ns - window->begin_ns;
     }
   }

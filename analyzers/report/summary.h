@@ -27,7 +27,8 @@ struct Summary {
   std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
   // Totals over the window or, without a clock, the metrics' accumulators.
   std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
-  bool totals_from_logs = false;  // otherwise from the window or the metrics
+  bool optimized_programs = false;  // there is optimised HLO
+  bool totals_from_logs = false;    // otherwise from the window or the metrics
   std::optional<int64_t> device_busy_ns, device_idle_ns;
   struct Device {
     std::string name;                  // DeviceTime's label

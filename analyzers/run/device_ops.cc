@@ -11,13 +11,12 @@ namespace {
 // Memory space 5 in XLA's layouts is the host's memory.
 constexpr std::string_view kHostMemory = "S(5)";
 
-// Returns copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)" and for "copy-done.2".
+}  // namespace
+
 std::string_view OpName(std::string_view text) {
   if (text.starts_with('%')) text.remove_prefix(1);
   return text.substr(0, text.find_first_of(" =("));
 }
-
-}  // namespace
 
 absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
   const Store& store = run.store();

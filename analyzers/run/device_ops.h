@@ -32,6 +32,9 @@ struct DeviceOps {
   static absl::StatusOr<DeviceOps> Of(const Run& run);
 };
 
+// Returns copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)" and for "copy-done.2".
+std::string_view OpName(std::string_view text);
+
 // The details of one op, from its name, its arguments and the program's text.
 struct DeviceOpDetails {
   bool host_memory = false;  // it or an op that it waits for uses the host's memory

@@ -82,8 +82,10 @@ Not in this report
 }
 
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
-  const std::string text = ReportText(CleanReport(), {.width = 1000}),
-                    all = ReportText(CleanReport(), {.width = 100, .all = true});
+  Report report = CleanReport();
+  report.summary.optimized_programs = true;
+  const std::string text = ReportText(report, {.width = 1000}),
+                    all = ReportText(report, {.width = 100, .all = true});
   EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
   EXPECT_THAT(text, HasSubstr("\n  Looked for recompilation, slow_compile, "));
   for (const Analyzer* analyzer : AllAnalyzers()) {
