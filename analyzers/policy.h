@@ -58,6 +58,23 @@ inline constexpr Threshold kMaxWarmUpShare{
     "If more of the first steps compile, at most this share of all steps counts as warm-up.",
     "A program that compiles in every step has no warm-up that explains it."};
 
+// --- the ops of a device ---
+inline constexpr Threshold kBusyDeviceShare{
+    0.5, Unit::kShare, "A device that is busy for this share of its time is asked what it does.",
+    "If it is idle for longer, the idle time is the question."};
+inline constexpr Threshold kTopOpShare{
+    0.02, Unit::kShare, "Ops of a smaller share of the busy time are not listed by name.",
+    "Making such an op twice as fast saves 1 %."};
+
+// --- the unit of a run without steps ---
+inline constexpr Threshold kUnitShare{
+    0.66, Unit::kShare,
+    "If no step is known, a program whose executions take this share of all execution time is the unit of the run.",
+    "If another program takes more than a third, the run has two kinds of work."};
+inline constexpr Threshold kUnitExecutions{int64_t{10}, Unit::kCount,
+                                           "A program with fewer executions is not the unit.",
+                                           "A few executions may all be different work."};
+
 // --- reads and fallbacks (sync_point, fallback) ---
 inline constexpr Threshold kOftenPerStep{
     0.1, Unit::kPerStep, "Something that happens at least this often is a warning.",

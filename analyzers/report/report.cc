@@ -80,6 +80,8 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   XP_TRY(report.summary, Summarize(run));
   XP_TRY(const SteadyStep* steady, run.Get<SteadyStep>());
   report.steady = *steady;
+  XP_TRY(const TopOps* top_ops, run.Get<TopOps>());
+  report.top_ops = *top_ops;
   XP_TRY(report.recordings, RecordingCosts(run));
   report.findings = std::move(findings);
   return report;

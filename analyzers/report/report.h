@@ -10,6 +10,7 @@
 #include "analyzers/report/recording_cost.h"
 #include "analyzers/report/summary.h"
 #include "analyzers/run/steady_step.h"
+#include "analyzers/run/top_ops.h"
 
 namespace xlaprof {
 
@@ -35,6 +36,7 @@ struct Report {
   std::vector<ProcessRow> processes;
   Summary summary;
   SteadyStep steady;
+  TopOps top_ops;
   Findings findings;
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // settings that slowed the run itself

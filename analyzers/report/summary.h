@@ -8,6 +8,7 @@
 
 #include "analyzers/report/coverage.h"
 #include "analyzers/run/run.h"
+#include "analyzers/run/work_unit.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -24,6 +25,7 @@ struct Summary {
   int64_t steady_steps = 0;                         // steps after warm-up with a length
   std::optional<int64_t> step_p50_ns, step_p99_ns;  // of the steady steps
   std::optional<int64_t> warm_up_step_p50_ns;
+  std::optional<WorkUnit::Program> unit;  // of a run without steps; see WorkUnit
   std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
   // Totals over the window or, without a clock, the metrics' accumulators.
   std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
