@@ -122,7 +122,7 @@ class TextReport {
   // Writes one row per op of the busiest device.
   void Top() {
     if (report_.top_ops.devices.empty()) return;
-    constexpr int kShare = 8, kName = 40;
+    constexpr int kShare = 8, kLeastName = 40;
     Section(TopTitle(report_));
     const DeviceTop& top = report_.top_ops.devices.front();
     auto row = [&](double share, const std::string& text) {
@@ -130,8 +130,10 @@ class TextReport {
                        Ellipsize(text, width_ - kShare - 4)));
     };
     for (const TopOp& op : top.ops) {
+      const std::string text = Printable(TopOpText(op));
+      const int room = width_ - kShare - 4 - 2 - DisplayWidth(text);
       row(op.share,
-          fmt::format("{}: {}", CutEnd(Printable(op.name), kName), Printable(TopOpText(op))));
+          fmt::format("{}: {}", CutEnd(Printable(op.name), std::max(kLeastName, room)), text));
     }
     if (top.other_names > 0) row(top.other_share, Plural(top.other_names, "other"));
     if (top.unnamed_share >= policy::kTopOpShare) row(top.unnamed_share, "between ops");

@@ -12,6 +12,9 @@
 namespace xlaprof {
 namespace {
 
+// A call is at an edge of the capture if not more than this share of its length lies between them.
+constexpr double kGapShare = 0.05;
+
 // Calls that belong to an edge of the capture.
 enum class Edge { kStart, kStop };
 
@@ -96,10 +99,14 @@ absl::Status LeaveOutEdges(const Run& run, std::map<int64_t, Interval>& windows)
       const auto call = calls.find(batch.name[i]);
       if (call == calls.end()) continue;
       const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
-      if (call->second == Edge::kStart && time.end_ns <= worked->second.begin_ns)
-        window->second.begin_ns = std::max(window->second.begin_ns, time.end_ns);
-      if (call->second == Edge::kStop && time.begin_ns >= worked->second.end_ns)
-        window->second.end_ns = std::min(window->second.end_ns, time.begin_ns);
+      const int64_t gap_ns = int64_t(kGapShare * double(time.length_ns()));
+      Interval& left = window->second;
+      if (call->second == Edge::kStart && time.end_ns <= worked->second.begin_ns &&
+          time.begin_ns - left.begin_ns <= gap_ns)
+        left.begin_ns = std::max(left.begin_ns, time.end_ns);
+      if (call->second == Edge::kStop && time.begin_ns >= worked->second.end_ns &&
+          left.end_ns - time.end_ns <= gap_ns)
+        left.end_ns = std::min(left.end_ns, time.begin_ns);
     }
   }
   for (auto& [process_id, window] : inner) {

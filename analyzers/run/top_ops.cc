@@ -21,7 +21,8 @@ std::string_view KernelName(std::string_view name) {
   int depth = 0;
   for (size_t i = name.size(); i-- > 0;) {
     depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
-    if (depth == 0) return i == 0 ? name : name.substr(0, i);
+    // A space comes before what is no list of parameters, as in "Memcpy DtoH (Device -> Pinned)".
+    if (depth == 0) return i == 0 || name[i - 1] == ' ' ? name : name.substr(0, i);
   }
   return name;
 }
@@ -36,7 +37,8 @@ std::string SharedName(std::string_view name) {
     if (dot == name.npos || dot == 0) break;
     const std::string_view tail = name.substr(dot + 1);
     const bool is_number = !tail.empty() && std::ranges::all_of(tail, IsDigit);
-    if (!is_number && tail != "clone" && tail != "remat") break;
+    // ROCm's names of kernels end with .kd.
+    if (!is_number && tail != "clone" && tail != "remat" && tail != "kd") break;
     name = name.substr(0, dot);
   }
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
@@ -82,6 +84,7 @@ absl::Status SetDetails(const Run& run, Group& group) {
   TopOp& op = group.op;
   if (group.is_collective) op.category = "communication";
   if (op.name.starts_with("Memcpy") || op.name.starts_with("Memset")) op.category = "copy";
+  std::string_view instruction = OpName(store.Text(group.name));
   XP_TRY(const std::vector<Argument> arguments,
          ReadArguments(store, group.longest->chunk_id, group.longest->index));
   for (const Argument& argument : arguments) {
@@ -90,14 +93,15 @@ absl::Status SetDetails(const Run& run, Group& group) {
     const std::string_view key = store.Text(argument.key), text = store.Text(value->id);
     if (key == "hlo_category") op.category = std::string(text);
     if (key == "source") op.location = std::string(text);
-    if (key == "tf_op" && text.find('/') != text.npos)
+    if (key == "hlo_op") instruction = text;
+    if ((key == "tf_op" || key == "name") && text.find('/') != text.npos)
       op.scope = std::string(text.substr(0, text.find(':')));
   }
   if (!op.location.empty()) return absl::OkStatus();
   XP_TRY(const OptText location,
          store.One<std::string>("SELECT location FROM graph_node WHERE name = ?1 AND location IS "
                                 "NOT NULL ORDER BY graph_id, idx LIMIT 1",
-                                OpName(store.Text(group.name))));
+                                instruction));
   op.location = location.value_or("");
   return absl::OkStatus();
 }

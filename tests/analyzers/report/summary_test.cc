@@ -128,6 +128,20 @@ TEST(Summary, TheWindowLeavesOutStartAndStopOfTheProfiler) {
   EXPECT_EQ(wall_ns(950), 9'500'000);  // it still works when stop_trace begins
 }
 
+// cudaFree makes the context if it is the first call. Time that the program spent before is its own.
+TEST(Summary, TheWindowLeavesOutMakingTheContextOnlyAtItsBeginning) {
+  auto wall_ns = [](int64_t before_us) {
+    TimedRun run;
+    const int64_t host = run.HostThread(), device = run.Stream();
+    run.Event(host, TextOf(Category::kScope), "load", 0, before_us);
+    run.Event(host, TextOf(Category::kHost), "cudaFree", before_us, 1000);
+    run.Event(device, TextOf(Category::kOp), "gemm", 5000, 1000);
+    return Summarize(xlaprof::Run(run.store())).value().wall_ns;
+  };
+  EXPECT_EQ(wall_ns(50), 6'000'000 - 1'050'000);
+  EXPECT_EQ(wall_ns(51), 6'000'000);
+}
+
 TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
   auto names = [](const std::vector<const Analyzer*>& analyzers) {
     std::string out;

@@ -45,12 +45,14 @@ TEST(TopOps, OverlappingKernelsHaveSharesOfTheirSum) {
   const int64_t one = run.Stream(), two = run.Stream();
   run.Event(one, TextOf(Category::kOp), "void at::(anonymous namespace)::add<float>(int, int)", 0,
             90);
-  run.Event(two, TextOf(Category::kOp), "gemm", 0, 30);
+  run.Event(two, TextOf(Category::kOp), "Memcpy DtoH (Device -> Pinned)", 0, 30);
   const TopOps tops = TopOps::Of(xlaprof::Run(run.store())).value();
   ASSERT_EQ(tops.devices.size(), 1u);
   ASSERT_EQ(tops.devices[0].ops.size(), 2u);
   EXPECT_EQ(tops.devices[0].ops[0].name, "at::add<float>");
   EXPECT_NEAR(tops.devices[0].ops[0].share, 0.75, 1e-9);
+  EXPECT_EQ(tops.devices[0].ops[1].name, "Memcpy DtoH (Device -> Pinned)");
+  EXPECT_EQ(tops.devices[0].ops[1].category, "copy");
   EXPECT_NEAR(tops.devices[0].ops[1].share, 0.25, 1e-9);
 }
 
