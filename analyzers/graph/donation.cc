@@ -38,6 +38,7 @@ class Follow {
       for (size_t k = 0; k < node.operands.size(); ++k)
         users_[size_t(node.operands[k].node)].push_back({int(i), int(k)});
     }
+    if (root_ >= 0) root_shape_ = XlaShape::Parse(nodes_[size_t(root_)].shape);
   }
 
   struct User {
@@ -113,11 +114,10 @@ class Follow {
   }
 
   void AddResult(const Value& value, int64_t bytes, std::map<int64_t, std::string>& results) const {
-    const std::optional<XlaShape> shape = XlaShape::Parse(nodes_[size_t(root_)].shape);
-    if (!shape) return;
-    if (value.element == kArray && !shape->is_tuple()) results[0] = shape->text();
-    for (size_t i = 0; i < shape->elements().size(); ++i) {
-      const XlaShape& element = shape->elements()[i];
+    if (!root_shape_) return;
+    if (value.element == kArray && !root_shape_->is_tuple()) results[0] = root_shape_->text();
+    for (size_t i = 0; i < root_shape_->elements().size(); ++i) {
+      const XlaShape& element = root_shape_->elements()[i];
       if (value.element == int(i) || (value.element == kAnyElement && ArrayBytes(element) == bytes))
         results[int64_t(i)] = element.text();
     }
@@ -126,6 +126,7 @@ class Follow {
   const std::vector<GraphNode>& nodes_;
   std::vector<std::vector<User>> users_;
   int root_ = -1;
+  std::optional<XlaShape> root_shape_;  // parsed once, because it may have thousands of elements
 };
 
 // Returns "state['w']" for the attribute argument="state['w']".
