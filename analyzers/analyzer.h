@@ -23,6 +23,7 @@ enum class Needs {
   kTimedStepsOrTracing,     // or metrics that time the tracing
   kTimelineOrCompileTimes,  // a timeline, or metrics that time compilations
   kTimelineOrExecuteTimes,  // a timeline, or metrics that time executions
+  kOptimizedPrograms,       // optimised HLO; reports without it do not name the check at all
 };
 
 struct Analyzer {

@@ -73,6 +73,23 @@ inline constexpr Threshold kMaxWarmUpShare{
     "If more of the first steps compile, at most this share of all steps counts as warm-up.",
     "A program that compiles in every step has no warm-up that explains it."};
 
+// --- the ops of a device ---
+inline constexpr Threshold kBusyDeviceShare{
+    0.5, Unit::kShare, "A device that is busy for this share of its time is asked what it does.",
+    "If it is idle for longer, the idle time is the question."};
+inline constexpr Threshold kTopOpShare{
+    0.02, Unit::kShare, "Ops of a smaller share of the busy time are not listed by name.",
+    "Making such an op twice as fast saves 1 %."};
+
+// --- the unit of a run without steps ---
+inline constexpr Threshold kUnitShare{
+    0.66, Unit::kShare,
+    "If no step is known, a program whose executions take this share of all execution time is the unit of the run.",
+    "If another program takes more than a third, the run has two kinds of work."};
+inline constexpr Threshold kUnitExecutions{int64_t{10}, Unit::kCount,
+                                           "A program with fewer executions is not the unit.",
+                                           "A few executions may all be different work."};
+
 // --- reads and fallbacks (sync_point, fallback) ---
 inline constexpr Threshold kOftenPerStep{
     0.1, Unit::kPerStep, "Something that happens at least this often is a warning.",
@@ -265,6 +282,9 @@ inline constexpr Threshold kOutlierCostShare{
     0.05, Unit::kShare,
     "Outliers are a finding if their time above the median is at least this share of all execution time.",
     "A smaller share would not be noticeable in the length of the run."};
+inline constexpr Threshold kRareOutlierShare{
+    0.2, Unit::kShare, "If more of a graph's executions are long, they are not outliers.",
+    "A length that every fifth execution has is usual: the graph does different work, or waits."};
 inline constexpr Threshold kExecutionsWithUsualLength{
     int64_t{5}, Unit::kCount, "A graph with fewer executions has no outliers.",
     "The median of fewer executions does not show their usual length."};
@@ -316,6 +336,22 @@ inline constexpr Threshold kHostMemoryOpPart{
     int64_t{10}, Unit::kFactor,
     "Waiting for copies counts as host offload if an op that copies host memory takes at least the waiting time divided by this.",
     "Shorter ops do not explain the time."};
+
+// --- missing_donation ---
+inline constexpr Threshold kDonationShare{
+    0.05, Unit::kShare,
+    "Copies of inputs that are not donated are a finding from this share of the device's time on, from its first to its last work.",
+    "Less cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kMostlyCopyingShare{
+    0.5, Unit::kShare, "Such copies are an error from this share of the device's time on.",
+    "More than half of the run could be avoided."};
+inline constexpr Threshold kRepeatedExecutions{
+    int64_t{3}, Unit::kCount, "A program with fewer executions is not judged.",
+    "Setting up a program also copies its inputs once or twice."};
+inline constexpr Threshold kCountedCopyBytes{
+    double{1 << 28}, Unit::kBytes,
+    "Copies without times are mentioned if they copy at least this much in each execution.",
+    "A device needs about 0.1 ms to copy 256 MiB, and a CPU needs 50 ms."};
 
 // --- input_bound ---
 inline constexpr Threshold kInputShare{

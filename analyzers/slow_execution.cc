@@ -20,6 +20,7 @@ struct TimedExecution {
   const ExecutionRow* row = nullptr;
   int64_t ns = 0;
   Subject subject;
+  std::string graph;  // its name; "" if it has none
 };
 using ByGraph = std::map<std::string, std::vector<TimedExecution>>;
 
@@ -62,14 +63,18 @@ std::optional<Finding> Outliers(const std::vector<TimedExecution>& longest_first
     if (finding.evidence.size() < kMaxSlowExecutionRows) finding.evidence.push_back(Cite(e));
   }
   if (*finding.count == 0 ||
+      double(*finding.count) > policy::kRareOutlierShare * double(longest_first.size()) ||
       double(*finding.cost_ns) < policy::kOutlierCostShare * double(total_ns))
     return {};
-  finding.figures = SlowExecutionFigures{.found = SlowExecutions::kOutliers,
-                                         .longest_ns = longest_first.front().ns,
-                                         .threshold_ns = policy::kSlowExecutionNs,
-                                         .graph_executions = int64_t(longest_first.size()),
-                                         .graph_median_ns = median,
-                                         .outlier_factor = policy::kOutlierFactor};
+  finding.figures =
+      SlowExecutionFigures{.found = SlowExecutions::kOutliers,
+                           .longest_ns = longest_first.front().ns,
+                           .threshold_ns = policy::kSlowExecutionNs,
+                           .graph = longest_first.front().graph,
+                           .graph_hash = longest_first.front().subject.graph_hash.value_or(""),
+                           .graph_executions = int64_t(longest_first.size()),
+                           .graph_median_ns = median,
+                           .outlier_factor = policy::kOutlierFactor};
   return finding;
 }
 
@@ -128,6 +133,7 @@ absl::StatusOr<ByGraph> TimedExecutions(const Run& run) {
     TimedExecution& e = timed[key].emplace_back();
     e = {&row, *row.dur_ns, sites->SubjectOf(row.site_id)};
     e.subject.graph_hash = graphs->HashOf(row.graph_id);
+    if (const GraphRow* graph = graphs->Find(row.graph_id)) e.graph = graph->name.value_or("");
   }
   return timed;
 }
@@ -151,6 +157,6 @@ extern const Analyzer slow_execution{
     .say = SaySlowExecution,
     .needs = Needs::kTimelineOrExecuteTimes,
     .thresholds = {policy::kSlowExecutionNs, policy::kOutlierFactor, policy::kOutlierCostShare,
-                   policy::kExecutionsWithUsualLength}};
+                   policy::kRareOutlierShare, policy::kExecutionsWithUsualLength}};
 
 }  // namespace xlaprof

@@ -1,6 +1,8 @@
 // The figures and words of slow_execution.
 #pragma once
 
+#include <string>
+
 #include "analyzers/finding.h"
 
 namespace xlaprof {
@@ -16,6 +18,7 @@ struct SlowExecutionFigures {
   int64_t longest_ns = 0;
   int64_t threshold_ns = 0;
   // The following figures are set for outliers only.
+  std::string graph, graph_hash;  // its name and hash; "" if not known
   int64_t graph_executions = 0;
   int64_t graph_median_ns = 0;
   double outlier_factor = 0;

@@ -36,6 +36,8 @@ std::string NeedsText(Needs needs) {
       return "a timeline, or metrics that time compilations";
     case Needs::kTimelineOrExecuteTimes:
       return "a timeline, or metrics that time executions";
+    case Needs::kOptimizedPrograms:
+      return "optimised HLO of the programs, and times of a device's work";
   }
   return "";
 }
@@ -139,7 +141,10 @@ std::string Page(const Analyzer& analyzer) {
   page += fmt::format("## What it needs\n\nThe diagnosis uses {}.", analyzer.looks_at);
   if (const std::string needs = NeedsText(analyzer.needs); !needs.empty())
     page +=
-        fmt::format(" Without {}, the report says that it could not look for this problem.", needs);
+        analyzer.needs == Needs::kOptimizedPrograms
+            ? fmt::format(" Without {}, the report does not list it among the checks.", needs)
+            : fmt::format(" Without {}, the report says that it could not look for this problem.",
+                          needs);
   page += "\n\n";
   if (!analyzer.thresholds.empty()) {
     page += "## When it fires\n\n| value | meaning | why this value |\n| --- | --- | --- |\n";

@@ -9,7 +9,7 @@ namespace xlaprof {
 namespace {
 
 // Attributes that do not affect the computation.
-constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
+constexpr std::array<std::string_view, 21> kNoContent = {"metadata",
                                                          "backend_config",
                                                          "frontend_attributes",
                                                          "scope",
@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
                                                          "origin",
                                                          "dynamic_dims",
                                                          "stack_frame_id",
+                                                         "donated",
+                                                         "argument",
                                                          "id"};
 
 // Attributes of an input that make a different program of the same operations.

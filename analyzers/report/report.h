@@ -11,6 +11,7 @@
 #include "analyzers/report/summary.h"
 #include "analyzers/run/scope_totals.h"
 #include "analyzers/run/steady_step.h"
+#include "analyzers/run/top_ops.h"
 
 namespace xlaprof {
 
@@ -38,6 +39,7 @@ struct Report {
   Summary summary;
   SteadyStep steady;
   ScopeTotals scopes;
+  TopOps top_ops;
   Findings findings;
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // settings that slowed the run itself

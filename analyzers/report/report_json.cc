@@ -110,6 +110,8 @@ Json Of(const ReportIssue& issue) {
 }
 
 Json Of(const Finding& finding);
+Json Of(const TopOp& op);
+Json Of(const DeviceTop& top);
 
 template <class T>
 Json ListOf(const std::vector<T>& rows) {
@@ -163,6 +165,15 @@ Json Of(const Finding& finding) {
           {"fingerprint", finding.fingerprint}};
 }
 
+// Returns null if the run has steps, or no program that takes most of its time.
+Json Of(const std::optional<WorkUnit::Program>& unit) {
+  if (!unit) return nullptr;
+  return {{"program", unit->name},
+          {"executions", unit->executions},
+          {"median_ns", unit->median_ns},
+          {"share", unit->share}};
+}
+
 // Returns null if no source has times of steady steps.
 Json Of(const SteadyStep& steady) {
   if (steady.steps == 0) return nullptr;
@@ -188,6 +199,25 @@ Json Of(const SteadyStep& steady) {
           {"device_idle_ns", Nullable(steady.device_idle_ns)}};
 }
 
+Json Of(const TopOp& op) {
+  return {{"name", op.name},
+          {"category", Words(op.category)},
+          {"location", Words(op.location)},
+          {"scope", Words(op.scope)},
+          {"count", op.count},
+          {"self_ns", op.self_ns},
+          {"share", op.share}};
+}
+
+Json Of(const DeviceTop& top) {
+  return {{"device", top.label},
+          {"busy_share", top.busy_share},
+          {"ops", ListOf(top.ops)},
+          {"other_names", top.other_names},
+          {"other_share", top.other_share},
+          {"unnamed_share", top.unnamed_share}};
+}
+
 Json SummaryOf(const Report& report) {
   const Summary& summary = report.summary;
   return {{"run", Words(report.run_label)},
@@ -202,6 +232,7 @@ Json SummaryOf(const Report& report) {
           {"step_p50_ns", Nullable(summary.step_p50_ns)},
           {"step_p99_ns", Nullable(summary.step_p99_ns)},
           {"warm_up_step_p50_ns", Nullable(summary.warm_up_step_p50_ns)},
+          {"unit", Of(summary.unit)},
           {"tracing_ns", Nullable(summary.tracing_ns)},
           {"compile_count", Nullable(summary.compile_count)},
           {"compile_ns", Nullable(summary.compile_ns)},
@@ -216,6 +247,7 @@ Json SummaryOf(const Report& report) {
           {"steady_step", Of(report.steady)},
           {"scopes", ListOf(report.scopes.longest)},
           {"devices", ListOf(summary.devices)},
+          {"top_ops", ListOf(report.top_ops.devices)},
           {"coverage", ListOf(summary.coverage)},
           {"settings", ListOf(report.settings)},
           {"recordings", ListOf(report.recordings)},

@@ -13,7 +13,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kMaxDiffColumns = 160;
+constexpr int kMaxDiffColumns = 160, kMaxOpColumns = 80;
 
 std::string Prose(std::string_view text) {
   constexpr int kMaxColumns = 4000;  // a name may have megabytes
@@ -30,6 +30,7 @@ class MarkdownReport {
     if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", Prose(slice));
     Steps();
     Scopes();
+    Top();
     Findings_();
     About();
     return std::move(out_);
@@ -56,6 +57,7 @@ class MarkdownReport {
       if (const std::string after = AfterStepsText(device); !after.empty())
         Add("\n{}\n", Prose(after));
     }
+    if (const std::string unit = UnitText(s); !unit.empty()) Add("\n{}\n", Prose(unit));
     if (std::string counts = CountsText(s); !counts.empty()) Add("\n{}\n", counts);
     std::vector<StepShare> shares = SteadyShares(report_);
     const std::string what = shares.empty() ? TotalSharesTitle(s) : SteadySharesTitle(report_);
@@ -84,6 +86,21 @@ class MarkdownReport {
           scope.place.line ? Prose(" at " + scope.place.place().text()) : "",
           CountText(scope.count), DurationText(scope.total_ns), DurationText(scope.self_ns));
     }
+  }
+
+  void Top() {
+    if (report_.top_ops.devices.empty()) return;
+    const DeviceTop& top = report_.top_ops.devices.front();
+    Add("\n{}\n\n| op | share | |\n| --- | ---: | --- |\n", Prose(TopTitle(report_)));
+    for (const TopOp& op : top.ops) {
+      Add("| {} | {} | {} |\n", Prose(CutEnd(op.name, kMaxOpColumns)), PercentText(op.share),
+          Prose(TopOpText(op)));
+    }
+    if (top.other_names > 0) {
+      Add("| {} | {} | |\n", Plural(top.other_names, "other"), PercentText(top.other_share));
+    }
+    if (top.unnamed_share >= policy::kTopOpShare)
+      Add("| between ops | {} | |\n", PercentText(top.unnamed_share));
   }
 
   void Findings_() {

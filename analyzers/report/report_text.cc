@@ -33,6 +33,7 @@ class TextReport {
     Head();
     Steps();
     Scopes();
+    Top();
     Findings_();
     Missing();
     Slowed();
@@ -113,9 +114,30 @@ class TextReport {
                             DurationText(device.span_ns)),
                 Style::kPlain, "  ");
     }
+    Paragraph(4, UnitText(s), Style::kPlain, "  ");
     Paragraph(4, CountsText(s), Style::kPlain, "  ");
     if (shares.empty() && !s.wall_ns && !s.step_p50_ns && !s.warm_up_step_p50_ns)
       Paragraph(4, "no source has times", Style::kDim, "  ");
+  }
+
+  // Writes one row per op of the busiest device.
+  void Top() {
+    if (report_.top_ops.devices.empty()) return;
+    constexpr int kShare = 8, kLeastName = 40;
+    Section(TopTitle(report_));
+    const DeviceTop& top = report_.top_ops.devices.front();
+    auto row = [&](double share, const std::string& text) {
+      Line(fmt::format("  {}  {}", PadLeft(PercentText(share), kShare),
+                       Ellipsize(text, width_ - kShare - 4)));
+    };
+    for (const TopOp& op : top.ops) {
+      const std::string text = Printable(TopOpText(op));
+      const int room = width_ - kShare - 4 - 2 - DisplayWidth(text);
+      row(op.share,
+          fmt::format("{}: {}", CutEnd(Printable(op.name), std::max(kLeastName, room)), text));
+    }
+    if (top.other_names > 0) row(top.other_share, Plural(top.other_names, "other"));
+    if (top.unnamed_share >= policy::kTopOpShare) row(top.unnamed_share, "between ops");
   }
 
   // Writes one row per part.

@@ -179,6 +179,15 @@ std::string AfterStepsText(const Summary::Device& device) {
       device.name, DurationText(*device.after_steps_ns), DurationText(*device.busy_a_step_ns));
 }
 
+std::string UnitText(const Summary& summary) {
+  if (!summary.unit) return "";
+  const WorkUnit::Program& unit = *summary.unit;
+  return fmt::format(
+      "No step is marked, so the unit is one execution of `{}`: {}, median {}, {} of the time of all executions",
+      unit.name, Plural(unit.executions, "execution"), DurationText(unit.median_ns),
+      PercentText(unit.share));
+}
+
 std::string CountsText(const Summary& summary) {
   std::string out;
   auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many,
@@ -271,6 +280,26 @@ std::string TotalsText(const Summary& summary) {
   return fmt::format("{}: {}", TotalSharesTitle(summary), out);
 }
 
+std::string TopTitle(const Report& report) {
+  const DeviceTop& top = report.top_ops.devices.front();
+  const int64_t devices = int64_t(report.summary.devices.size());
+  return fmt::format(
+      "What {} does{}: it is busy for {} of {}", top.label,
+      devices > 1 ? fmt::format(" (the busiest of {} devices)", CountText(devices)) : std::string(),
+      PercentText(top.busy_share), DurationText(top.span_ns));
+}
+
+std::string TopOpText(const TopOp& op) {
+  std::string out = TimesText(op.count);
+  if (!op.category.empty() && op.category != op.name) out += ", " + op.category;
+  if (!op.location.empty()) {
+    out += ", at " + SourcePlace::Parse(op.location).ShortText();
+  } else if (!op.scope.empty()) {
+    out += ", in " + op.scope;
+  }
+  return out;
+}
+
 std::string PlaceText(const Finding& finding, bool full_path) {
   const Subject& subject = finding.subject;
   std::string out;
@@ -333,6 +362,11 @@ static std::string OwnCostText(const Report& report, const Finding& finding) {
                        : double(summary.timed_steps.value_or(0));
     double a_step_ns = steps > 1 && !IsPaidOnce(finding) ? double(*finding.cost_ns) / steps : 0;
     if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
+    if (summary.unit && !IsPaidOnce(finding)) {
+      out += fmt::format(", {} per execution of `{}`",
+                         DurationText(*finding.cost_ns / summary.unit->executions),
+                         summary.unit->name);
+    }
     const bool has_share = finding.words.tells_share;
     if (!has_share && a_step_ns > 0 && a_step_ns < double(summary.step_p50_ns.value_or(0))) {
       out += fmt::format(", {} of a steady step",
@@ -448,6 +482,8 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
         return timeline || summary.compile_ns.has_value();
       case Needs::kTimelineOrExecuteTimes:
         return timeline || summary.execute_ns.has_value();
+      case Needs::kOptimizedPrograms:
+        return devices && summary.optimized_programs;
     }
     return true;
   };
@@ -457,8 +493,13 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
         findings, [&](const Finding& finding) { return finding.analyzer == analyzer; });
   };
   Checks checks;
-  for (const Analyzer* analyzer : AllAnalyzers())
-    (can(analyzer->needs) || found(analyzer) ? checks.made : checks.not_made).push_back(analyzer);
+  for (const Analyzer* analyzer : AllAnalyzers()) {
+    if (can(analyzer->needs) || found(analyzer)) {
+      checks.made.push_back(analyzer);
+    } else if (analyzer->needs != Needs::kOptimizedPrograms) {
+      checks.not_made.push_back(analyzer);
+    }
+  }
   checks.why = !timeline ? "no timeline in these files"
                : devices ? "no step has times"
                : steps   ? "no work of a device has times"

@@ -37,6 +37,9 @@ std::string RecordingText(const RecordingCost& recording);
 bool IsFromTheStart(const Report& report);  // false: a slice leaves out the first step
 // Returns "GPU:0 works on for 236 ms after the last step: …", or "" if the device does not.
 std::string AfterStepsText(const Summary::Device& device);
+// Returns the unit of a run without steps: "No step is marked, so the unit is one execution of
+// `jit_decode`: 62 executions, median 14 ms, …". Returns "" if the run has steps or no such unit.
+std::string UnitText(const Summary& summary);
 std::string CountsText(const Summary& summary);  // "14 steps, 7 compilations, ..."
 
 std::string_view DoingName(Doing doing);  // "tracing", "compile", "your code", ...
@@ -59,6 +62,12 @@ std::string StepSpreadText(const Summary& summary);  // "median of 23; the longe
 std::vector<StepShare> TotalShares(const Summary& summary);
 // Returns these sums in one line: "in 1.24 s: tracing 60 ms, ...".
 std::string TotalsText(const Summary& summary);
+
+// Returns "What TPU:0 does, the busiest of 4 devices: 93 % of 67.2 ms are busy", for the first
+// device of TopOps.
+std::string TopTitle(const Report& report);
+// Returns "12 times, convolution fusion, at model.py:12": what is known of an op besides its share.
+std::string TopOpText(const TopOp& op);
 
 std::string PlaceText(const Finding& finding, bool full_path);  // file:line in function, scope, op
 std::string ReasonText(const Finding& finding);                 // type, state and sentence

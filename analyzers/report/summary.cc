@@ -6,35 +6,21 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/metric_groups.h"
+#include "analyzers/run/capture_window.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/step_periods.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
+#include "analyzers/run/work_unit.h"
 #include "core/base/metric_names.h"
 #include "core/base/whole.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
-
-// Returns, for each process with events, the time from the first start to the last end inside the
-// slice.
-absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Run& run) {
-  std::map<int64_t, Interval> out;
-  XP_TRY(run.store().Each(
-      "SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
-      "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
-      [&](int64_t process, int64_t from_ns, int64_t to_ns) {
-        const Slice& slice = run.slice();
-        if (slice.process_id && process != 0 && process != *slice.process_id) return;
-        from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
-        to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
-        if (to_ns > from_ns) out[process] = {from_ns, to_ns};
-      }));
-  return out;
-}
 
 // Adds the tracing and input time of each process's leading thread in its window.
 absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windows,
@@ -196,7 +182,8 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   Summary summary;
   XP_TRY(const Steps* steps, run.Get<Steps>());
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-  XP_TRY(auto windows, EventWindows(run));
+  XP_TRY(const CaptureWindows* captured, run.Get<CaptureWindows>());
+  const std::map<int64_t, Interval>& windows = captured->by_process;
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
 
   if (!steps->all.empty()) {
@@ -212,6 +199,8 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   summary.step_p50_ns = Median(steps->steady_ns);
   summary.step_p99_ns = NearestRank(steps->steady_ns, 99);
   summary.warm_up_step_p50_ns = Median(steps->warm_up_ns);
+  XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
+  summary.unit = unit->program;
 
   for (const DeviceTime& device : times->devices) {
     summary.devices.push_back({device.label, device.busy_ns, device.span().length_ns()});
@@ -244,6 +233,10 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   } else {
     XP_TRY(TotalsFromLogs(run, summary));
   }
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  summary.optimized_programs = std::ranges::any_of(graphs->by_id, [](const auto& graph) {
+    return graph.second.printed_as == PrintedForm::kHloOptimized;
+  });
   XP_TRY(summary.coverage, CoverageOf(run, totals_note));
   return summary;
 }

@@ -8,6 +8,7 @@
 
 #include "analyzers/report/coverage.h"
 #include "analyzers/run/run.h"
+#include "analyzers/run/work_unit.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -25,10 +26,12 @@ struct Summary {
   int64_t steady_steps = 0;                         // steps after warm-up with a length
   std::optional<int64_t> step_p50_ns, step_p99_ns;  // of the steady steps
   std::optional<int64_t> warm_up_step_p50_ns;
+  std::optional<WorkUnit::Program> unit;  // of a run without steps; see WorkUnit
   std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
   // Totals over the window or, without a clock, the metrics' accumulators.
   std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
-  bool totals_from_logs = false;  // otherwise from the window or the metrics
+  bool optimized_programs = false;  // there is optimised HLO
+  bool totals_from_logs = false;    // otherwise from the window or the metrics
   // False if the sources only show what JAX compiled, because reads of values are not compiled.
   bool shows_reads = true;
   std::optional<int64_t> device_busy_ns, device_idle_ns;

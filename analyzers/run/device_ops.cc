@@ -1,7 +1,10 @@
 #include "analyzers/run/device_ops.h"
 
+#include <algorithm>
+#include <optional>
 #include <variant>
 
+#include "analyzers/run/device_time.h"
 #include "core/base/category.h"
 #include "profiler/store/events.h"
 
@@ -11,13 +14,44 @@ namespace {
 // Memory space 5 in XLA's layouts is the host's memory.
 constexpr std::string_view kHostMemory = "S(5)";
 
-// Returns copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)" and for "copy-done.2".
+// The ops around the next op of a track.
+class OpenOps {
+ public:
+  struct Inside {
+    StringId name = 0;  // of the innermost op around
+    int64_t ns = 0;     // its part that the new op covers
+  };
+  // Adds an op, and returns the part of another op that it takes away; nothing if it is in no op.
+  std::optional<Inside> Open(int64_t track_id, StringId name, Interval time) {
+    if (track_id != track_id_) open_.clear();
+    track_id_ = track_id;
+    while (!open_.empty() && (open_.back().time.end_ns <= time.begin_ns ||
+                              time.begin_ns < open_.back().time.begin_ns))
+      open_.pop_back();
+    std::optional<Inside> inside;
+    if (!open_.empty()) {
+      const Op& outer = open_.back();
+      inside = {outer.name, std::min(time.end_ns, outer.time.end_ns) - time.begin_ns};
+    }
+    open_.push_back({name, time});
+    return inside;
+  }
+
+ private:
+  struct Op {
+    StringId name = 0;
+    Interval time;
+  };
+  int64_t track_id_ = 0;
+  std::vector<Op> open_;  // outermost first
+};
+
+}  // namespace
+
 std::string_view OpName(std::string_view text) {
   if (text.starts_with('%')) text.remove_prefix(1);
   return text.substr(0, text.find_first_of(" =("));
 }
-
-}  // namespace
 
 absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
   const Store& store = run.store();
@@ -38,6 +72,7 @@ absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
   }
   XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
   EventBatch batch;
+  OpenOps open;
   while (true) {
     XP_TRY(bool more, scanner.Next(&batch));
     if (!more) return ops;
@@ -53,6 +88,11 @@ absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
       DeviceOp& one = at->second;
       ++one.count;
       one.ns += batch.dur_ns[i];
+      one.self_ns += batch.dur_ns[i];
+      const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+      if (const std::optional<OpenOps::Inside> outer =
+              open.Open(batch.track_id, batch.name[i], time))
+        of_device[outer->name].self_ns -= outer->ns;
       if (batch.dur_ns[i] > one.longest_ns) {
         one.longest_ns = batch.dur_ns[i], one.ts_ns = batch.ts_ns[i];
         one.chunk_id = batch.chunk_id, one.index = batch.first_index + int64_t(i);

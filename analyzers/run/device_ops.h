@@ -17,6 +17,7 @@ using DeviceKey = std::pair<int64_t, std::string>;
 // All events of one name on one device.
 struct DeviceOp {
   int64_t ns = 0, count = 0;
+  int64_t self_ns = 0;  // `ns` without the ops inside these events
   // The longest event.
   int64_t longest_ns = -1, chunk_id = 0, index = 0, event_id = 0, ts_ns = 0;
 };
@@ -31,6 +32,9 @@ struct DeviceOps {
 
   static absl::StatusOr<DeviceOps> Of(const Run& run);
 };
+
+// Returns copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)" and for "copy-done.2".
+std::string_view OpName(std::string_view text);
 
 // The details of one op, from its name, its arguments and the program's text.
 struct DeviceOpDetails {

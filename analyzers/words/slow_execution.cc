@@ -8,6 +8,13 @@
 namespace xlaprof {
 namespace {
 
+std::string GraphText(const SlowExecutionFigures& figures) {
+  constexpr size_t kHash = 12;  // digits that tell the hashes of one run apart
+  if (!figures.graph.empty()) return fmt::format("`{}`", figures.graph);
+  if (figures.graph_hash.empty()) return "a graph";
+  return fmt::format("graph {}", figures.graph_hash.substr(0, kHash));
+}
+
 std::string Title(const SlowExecutionFigures& figures, int64_t count) {
   const std::string longest = DurationText(figures.longest_ns);
   switch (figures.found) {
@@ -16,8 +23,8 @@ std::string Title(const SlowExecutionFigures& figures, int64_t count) {
                          DurationText(figures.threshold_ns), longest);
     case SlowExecutions::kOutliers:
       return fmt::format(
-          "{} of {} executions of a graph took {:.0f} times the usual {} or longer, up to {}",
-          count, figures.graph_executions, figures.outlier_factor,
+          "{} of {} executions of {} took {:.0f} times the usual {} or longer, up to {}", count,
+          figures.graph_executions, GraphText(figures), figures.outlier_factor,
           DurationText(figures.graph_median_ns), longest);
     case SlowExecutions::kTooLongSamples:
       return fmt::format("about {} of over {} each, the longest seen {}",

@@ -105,6 +105,16 @@ std::string_view TakePiece(std::string_view* rest, bool quotes) {
   return piece;
 }
 
+void AppendParameter(OptInt donated, std::string_view op_type, std::string_view op_name,
+                     std::string& attributes) {
+  if (donated)
+    AppendTo(attributes, *donated < 0 ? "donated=none" : fmt::format("donated={}", *donated));
+  // torch_xla writes a type and a path of scopes.
+  const bool is_name = op_type.empty() && !op_name.empty() &&
+                       op_name.find_first_of("/\"\\") == std::string_view::npos;
+  if (is_name) AppendTo(attributes, fmt::format("argument=\"{}\"", op_name));
+}
+
 void AppendTo(std::string& list, std::string_view piece, std::string_view separator) {
   if (!list.empty()) list += separator;
   list += piece;

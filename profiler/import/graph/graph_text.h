@@ -70,6 +70,12 @@ size_t FindOutside(std::string_view text, size_t from, char stop, bool quotes);
 // without spaces at its ends.
 std::string_view TakePiece(std::string_view* rest, bool quotes);
 
+// Appends the attributes of a parameter that the caller determines. donated=1 says that the caller
+// donates its memory and result 1 takes it; a negative `donated` is written as none, if no result
+// does. argument="state['w']" is JAX's name of the argument, which it writes as the op_name.
+void AppendParameter(OptInt donated, std::string_view op_type, std::string_view op_name,
+                     std::string& attributes);
+
 // Appends to a list, with ", " or another separator between the pieces.
 void AppendTo(std::string& list, std::string_view piece, std::string_view separator = ", ");
 

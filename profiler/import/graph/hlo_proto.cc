@@ -293,6 +293,19 @@ std::string AttributesText(const hlo::HloInstruction& in,
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// Returns which result takes the memory of each donated parameter, or -1 if none does. Donated parts
+// of a parameter that is a tuple are not distinguished.
+absl::flat_hash_map<int64_t, int64_t> Donated(const hlo::HloModule& module) {
+  absl::flat_hash_map<int64_t, int64_t> result_of;
+  for (const hlo::InputOutputAlias::Entry& entry : module.input_output_alias().entries()) {
+    result_of[entry.parameter_number()] =
+        entry.output_shape_index_size() > 0 ? entry.output_shape_index(0) : 0;
+  }
+  for (const hlo::BufferDonor::Entry& entry : module.buffer_donor().entries())
+    result_of.try_emplace(entry.parameter_number(), -1);
+  return result_of;
+}
+
 // Returns the frames of an instruction, innermost first.
 std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
                                 const hlo::StackFrameIndex& index) {
@@ -367,7 +380,11 @@ class NodeWriter {
  public:
   NodeWriter(const hlo::HloModule& module, const Computations& computations, Store& store,
              HloGraph& graph)
-      : module_(module), computations_(computations), store_(store), graph_(graph) {}
+      : module_(module),
+        computations_(computations),
+        store_(store),
+        graph_(graph),
+        donated_(Donated(module)) {}
 
   absl::Status Write(const hlo::HloComputation& computation) {
     absl::flat_hash_map<int64_t, int64_t> idx_of_id;
@@ -382,6 +399,7 @@ class NodeWriter {
       // The root is one result as a whole; a tuple's elements are its operands.
       if (is_entry && root == &in) node.root = 0;
       if (!is_entry) node.computation = ToUtf8(computation.name());
+      if (is_entry && in.opcode() == "parameter") AddParameter(in, node);
       XP_TRY(store_.Add(node));
     }
     return absl::OkStatus();
@@ -414,6 +432,15 @@ class NodeWriter {
     return node;
   }
 
+  // Adds what is known of the caller's argument.
+  void AddParameter(const hlo::HloInstruction& in, GraphNodeRow& node) const {
+    const auto donated = donated_.find(in.parameter_number());
+    std::string attributes = std::move(node.attributes).value_or("");
+    AppendParameter(donated == donated_.end() ? OptInt() : donated->second, in.metadata().op_type(),
+                    ToUtf8(in.metadata().op_name()), attributes);
+    node.attributes = std::move(attributes);
+  }
+
   std::string LocationOf(const hlo::OpMetadata& metadata) {
     auto [place, is_new] = places_.try_emplace(metadata.stack_frame_id());
     if (is_new) {
@@ -429,6 +456,7 @@ class NodeWriter {
   const Computations& computations_;
   Store& store_;
   HloGraph& graph_;
+  const absl::flat_hash_map<int64_t, int64_t> donated_;  // the result of each donated parameter
   int64_t next_ = 0;
   absl::flat_hash_map<int, std::string> places_;  // by stack frame: thousands of nodes share few
 };

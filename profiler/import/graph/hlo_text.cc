@@ -197,6 +197,35 @@ class HloText {
     line = Trim(line.substr(10));
     graph_.name = std::string(Trim(line.substr(0, line.find_first_of(", "))));
     if (line.find(", is_scheduled=true") != kNone) graph_.printed_as = PrintedForm::kHloOptimized;
+    Donations(line);
+  }
+
+  // Reads `input_output_alias={ {1}: (0, {}, may-alias) }`, with which result 1 takes the memory of
+  // parameter 0, and `buffer_donor={ (2, {}) }`, with which no result takes that of parameter 2.
+  void Donations(std::string_view line) {
+    auto list = [&](std::string_view key) -> std::string_view {
+      const size_t at = line.find(key);
+      if (at == kNone) return {};
+      const size_t begin = at + key.size(), end = FindOutside(line, begin, '}', /*quotes=*/false);
+      return line.substr(begin, end == kNone ? kNone : end - begin);
+    };
+    for (std::string_view rest = list(", buffer_donor={"); !rest.empty();) {
+      const std::string_view piece = TakePiece(&rest, /*quotes=*/false);
+      if (auto parameter = FirstNumber(piece, '(')) donated_[*parameter] = -1;
+    }
+    for (std::string_view rest = list(", input_output_alias={"); !rest.empty();) {
+      const std::string_view piece = TakePiece(&rest, /*quotes=*/false);
+      if (auto parameter = FirstNumber(piece, '('))
+        donated_[*parameter] = FirstNumber(piece, '{').value_or(0);
+    }
+  }
+
+  // Returns the number after the first `open`; nothing if there is none.
+  static std::optional<int64_t> FirstNumber(std::string_view text, char open) {
+    const size_t at = text.find(open);
+    if (at == kNone) return {};
+    text.remove_prefix(at + 1);
+    return ParseInteger(Trim(text.substr(0, text.find_first_of(",})"))));
   }
 
   void BeginComputation(std::string_view line) {
@@ -259,6 +288,7 @@ class HloText {
 
     node.op = std::string(op);
     node.shape = std::string(rest.substr(0, shape_end));
+    metadata_ = {};
     std::string attributes;
     std::string_view between = rest.substr(open + 1, close - open - 1);
     if (op == "constant") {
@@ -269,6 +299,8 @@ class HloText {
       Operands(between, node);
     }
     Attributes(rest.substr(close + 1), attributes, node);
+    if (op == "parameter" && computations_.back().entry)
+      AppendParameter(DonatedTo(Trim(between)), metadata_.op_type, metadata_.op_name, attributes);
     if (!attributes.empty()) node.attributes = std::move(attributes);
 
     const Computation& computation = computations_.back();
@@ -334,6 +366,7 @@ class HloText {
     if (std::string location = frames_.Location(metadata); !location.empty())
       node.location = std::move(location);
     graph_.shows_debug |= node.scope.has_value() || node.location.has_value();
+    metadata_ = std::move(metadata);
   }
 
   // Moves the entry to the end. Operands, which were counted within a computation, become numbers
@@ -375,9 +408,16 @@ class HloText {
     return std::move(graph_);
   }
 
+  OptInt DonatedTo(std::string_view parameter) const {
+    const auto found = donated_.find(ParseInteger(parameter).value_or(-1));
+    return found == donated_.end() ? OptInt() : found->second;
+  }
+
   std::string_view text_;
   Lines lines_;
   GraphText graph_;
+  std::map<int64_t, int64_t> donated_;  // the result that takes each donated parameter, or -1
+  HloMetadata metadata_;                // of this instruction; empty if it has none
   HloStackFrames frames_;
   std::vector<Computation> computations_;
   bool in_computation_ = false;

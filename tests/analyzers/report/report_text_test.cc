@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "analyzers/report/report_layout.h"
 #include "analyzers/report/report_words.h"
@@ -82,14 +83,54 @@ Not in this report
 }
 
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
-  const std::string text = ReportText(CleanReport(), {.width = 1000}),
-                    all = ReportText(CleanReport(), {.width = 100, .all = true});
+  Report report = CleanReport();
+  report.summary.optimized_programs = true;
+  const std::string text = ReportText(report, {.width = 1000}),
+                    all = ReportText(report, {.width = 100, .all = true});
   EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
   EXPECT_THAT(text, HasSubstr("\n  Looked for recompilation, slow_compile, "));
   for (const Analyzer* analyzer : AllAnalyzers()) {
     EXPECT_THAT(text, HasSubstr(analyzer->name));
     EXPECT_THAT(all, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
   }
+}
+
+TEST(ReportText, NamesTheUnitAndTheTopOps) {
+  Report report = CleanReport();
+  report.summary.unit = WorkUnit::Program{"jit_decode", 62, 14'000'000, 0.87};
+  report.top_ops.devices = {
+      {.label = "TPU:0",
+       .busy_share = 0.9,
+       .span_ns = 2'000'000,
+       .ops = {{.name = "RPA",
+                .category = "custom-call",
+                .location = "/x/attention.py:12",
+                .count = 64,
+                .self_ns = 576'000,
+                .share = 0.32},
+               {.name = "all-reduce", .scope = "jit(f)/mlp", .count = 1, .share = 0.05}},
+       .other_names = 3,
+       .other_share = 0.6,
+       .unnamed_share = 0.03}};
+  EXPECT_EQ(
+      UnitText(report.summary),
+      "No step is marked, so the unit is one execution of `jit_decode`: 62 executions, median "
+      "14 ms, 87 % of the time of all executions");
+  Finding finding{.analyzer = &sync_point, .count = 10, .cost_ns = 62'000'000};
+  report.summary.timed_steps = report.summary.steps = std::nullopt;
+  EXPECT_EQ(CostText(report, finding), "62 ms");  // not known to lie in the window
+  const std::string text = ReportText(report, {.width = 100});
+  EXPECT_THAT(text, HasSubstr(UnitText(report.summary).substr(0, 40)));
+  EXPECT_THAT(text, HasSubstr(TopTitle(report) +
+                              "\n      32 %  RPA: 64 times, custom-call, at attention.py:12"
+                              "\n     5.0 %  all-reduce: once, in jit(f)/mlp"
+                              "\n      60 %  3 others"
+                              "\n     3.0 %  between ops\n"));
+  EXPECT_THAT(ReportMarkdown(report, {}), HasSubstr("| RPA | 32 % | 64 times, custom-call, at"));
+  const auto json = nlohmann::json::parse(ReportJson(report));
+  EXPECT_EQ(json["summary"]["unit"]["executions"], 62);
+  EXPECT_EQ(json["summary"]["top_ops"][0]["device"], "TPU:0");
+  EXPECT_EQ(json["summary"]["top_ops"][0]["ops"][0]["share"], 0.32);
 }
 
 // Regression: only host events were left of a cut profile, and the report said that all was well. A

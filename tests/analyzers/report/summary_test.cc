@@ -81,6 +81,67 @@ TEST(Summary, WorkAfterStepsThatWaitIsNotTheirs) {
   EXPECT_FALSE(Summarize(xlaprof::Run(run.store())).value().devices[0].after_steps_ns);
 }
 
+// A server marks no steps, and its unit is the program that it executes most.
+TEST(Summary, UnitOfARunWithoutSteps) {
+  auto unit = [](int decodes, bool with_step) {
+    TimedRun run;
+    run.Exec(
+        "INSERT INTO graph (id, process_id, name) VALUES (1, 1, 'jit_decode'), (2, 1, "
+        "'jit_prefill')");
+    for (int i = 0; i < decodes; ++i) {
+      for (const char* device : {"TPU:0", "TPU:1"}) {
+        run.Exec(
+            fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, ts_ns, dur_ns, "
+                        "device) VALUES (1, {}, 1, {}, {}, '{}')",
+                        i, i * 100'000, 14'000 + i, device));
+      }
+    }
+    run.Exec(
+        "INSERT INTO execution (process_id, ordinal, graph_id, ts_ns, dur_ns, device) VALUES (1, "
+        "99, 2, 9000000, 140000, 'TPU:0')");
+    if (with_step) run.Step(run.HostThread(), 0, 5000);
+    return Summarize(xlaprof::Run(run.store())).value().unit;
+  };
+  const auto known = unit(11, false);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->name, "jit_decode");
+  EXPECT_EQ(known->executions, 11);
+  EXPECT_EQ(known->median_ns, 14'005);
+  EXPECT_NEAR(known->share, 308'110.0 / 448'110, 1e-9);
+  EXPECT_FALSE(unit(9, false));  // too few
+  EXPECT_FALSE(unit(11, true));  // the run has a step
+}
+
+// Starting and stopping the profiler is not a part of the program's run.
+TEST(Summary, TheWindowLeavesOutStartAndStopOfTheProfiler) {
+  auto wall_ns = [](int64_t work_us) {
+    TimedRun run;
+    const int64_t host = run.HostThread(), device = run.Device();
+    run.Event(host, TextOf(Category::kPython), "$profiler.py:151 start_trace", 0, 500);
+    run.Event(host, TextOf(Category::kPython), "$train.py:3 main", 600, 100);
+    run.Event(device, TextOf(Category::kModule), "f", work_us, 100);
+    run.Event(host, TextOf(Category::kPython), "$profiler.py:271 stop_trace", 1000, 9000);
+    return Summarize(xlaprof::Run(run.store())).value().wall_ns;
+  };
+  EXPECT_EQ(wall_ns(700), 500'000);
+  EXPECT_EQ(wall_ns(400), 1'000'000);  // the device began before start_trace ended
+  EXPECT_EQ(wall_ns(950), 9'500'000);  // it still works when stop_trace begins
+}
+
+// cudaFree makes the context if it is the first call. Time that the program spent before is its own.
+TEST(Summary, TheWindowLeavesOutMakingTheContextOnlyAtItsBeginning) {
+  auto wall_ns = [](int64_t before_us) {
+    TimedRun run;
+    const int64_t host = run.HostThread(), device = run.Stream();
+    run.Event(host, TextOf(Category::kScope), "load", 0, before_us);
+    run.Event(host, TextOf(Category::kHost), "cudaFree", before_us, 1000);
+    run.Event(device, TextOf(Category::kOp), "gemm", 5000, 1000);
+    return Summarize(xlaprof::Run(run.store())).value().wall_ns;
+  };
+  EXPECT_EQ(wall_ns(50), 6'000'000 - 1'050'000);
+  EXPECT_EQ(wall_ns(51), 6'000'000);
+}
+
 TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
   auto names = [](const std::vector<const Analyzer*>& analyzers) {
     std::string out;

@@ -101,6 +101,26 @@ TEST(HloProto, WritesAllComputationsEntryLastWithOperandsByIndex) {
               ElementsAre("7"));
 }
 
+TEST(HloProto, ParametersSayWhetherTheyAreDonated) {
+  auto named = [](const char* op_name) { return Wire().Text(2, op_name).str(); };
+  const std::string entry =
+      Computation("main", 1, 3,
+                  {Instruction(1, "parameter", Shape(kF32, {}), {},
+                               Wire().Text(7, named("state['w']")).Int(9, 0)),
+                   Instruction(2, "parameter", Shape(kF32, {}), {}, Wire().Int(9, 1)),
+                   Instruction(3, "parameter", Shape(kF32, {}), {},
+                               Wire().Text(7, named("jit(f)/rows")).Int(9, 2))});
+  Wire index;
+  AddPacked(index, 1, {1});
+  const std::string alias = Wire().Text(1, index.Int(2, 0).str()).str();
+  const std::string donor = Wire().Text(1, Wire().Int(1, 1).str()).str();
+  auto in = Import(Module({entry}, Wire().Text(8, alias).Text(18, donor)));
+  ASSERT_TRUE(in.graph.ok()) << in.graph.status();
+  EXPECT_THAT(in.Rows("SELECT attributes FROM graph_node ORDER BY idx"),
+              ElementsAre("parameter=0, donated=1, argument=\"state['w']\"",
+                          "parameter=1, donated=none", "parameter=2"));
+}
+
 // Returns the attributes of one instruction.
 std::vector<std::string> Attributes(const std::string& opcode, Wire extra) {
   return Import(

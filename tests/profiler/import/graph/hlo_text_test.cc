@@ -58,6 +58,26 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   EXPECT_EQ(n[7].root, 0);
 }
 
+// JAX writes the name of an argument as the op_name; torch_xla writes a type and a path.
+TEST(HloText, ParametersSayWhetherTheyAreDonated) {
+  const GraphText graph = ParseHloText(
+      R"(HloModule jit_f, is_scheduled=true, input_output_alias={ {1}: (0, {}, may-alias), {}: (3, {}, must-alias) }, buffer_donor={ (2, {}) }, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
+
+ENTRY %main (a: f32[2], b: f32[2], c: f32[2], d: f32[2]) -> f32[2] {
+  %a = f32[2]{0} parameter(0), metadata={op_name="state[\'w\']"}
+  %b = f32[2]{0} parameter(1), metadata={op_name="rows"}
+  %c = f32[2]{0} parameter(2), metadata={op_type="xla__device_data" op_name="xla__device_data"}
+  ROOT %d = f32[2]{0} parameter(3), metadata={op_name="jit(f)/d"}
+}
+)");
+  EXPECT_TRUE(graph.oddities.empty());
+  ASSERT_EQ(graph.nodes.size(), 4u);
+  EXPECT_EQ(graph.nodes[0].attributes, "parameter=0, donated=1, argument=\"state['w']\"");
+  EXPECT_EQ(graph.nodes[1].attributes, "parameter=1, argument=\"rows\"");
+  EXPECT_EQ(graph.nodes[2].attributes, "parameter=2, donated=none");
+  EXPECT_EQ(graph.nodes[3].attributes, "parameter=3, donated=0");
+}
+
 // The numbers after names change with every module; they must not make two graphs differ.
 TEST(HloText, NumbersOfNamesAreNoDifference) {
   std::string other = kReduce;

@@ -1,0 +1,136 @@
+#include "analyzers/run/capture_window.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// A call is at an edge of the capture if not more than this share of its length lies between them.
+constexpr double kGapShare = 0.05;
+
+// Calls that belong to an edge of the capture.
+enum class Edge { kStart, kStop };
+
+// Calls that make the context of a GPU when they are the first. They take milliseconds to minutes
+// then, and microseconds later.
+constexpr std::string_view kContextCalls[] = {
+    "cuInit",   "cuCtxCreate_v2", "cuDevicePrimaryCtxRetain",
+    "cudaFree", "cudaSetDevice",  "cudaDeviceGetStreamPriorityRange",
+    "hipInit",  "hipCtxCreate",   "hipDevicePrimaryCtxRetain",
+    "hipFree",  "hipSetDevice",   "hipDeviceGetStreamPriorityRange"};
+
+// Returns the names of such calls. The Python tracer writes "$profiler.py:151 start_trace".
+absl::StatusOr<absl::flat_hash_map<StringId, Edge>> EdgeCalls(const Store& store) {
+  absl::flat_hash_map<StringId, Edge> calls;
+  for (std::string_view name : kContextCalls) {
+    if (const StringId id = store.Find(name)) calls[id] = Edge::kStart;
+  }
+  if (store.Find(TextOf(Category::kPython)) == 0) return calls;
+  XP_TRY(store.Each(
+      "SELECT id, text FROM string WHERE text LIKE '$% start_trace' OR text LIKE '$% "
+      "stop_trace'",
+      [&](int64_t id, std::string_view text) {
+        calls[StringId(id)] = text.ends_with(" start_trace") ? Edge::kStart : Edge::kStop;
+      }));
+  return calls;
+}
+
+// Returns the time from the first to the last step or work of a device, by process.
+absl::StatusOr<std::map<int64_t, Interval>> WorkWindows(const Run& run) {
+  std::map<int64_t, Interval> work;
+  auto add = [&](int64_t process_id, Interval time) {
+    auto [at, is_new] = work.try_emplace(process_id, time);
+    if (is_new) return;
+    at->second.begin_ns = std::min(at->second.begin_ns, time.begin_ns);
+    at->second.end_ns = std::max(at->second.end_ns, time.end_ns);
+  };
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  for (const DeviceTime& device : times->devices) add(device.process_id, device.span());
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  for (const StepSpan& step : steps->all) {
+    if (step.ts_ns && step.dur_ns) add(step.process_id, {*step.ts_ns, *step.ts_ns + *step.dur_ns});
+  }
+  auto rows = [&](const auto& table) {
+    for (const auto& row : table.rows) {
+      if (row.ts_ns)
+        add(row.process_id.value_or(0), {*row.ts_ns, *row.ts_ns + row.dur_ns.value_or(0)});
+    }
+  };
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  rows(*compiles);
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  rows(*transfers);
+  return work;
+}
+
+// Leaves the calls at the edges out of the windows.
+absl::Status LeaveOutEdges(const Run& run, std::map<int64_t, Interval>& windows) {
+  XP_TRY(const auto calls, EdgeCalls(run.store()));
+  if (calls.empty()) return absl::OkStatus();
+  XP_TRY(const auto work, WorkWindows(run));
+  XP_TRY(const std::vector<TrackRow> tracks, run.Rows<TrackRow>("WHERE kind = 'host_thread'"));
+  EventScanner::Options options{.columns = kStart | kDuration | kName};
+  std::map<int64_t, int64_t> process_of;
+  for (const TrackRow& track : tracks) {
+    process_of[track.id] = track.process_id.value_or(0);
+    options.track_ids.push_back(track.id);
+  }
+  if (options.track_ids.empty()) return absl::OkStatus();
+  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), std::move(options)));
+  std::map<int64_t, Interval> inner = windows;
+  EventBatch batch;
+  while (true) {
+    XP_TRY(const bool more, scanner.Next(&batch));
+    if (!more) break;
+    const int64_t process_id = process_of[batch.track_id];
+    const auto window = inner.find(process_id);
+    const auto worked = work.find(process_id);
+    // Without any work, the edges are all that there is.
+    if (window == inner.end() || worked == work.end()) continue;
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.dur_ns[i] <= 0) continue;
+      const auto call = calls.find(batch.name[i]);
+      if (call == calls.end()) continue;
+      const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+      const int64_t gap_ns = int64_t(kGapShare * double(time.length_ns()));
+      Interval& left = window->second;
+      if (call->second == Edge::kStart && time.end_ns <= worked->second.begin_ns &&
+          time.begin_ns - left.begin_ns <= gap_ns)
+        left.begin_ns = std::max(left.begin_ns, time.end_ns);
+      if (call->second == Edge::kStop && time.begin_ns >= worked->second.end_ns &&
+          left.end_ns - time.end_ns <= gap_ns)
+        left.end_ns = std::min(left.end_ns, time.begin_ns);
+    }
+  }
+  for (auto& [process_id, window] : inner) {
+    if (window.length_ns() > 0) windows[process_id] = window;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CaptureWindows> CaptureWindows::Of(const Run& run) {
+  CaptureWindows out;
+  XP_TRY(run.store().Each(
+      "SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
+      "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
+      [&](int64_t process, int64_t from_ns, int64_t to_ns) {
+        const Slice& slice = run.slice();
+        if (slice.process_id && process != 0 && process != *slice.process_id) return;
+        from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
+        to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
+        if (to_ns > from_ns) out.by_process[process] = {from_ns, to_ns};
+      }));
+  XP_TRY(LeaveOutEdges(run, out.by_process));
+  return out;
+}
+
+}  // namespace xlaprof
