@@ -150,11 +150,13 @@ ReasonType ReasonOf(const IdleCause& cause) {
 
 // Returns how idle the devices are, if there are several.
 std::optional<IdleOfDevices> AllDevices(const std::vector<DeviceIdle>& devices) {
-  if (devices.size() < 2) return {};
-  auto [least, most] = std::ranges::minmax_element(devices, {}, &DeviceIdle::idle_share);
-  return IdleOfDevices{.devices = int64_t(devices.size()),
-                       .least_share = least->idle_share(),
-                       .most_share = most->idle_share()};
+  std::vector<double> shares;
+  for (const DeviceIdle& device : devices) {
+    if (device.takes_part) shares.push_back(device.idle_share());
+  }
+  if (shares.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax(shares);
+  return IdleOfDevices{.devices = int64_t(shares.size()), .least_share = least, .most_share = most};
 }
 
 // The facts that all causes of one device's gaps share.

@@ -1,6 +1,6 @@
-// Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if
-// operands are offloaded), for other devices, or for infeed. Ops are grouped by base name, so
-// copy-done.2 and copy-done.5 are one finding.
+// Finds ops in which a device is busy but computes nothing: it waits for a copy (from the host's
+// memory, if operands are offloaded) or for infeed, or it communicates with other devices. Ops are
+// grouped by base name, so copy-done.2 and copy-done.5 are one finding.
 #include "analyzers/device_wait.h"
 
 #include <algorithm>
@@ -8,9 +8,11 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_ops.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/steps.h"
+#include "core/base/collective.h"
 #include "core/base/source_place.h"
 
 namespace xlaprof {
@@ -26,13 +28,7 @@ std::optional<WaitedFor> WaitsFor(std::string_view base) {
   };
   if (base == "copy-done" || base == "copy-start-done" || base == "copy-start")
     return WaitedFor::kCopy;
-  for (std::string_view op :
-       {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
-        "collective-broadcast", "ragged-all-to-all", "all-reduce-scatter"}) {
-    if (is(op)) return WaitedFor::kCollective;
-  }
-  if (base.starts_with("nccl") || base.starts_with("rccl") || base.starts_with("ncclDevKernel"))
-    return WaitedFor::kCollective;
+  if (IsCollectiveOp(base)) return WaitedFor::kCollective;
   if (is("infeed")) return WaitedFor::kInfeed;
   if (is("outfeed")) return WaitedFor::kOutfeed;
   if (base == "send-done" || base == "recv-done" || base == "send" || base == "recv")
@@ -75,7 +71,8 @@ std::string_view BaseName(std::string_view name) {
 // Ops of one base name on one device.
 struct Group {
   std::map<StringId, DeviceOp> ops;
-  int64_t ns = 0, count = 0;
+  int64_t count = 0;
+  int64_t ns = 0;  // time in which at least one of them ran
 };
 using Groups = std::map<std::string, Group>;  // by base name
 
@@ -92,10 +89,35 @@ std::map<DeviceKey, Groups> WaitsByDevice(const DeviceOps& all) {
       Group& group = groups[std::string(base)];
       group.ops[name] = op;
       group.count += op.count;
-      group.ns += op.ns;
     }
   }
   return waits;
+}
+
+// Sets the time of each group. It is a part of the device's busy time.
+absl::Status MeasureGroups(const Run& run, const std::vector<DeviceTime>& times,
+                           std::map<DeviceKey, Groups>& waits) {
+  OpSets sets;
+  std::vector<std::pair<DeviceKey, Group*>> groups;
+  for (auto& [device, of_device] : waits) {
+    for (auto& [base, group] : of_device) {
+      for (const auto& [name, op] : group.ops) sets[device][name] = groups.size();
+      groups.emplace_back(device, &group);
+    }
+  }
+  if (groups.empty()) return absl::OkStatus();
+  XP_TRY(const auto times_of, TimesOf(run, sets, groups.size()));
+  for (const DeviceTime& time : times) {
+    const DeviceKey device(time.process_id, time.device);
+    const auto found = times_of.find(device);
+    if (found == times_of.end()) continue;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i].first != device) continue;
+      for (const Interval& interval : found->second[i])
+        groups[i].second->ns += Overlap(time.busy, interval);
+    }
+  }
+  return absl::OkStatus();
 }
 
 void FillLocation(std::string_view location, Subject& subject) {
@@ -112,7 +134,10 @@ struct Worst {
   int64_t process_id = 0;
   std::string device, least_device;
   double share = 0, least_share = 2;
+  const Group* least = nullptr;
   int64_t devices = 0;
+  bool on_host_threads = false;
+  bool is_lockstep = true;  // all devices ran these ops equally often
 };
 
 // Finds, for each base name, the devices that wait most and least for it, as a part of their busy
@@ -130,10 +155,11 @@ std::map<std::string, Worst> WorstByBase(const std::map<DeviceKey, Groups>& wait
       const double share = double(group.ns) / double(time->second->busy_ns);
       ++worst.devices;
       if (share < worst.least_share)
-        worst.least_share = share, worst.least_device = time->second->label;
+        worst.least_share = share, worst.least = &group, worst.least_device = time->second->label;
+      worst.is_lockstep &= worst.group == nullptr || worst.group->count == group.count;
       if (!worst.group || share > worst.share)
         worst.group = &group, worst.device = time->second->label, worst.share = share,
-        worst.process_id = device.first;
+        worst.process_id = device.first, worst.on_host_threads = time->second->on_host_threads;
     }
   }
   return by_base;
@@ -143,11 +169,14 @@ std::map<std::string, Worst> WorstByBase(const std::map<DeviceKey, Groups>& wait
 // end together, so the device that waits least came last.
 std::optional<LeastWait> LeastOf(const Worst& worst, WaitedFor waited_for) {
   if (worst.devices < 2) return {};
-  return LeastWait{.device = worst.least_device,
-                   .share = worst.least_share,
-                   .devices = worst.devices,
-                   .is_late = waited_for == WaitedFor::kCollective &&
-                              worst.least_share <= policy::kLateDeviceShare * worst.share};
+  LeastWait least{.device = worst.least_device,
+                  .share = worst.least_share,
+                  .devices = worst.devices,
+                  .is_late = waited_for == WaitedFor::kCollective &&
+                             worst.least_share <= policy::kLateDeviceShare * worst.share};
+  if (least.is_late && worst.is_lockstep && worst.least->ns < worst.group->ns)
+    least.waiting_ns = worst.group->ns - worst.least->ns;
+  return least;
 }
 
 absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const std::string& base,
@@ -161,7 +190,8 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   finding.subject.op = base;
   DeviceWaitFigures figures{.device = worst.device,
                             .share = worst.share,
-                            .waited_for = WaitsFor(base).value_or(WaitedFor::kCollective)};
+                            .waited_for = WaitsFor(base).value_or(WaitedFor::kCollective),
+                            .shares_cores = worst.on_host_threads};
   bool host_memory = false;
   for (const auto& [name, op] : ops) {
     XP_TRY(const DeviceOpDetails details, DetailsOf(run, name, op));
@@ -181,7 +211,9 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   figures.least = LeastOf(worst, figures.waited_for);
   finding.reason = Reason{.type = ReasonOf(figures.waited_for)};
   if (timed_steps > 0) finding.per_step = double(group.count) / double(timed_steps);
-  if (worst.share >= policy::kDeviceWaitShare && group.count >= policy::kNotOnce)
+  // Devices of one CPU wait for each other because they share its cores.
+  const bool is_artefact = figures.shares_cores && figures.waited_for == WaitedFor::kCollective;
+  if (worst.share >= policy::kDeviceWaitShare && group.count >= policy::kNotOnce && !is_artefact)
     finding.severity = Severity::kWarning;
   finding.figures = std::move(figures);
   return finding;
@@ -190,9 +222,10 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
 absl::StatusOr<Findings> FindDeviceWaits(const Run& run) {
   Findings findings;
   XP_TRY(const DeviceOps* ops, run.Get<DeviceOps>());
-  const std::map<DeviceKey, Groups> waits = WaitsByDevice(*ops);
+  std::map<DeviceKey, Groups> waits = WaitsByDevice(*ops);
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
   if (waits.empty() || times->devices.empty()) return findings;
+  XP_TRY(MeasureGroups(run, times->devices, waits));
   XP_TRY(const Steps* steps, run.Get<Steps>());
   for (const auto& [base, worst] : WorstByBase(waits, times->devices)) {
     if (worst.share < policy::kDeviceWaitInfoShare) continue;
@@ -206,9 +239,9 @@ absl::StatusOr<Findings> FindDeviceWaits(const Run& run) {
 
 extern const Analyzer device_wait{
     .name = "device_wait",
-    .summary = "ops in which a device is busy but only waits",
+    .summary = "ops in which a device is busy but only waits or communicates",
     .meaning =
-        "The device counts as busy, but only waits: for a copy, for another device in a collective operation, or for data from the host.",
+        "The device counts as busy, but computes nothing: it waits for a copy or for data from the host, or it communicates with other devices. How much of the communication is waiting for a late device is only known if several devices show it.",
     .looks_at = "ops on device tracks",
     .find = FindDeviceWaits,
     .say = SayDeviceWait,

@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// The event or resource that a device waits for.
+// The event or resource that a device waits for. For kCollective it is only known to communicate.
 enum class WaitedFor : uint8_t {
   kCopy,        // between memories of the device
   kHostCopy,    // from or to the host's memory
@@ -35,12 +35,16 @@ struct LeastWait {
   double share = 0;  // the part of its busy time
   int64_t devices = 0;
   bool is_late = false;  // the others wait for it, because all of them end together
+  // If it is late: how much less time it spends in these ops, which is the least time that the
+  // device which waits most waits for others. Unset if the devices ran different ops.
+  std::optional<int64_t> waiting_ns;
 };
 
 struct DeviceWaitFigures {
   std::string device;  // the device that waits most
   double share = 0;    // the part of its busy time
   WaitedFor waited_for = WaitedFor::kAsync;
+  bool shares_cores = false;       // the devices are parts of one CPU
   std::optional<LeastWait> least;  // unset if only one device runs these ops
   std::vector<WaitingOp> ops;      // one per entry of Finding::evidence
 };

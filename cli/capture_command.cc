@@ -31,7 +31,7 @@ constexpr auto kPollTime = std::chrono::milliseconds(100);
 
 struct CaptureArguments {
   std::vector<std::string> addresses;
-  std::string duration = "5s", delay = "0s", output = "run.xlaprof";
+  std::string duration = "5s", delay = "0s", output = "run.xlaprof", keep;
   int retries = 0;
   bool force = false;
 };
@@ -131,6 +131,24 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureArguments& argumen
   return captured;
 }
 
+// Creates the directory that keeps the answers, and returns an error if it cannot be written.
+absl::Status CheckKeep(const fs::path& keep) {
+  std::error_code error;
+  fs::create_directories(keep, error);
+  if (error) return IoError("--keep {}: cannot be created: {}", keep.string(), error.message());
+  return CheckWritable(keep / "plugins");
+}
+
+// Copies what arrived to the directory that the user named, in the tree that XProf and TensorBoard
+// read.
+absl::Status KeepAnswers(const fs::path& answers, const fs::path& keep) {
+  std::error_code error;
+  fs::create_directories(keep / answers.filename(), error);
+  if (!error) fs::copy(answers, keep / answers.filename(), fs::copy_options::recursive, error);
+  if (error) return IoError("--keep {}: cannot write there: {}", keep.string(), error.message());
+  return absl::OkStatus();
+}
+
 // Writes what arrived as one run, with each host's file named after its address. `folder` holds the
 // files on the way; if they cannot become a store, they stay there.
 absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
@@ -149,6 +167,7 @@ absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
   }
   if (error)
     return IoError("{}: cannot move the captures there: {}", run.string(), error.message());
+  if (!arguments.keep.empty()) XP_TRY(KeepAnswers(folder / "plugins", arguments.keep));
   // The files are deleted when the command ends, so the sources are named after their hosts.
   auto name_sources = [&](Store& store) -> absl::Status {
     for (const auto& [file, host] : names)
@@ -181,6 +200,7 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   // Checks the output before any program is asked, because the captured minute cannot be repeated.
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
   XP_TRY(CheckWritable(arguments.output));
+  if (!arguments.keep.empty()) XP_TRY(CheckKeep(arguments.keep));
   Interrupt interrupt;
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("capture"));
   const auto captured = CaptureAll(arguments, plan, folder.path(), interrupt);
@@ -191,6 +211,8 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   }
   if (arrived == 0) return kExitCouldNot;
   XP_TRY(std::string kept, KeepAll(arguments, captured, folder, interrupt));
+  if (!arguments.keep.empty())
+    kept += fmt::format("the hosts' answers are in {}\n", Printable(arguments.keep));
   if (arrived < captured.size())
     kept = fmt::format("{} of {} hosts captured; the others are missing in this store\n", arrived,
                        captured.size()) +
@@ -219,6 +241,8 @@ void AddCaptureCommand(CLI::App& app, int& exit_status) {
       ->check(CLI::Range(0, 1000));
   command->add_option("-o,--output", arguments->output, "The store to write")
       ->capture_default_str();
+  command->add_option("--keep", arguments->keep,
+                      "Also keep the hosts' answers (XSpaces) in this directory, for XProf");
   command->add_flag("--force", arguments->force, "Replace an existing store");
   command->callback([arguments, &exit_status] {
     auto status = RunCapture(*arguments);

@@ -4,11 +4,14 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <tuple>
 
 #include "analyzers/policy.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/run/jax_operation.h"
+#include "analyzers/run/program_devices.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/cut_kind.h"
@@ -227,6 +230,33 @@ absl::StatusOr<std::vector<CompileFact>> FactsInOrder(
   return compiles;
 }
 
+// Leaves one compile of each graph that was compiled once for each of the devices that run it, with
+// the time that all of them took, because the graph did not change from one to the next.
+std::vector<CompileFact> OncePerDevice(std::vector<CompileFact> compiles,
+                                       const ProgramDevices& devices) {
+  std::map<std::pair<int64_t, std::string>, int64_t> times;  // by process and hash
+  for (const CompileFact& compile : compiles) ++times[{compile.process_id, compile.hash}];
+  std::map<std::pair<int64_t, std::string>, size_t> first_of;  // places in `out`
+  std::vector<CompileFact> out;
+  const auto add = [](OptInt& sum, OptInt ns) {
+    if (ns) sum = sum.value_or(0) + *ns;
+  };
+  for (CompileFact& compile : compiles) {
+    const std::pair graph(compile.process_id, compile.hash);
+    const int64_t count = devices.Of(compile.process_id, compile.hash);
+    if (!compile.hash.empty() && count > 1 && times[graph] <= count) {
+      const auto [first, is_new] = first_of.try_emplace(graph, out.size());
+      if (!is_new) {
+        add(out[first->second].dur_ns, compile.dur_ns);
+        add(out[first->second].trace_ns, compile.trace_ns);
+        continue;
+      }
+    }
+    out.push_back(std::move(compile));
+  }
+  return out;
+}
+
 // Returns the compiles by site, in the order of each site's first compile.
 std::vector<CompileSite> SitesOf(std::vector<CompileFact> compiles,
                                  const absl::flat_hash_map<int64_t, SourcePlace>& places) {
@@ -278,7 +308,8 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   XP_TRY(std::vector<CompileFact> operations, TakeOperations(run, compiles));
   for (CompileFact& operation : operations)
     facts.operations[operation.process_id].push_back(std::move(operation));
-  facts.sites = SitesOf(std::move(compiles), facts.places);
+  XP_TRY(const ProgramDevices* devices, run.whole().Get<ProgramDevices>());
+  facts.sites = SitesOf(OncePerDevice(std::move(compiles), *devices), facts.places);
   return facts;
 }
 

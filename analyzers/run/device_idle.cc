@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "profiler/store/events.h"
 
@@ -54,12 +55,32 @@ absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
   return start;
 }
 
-absl::StatusOr<DeviceIdle> Measure(const Store& store, DeviceTime time, const Steps& steps) {
+// Returns whether a device worked in the steady steps of its process.
+bool WorkedInSteps(const DeviceTime& time, const Steps& steps) {
+  const auto window = steps.SteadyWindow(time.process_id);
+  return window && Overlap(time.busy, *window) > 0;
+}
+
+// Finds the processes in which some device worked in the steady steps.
+std::set<int64_t> StepProcesses(const DeviceTimes& times, const Steps& steps) {
+  std::set<int64_t> processes;
+  for (const DeviceTime& time : times.devices) {
+    if (WorkedInSteps(time, steps)) processes.insert(time.process_id);
+  }
+  return processes;
+}
+
+absl::StatusOr<DeviceIdle> Measure(const Store& store, DeviceTime time, const Steps& steps,
+                                   const std::set<int64_t>& step_processes) {
   DeviceIdle device{.time = std::move(time)};
   XP_TRY(device.occupied, Occupied(store, device.time));
   const Interval span{device.occupied.front().begin_ns, device.occupied.back().end_ns};
   device.steady = span;
-  if (auto window = steps.SteadyWindow(device.time.process_id)) {
+  if (step_processes.contains(device.time.process_id) && !WorkedInSteps(device.time, steps)) {
+    // The steps run on other devices. This one is not idle in them, because it takes no part.
+    device.steady = {span.end_ns, span.end_ns};
+    device.takes_part = false;
+  } else if (auto window = steps.SteadyWindow(device.time.process_id)) {
     // The host works until its last step ends, even after the device's last execution.
     device.steady = {window->begin_ns, std::max(window->end_ns, span.end_ns)};
     device.chances = steps.TimedSteady(device.time.process_id);
@@ -70,6 +91,7 @@ absl::StatusOr<DeviceIdle> Measure(const Store& store, DeviceTime time, const St
     XP_TRY(auto start, StartOfMainProgram(store, device.time));
     if (start) device.steady.begin_ns = *start;
   }
+  if (!device.takes_part) return device;
   device.warm_up = {span.begin_ns, std::clamp(device.steady.begin_ns, span.begin_ns, span.end_ns)};
   device.warm_up_idle_ns = device.warm_up.length_ns() - Overlap(device.occupied, device.warm_up);
   int64_t free_from = device.steady.begin_ns;
@@ -106,8 +128,9 @@ absl::StatusOr<IdleTime> IdleTime::Of(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
   IdleTime idle;
+  const std::set<int64_t> step_processes = StepProcesses(*times, *steps);
   for (const DeviceTime& time : times->devices) {
-    XP_TRY(DeviceIdle device, Measure(run.store(), time, *steps));
+    XP_TRY(DeviceIdle device, Measure(run.store(), time, *steps, step_processes));
     idle.devices.push_back(std::move(device));
   }
   return idle;

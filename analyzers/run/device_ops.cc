@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <variant>
 
+#include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/device_time.h"
 #include "core/base/category.h"
 #include "profiler/store/events.h"
@@ -53,53 +55,115 @@ std::string_view OpName(std::string_view text) {
   return text.substr(0, text.find_first_of(" =("));
 }
 
+namespace {
+
+// Calls device(key) when the device changes, and then op(batch, i) for each op that it ran.
+template <typename OnDevice, typename OnOp>
+absl::Status EachOp(const Run& run, OnDevice device, OnOp op) {
+  const Store& store = run.store();
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
+  for (Category category : {Category::kOp, Category::kCollective}) {
+    if (StringId id = store.Find(TextOf(category))) options.categories.push_back(id);
+  }
+  XP_TRY(const std::vector<TrackRow> tracks,
+         run.Rows<TrackRow>("WHERE kind IN ('host_thread', 'device', 'device_stream')"));
+  std::map<int64_t, DeviceKey> device_of;  // no name: a host thread, whose ops name their device
+  for (const TrackRow& track : tracks) {
+    device_of[track.id] = {track.process_id.value_or(0), track.device.value_or("")};
+    options.track_ids.push_back(track.id);
+  }
+  if (device_of.empty() || options.categories.empty()) return absl::OkStatus();
+  const std::vector<StringId> wanted = options.categories;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return absl::OkStatus();
+    const DeviceKey& key = device_of[batch.track_id];
+    const bool on_host_thread = key.second.empty();
+    if (!on_host_thread) device(key);
+    std::vector<int64_t> ordinals;  // of a host thread's devices, read at the first op
+    int64_t last_ordinal = -1;
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.category[i] == 0 || batch.dur_ns[i] < 0 ||
+          std::ranges::find(wanted, batch.category[i]) == wanted.end())
+        continue;
+      if (on_host_thread) {
+        if (ordinals.empty()) {
+          XP_TRY(ordinals, CpuOrdinals(store, batch));
+        }
+        if (ordinals[i] != last_ordinal) device({key.first, CpuDevice(ordinals[i])});
+        last_ordinal = ordinals[i];
+      }
+      op(batch, i);
+    }
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
   const Store& store = run.store();
   DeviceOps ops;
-  const StringId op = store.Find(TextOf(Category::kOp)),
-                 collective = store.Find(TextOf(Category::kCollective));
-  XP_TRY(const std::vector<TrackRow> tracks,
-         run.Rows<TrackRow>("WHERE kind IN ('host_thread', 'device', 'device_stream')"));
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  std::map<int64_t, DeviceKey> device_of;
-  for (const TrackRow& track : tracks) {
-    device_of[track.id] = {track.process_id.value_or(0), track.device.value_or("CPU:0")};
-    options.track_ids.push_back(track.id);
-  }
-  if (device_of.empty() || (op == 0 && collective == 0)) return ops;
-  for (StringId id : {op, collective}) {
-    if (id != 0) options.categories.push_back(id);
-  }
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
-  EventBatch batch;
+  const StringId collective = store.Find(TextOf(Category::kCollective));
+  absl::flat_hash_map<StringId, DeviceOp>* of_device = nullptr;
   OpenOps open;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return ops;
-    auto& of_device = ops.by_device[device_of[batch.track_id]];
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] == 0 || (batch.category[i] != op && batch.category[i] != collective))
-        continue;
-      if (batch.dur_ns[i] < 0) continue;
-      auto [at, is_first_here] = of_device.try_emplace(batch.name[i]);
-      if (is_first_here)
-        ops.names.try_emplace(batch.name[i], Name{std::string(OpName(store.Text(batch.name[i]))),
-                                                  batch.category[i] == collective});
-      DeviceOp& one = at->second;
-      ++one.count;
-      one.ns += batch.dur_ns[i];
-      one.self_ns += batch.dur_ns[i];
-      const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
-      if (const std::optional<OpenOps::Inside> outer =
-              open.Open(batch.track_id, batch.name[i], time))
-        of_device[outer->name].self_ns -= outer->ns;
-      if (batch.dur_ns[i] > one.longest_ns) {
+  XP_TRY(EachOp(
+      run, [&](const DeviceKey& key) { of_device = &ops.by_device[key]; },
+      [&](const EventBatch& batch, size_t i) {
+        auto [at, is_first_here] = of_device->try_emplace(batch.name[i]);
+        if (is_first_here) {
+          ops.names.try_emplace(batch.name[i], Name{std::string(OpName(store.Text(batch.name[i]))),
+                                                    batch.category[i] == collective});
+        }
+        DeviceOp& one = at->second;
+        ++one.count;
+        one.ns += batch.dur_ns[i];
+        one.self_ns += batch.dur_ns[i];
+        const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+        if (const auto outer = open.Open(batch.track_id, batch.name[i], time)) {
+          if (const auto around = of_device->find(outer->name); around != of_device->end())
+            around->second.self_ns -= outer->ns;
+        }
+        if (batch.dur_ns[i] <= one.longest_ns) return;
         one.longest_ns = batch.dur_ns[i], one.ts_ns = batch.ts_ns[i];
         one.chunk_id = batch.chunk_id, one.index = batch.first_index + int64_t(i);
         one.event_id = batch.first_event_id + int64_t(i);
-      }
-    }
+      }));
+  // What the host computed for another device is no work of that device (DeviceTimes).
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  std::set<DeviceKey> devices;
+  for (const DeviceTime& time : times->devices) devices.emplace(time.process_id, time.device);
+  std::erase_if(ops.by_device, [&](const auto& entry) { return !devices.contains(entry.first); });
+  return ops;
+}
+
+absl::StatusOr<std::map<DeviceKey, std::vector<std::vector<Interval>>>> TimesOf(const Run& run,
+                                                                                const OpSets& sets,
+                                                                                size_t count) {
+  std::map<DeviceKey, std::vector<std::vector<Interval>>> times;
+  const absl::flat_hash_map<StringId, size_t>* set_of = nullptr;
+  std::vector<std::vector<Interval>>* of_device = nullptr;
+  XP_TRY(EachOp(
+      run,
+      [&](const DeviceKey& key) {
+        const auto found = sets.find(key);
+        set_of = found == sets.end() ? nullptr : &found->second;
+        if (set_of == nullptr) return;
+        of_device = &times[key];
+        of_device->resize(count);
+      },
+      [&](const EventBatch& batch, size_t i) {
+        if (set_of == nullptr) return;
+        const auto found = set_of->find(batch.name[i]);
+        if (found == set_of->end()) return;
+        (*of_device)[found->second].push_back({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
+      }));
+  for (auto& [key, of_sets] : times) {
+    for (std::vector<Interval>& set : of_sets)
+      set = Union(Inside(run.store().slice(), std::move(set)));
   }
+  return times;
 }
 
 absl::StatusOr<DeviceOpDetails> DetailsOf(const Run& run, StringId name, const DeviceOp& op) {

@@ -6,7 +6,9 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
 
 namespace xlaprof {
@@ -16,7 +18,7 @@ using DeviceKey = std::pair<int64_t, std::string>;
 
 // All events of one name on one device.
 struct DeviceOp {
-  int64_t ns = 0, count = 0;
+  int64_t ns = 0, count = 0;  // a sum, also of events at the same time
   int64_t self_ns = 0;  // `ns` without the ops inside these events
   // The longest event.
   int64_t longest_ns = -1, chunk_id = 0, index = 0, event_id = 0, ts_ns = 0;
@@ -35,6 +37,15 @@ struct DeviceOps {
 
 // Returns copy-done.2 for "%copy-done.2 = f32[...] copy-done(...)" and for "copy-done.2".
 std::string_view OpName(std::string_view text);
+
+// Sets of ops of each device. Each op's name has the number of its set.
+using OpSets = std::map<DeviceKey, absl::flat_hash_map<StringId, size_t>>;
+
+// Returns when each device ran ops of each of `count` sets, as disjoint and sorted intervals. A
+// device may run ops of a set at the same time, in several streams or threads.
+absl::StatusOr<std::map<DeviceKey, std::vector<std::vector<Interval>>>> TimesOf(const Run& run,
+                                                                                const OpSets& sets,
+                                                                                size_t count);
 
 // The details of one op, from its name, its arguments and the program's text.
 struct DeviceOpDetails {

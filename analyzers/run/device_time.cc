@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "core/base/whole.h"
+#include "analyzers/run/cpu_devices.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -19,6 +19,7 @@ struct Key {
 };
 // The busy intervals of a device, by the kind of their events.
 struct BusyBy {
+  bool on_host_threads = false;  // a CPU's client ran ops of the device
   std::array<std::vector<Interval>, 3> intervals;
   std::vector<Interval>& operator[](BusyFrom from) { return intervals[size_t(from)]; }
   // Returns the best kind that has events.
@@ -43,13 +44,6 @@ void Append(std::vector<Interval>& out, int64_t begin_ns, int64_t end_ns) {
   } else {
     out.push_back({begin_ns, end_ns});
   }
-}
-
-int64_t AsInt(const ArgValue& value) {
-  if (auto* i = std::get_if<int64_t>(&value)) return *i;
-  if (auto* u = std::get_if<uint64_t>(&value)) return int64_t(*u);
-  if (auto* d = std::get_if<double>(&value)) return Whole(*d);
-  return 0;
 }
 
 class Reading {
@@ -102,28 +96,19 @@ class Reading {
             batch.dur_ns[i] <= 0)
           continue;
         if (!on_device) {
-          if (ordinals.empty()) XP_TRY(ReadOrdinals(batch, &ordinals));
+          if (ordinals.empty()) {
+            XP_TRY(ordinals, CpuOrdinals(store_, batch));
+          }
           if (ordinals[i] != out_ordinal) {
             out_ordinal = ordinals[i];
-            out = &busy_[{fmt::format("CPU:{}", out_ordinal), track.process_id}][from];
+            BusyBy& busy = busy_[{CpuDevice(out_ordinal), track.process_id}];
+            busy.on_host_threads = true;
+            out = &busy[from];
           }
         }
         Append(*out, batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]);
       }
     }
-  }
-
-  // Reads the device on which each event of a host thread ran; 0 if the event does not say.
-  absl::Status ReadOrdinals(const EventBatch& batch, std::vector<int64_t>* ordinals) {
-    ordinals->assign(batch.size, 0);
-    const StringId key = store_.Find("device_ordinal");
-    if (key == 0) return absl::OkStatus();
-    XP_TRY(auto column, ReadArgumentColumn(store_, batch.chunk_id, key));
-    const size_t skip = size_t(batch.first_index);
-    for (size_t i = 0; i < batch.size && i + skip < column.size(); ++i) {
-      if (column[i + skip]) (*ordinals)[i] = AsInt(*column[i + skip]);
-    }
-    return absl::OkStatus();
   }
 
   const Store& store_;
@@ -208,12 +193,22 @@ absl::StatusOr<DeviceTimes> DeviceTimes::Of(const Run& run) {
   const Slice& slice = store.slice();
   std::vector<DeviceTime> out;
   bool any_events = false;
-  for (const auto& [key, by] : busy) any_events |= by.Best() != BusyFrom::kExecutions;
+  std::set<int64_t> accelerated;  // processes that have another device than the host's CPU
+  for (const auto& [key, by] : busy) {
+    if (by.Best() == BusyFrom::kExecutions) continue;
+    any_events = true;
+    if (!by.on_host_threads) accelerated.insert(key.process_id);
+  }
   for (auto& [key, by] : busy) {
     const BusyFrom best = by.Best();
     // Executions on an unknown device are the work that a device's events already show.
     if (best == BusyFrom::kExecutions && any_events && key.device == "device") continue;
-    DeviceTime time{.device = key.device, .process_id = key.process_id, .from = best};
+    // A program for a GPU or a TPU also computes a little on the host, which is no device of its own.
+    if (by.on_host_threads && accelerated.contains(key.process_id)) continue;
+    DeviceTime time{.device = key.device,
+                    .process_id = key.process_id,
+                    .from = best,
+                    .on_host_threads = by.on_host_threads};
     time.busy = Union(Inside(slice, std::move(by[best])));
     for (const Interval& i : time.busy) time.busy_ns += i.length_ns();
     if (!time.busy.empty()) out.push_back(std::move(time));

@@ -27,6 +27,7 @@ struct DeviceTime {
   std::vector<Interval> busy;  // disjoint, sorted
   int64_t busy_ns = 0;         // their sum
   BusyFrom from = BusyFrom::kModules;
+  bool on_host_threads = false;  // a device of the host's CPU, whose devices share its cores
   Interval span() const {
     return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns};
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/steps.h"
 
@@ -32,13 +33,13 @@ absl::StatusOr<SteadyStep> SteadyStep::Of(const Run& run) {
         if (totals[doing] > 0) host[Doing(doing)] += totals[doing];
       }
     }
+    std::vector<int64_t> busy_of_device;
     for (const DeviceTime& device : times->devices) {
-      if (device.process_id != process) continue;
-      int64_t busy_here_ns = 0;
-      for (const Interval& busy : device.busy) {
-        busy_here_ns += std::max<int64_t>(
-            0, std::min(busy.end_ns, window->end_ns) - std::max(busy.begin_ns, window->begin_ns));
-      }
+      if (device.process_id == process) busy_of_device.push_back(Overlap(device.busy, *window));
+    }
+    const bool any = std::ranges::any_of(busy_of_device, [](int64_t ns) { return ns > 0; });
+    for (int64_t busy_here_ns : busy_of_device) {
+      if (any && busy_here_ns == 0) continue;  // the device takes no part in the steps
       device_steps += count;
       busy_ns += busy_here_ns;
       idle_ns += window->length_ns() - busy_here_ns;

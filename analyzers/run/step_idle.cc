@@ -16,8 +16,8 @@ absl::StatusOr<std::vector<IdleInSteps>> IdleOfSteps(const Run& run,
     const Interval seen{device.occupied.front().begin_ns, device.occupied.back().end_ns};
     for (const TimedStep& step : steps) {
       OptInt& idle_ns = idle.idle_ns.emplace_back();
-      if (step.span.process_id == device.time.process_id && step.time.begin_ns < seen.end_ns &&
-          step.time.end_ns > seen.begin_ns)
+      if (device.takes_part && step.span.process_id == device.time.process_id &&
+          step.time.begin_ns < seen.end_ns && step.time.end_ns > seen.begin_ns)
         idle_ns = step.time.length_ns() - Overlap(device.occupied, step.time);
     }
   }

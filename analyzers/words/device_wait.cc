@@ -41,13 +41,25 @@ WaitWords OfWait(WaitedFor waited_for) {
 }
 
 std::string Title(const Finding& finding, const DeviceWaitFigures& figures) {
+  if (figures.waited_for == WaitedFor::kCollective) {
+    return fmt::format("{:.0f} % of {}'s busy time is '{}', {}", 100 * figures.share,
+                       figures.device, *finding.subject.op, OfWait(figures.waited_for).what);
+  }
   return fmt::format("{:.0f} % of {}'s busy time is '{}', waiting for {}", 100 * figures.share,
                      figures.device, *finding.subject.op, OfWait(figures.waited_for).what);
 }
 
 std::string Why(const DeviceWaitFigures& figures) {
+  if (figures.shares_cores && figures.waited_for == WaitedFor::kCollective)
+    return "The devices are parts of one CPU and share its cores, so this says little about other hardware.";
   if (!figures.least || !figures.least->is_late) return "";
-  return fmt::format("{} waits least, so the others wait for it.", figures.least->device);
+  std::string why =
+      fmt::format("{} spends least in these ops, so the others wait for it", figures.least->device);
+  if (figures.least->waiting_ns) {
+    why +=
+        fmt::format(": {} at least {}", figures.device, DurationText(*figures.least->waiting_ns));
+  }
+  return why + ".";
 }
 
 std::string CostNote(const DeviceWaitFigures& figures) {
@@ -55,6 +67,8 @@ std::string CostNote(const DeviceWaitFigures& figures) {
   if (const std::optional<LeastWait>& least = figures.least) {
     note += fmt::format("; on {} devices it is {:.1f} (on {}) to {:.1f} % of busy", least->devices,
                         100 * least->share, least->device, 100 * figures.share);
+  } else if (figures.waited_for == WaitedFor::kCollective) {
+    note += "; only the profiles of several devices show how much of it is waiting";
   }
   return note;
 }

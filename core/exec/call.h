@@ -2,6 +2,7 @@
 // runtime, whatever that call calls.
 #pragma once
 
+#include <optional>
 #include <source_location>
 #include <utility>
 
@@ -27,6 +28,28 @@ class Call {
   friend class CallOf;
   static inline constinit thread_local std::source_location current_{};
   const bool is_outermost_;
+};
+
+// Marks a call that only records operations, or computes their gradients. The outermost one is told
+// as tracing; what it transfers or executes has scopes of its own.
+class OpCall {
+ public:
+  explicit OpCall(const std::source_location& where) : call_(where), is_outermost_(!is_tracing_) {
+    if (!is_outermost_) return;
+    is_tracing_ = true;
+    scope_.emplace(site_);
+  }
+  ~OpCall() {
+    if (is_outermost_) is_tracing_ = false;
+  }
+  OpCall(const OpCall&) = delete;
+
+ private:
+  static inline constinit thread_local bool is_tracing_ = false;
+  static inline observe::Site site_{Category::kTracing, "LazyTracing"};
+  const Call call_;
+  const bool is_outermost_;
+  std::optional<observe::Scope> scope_;
 };
 
 // Works on behalf of another line. For example, gradients belong to the forward operation's line.

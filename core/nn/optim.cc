@@ -14,7 +14,7 @@ void Optimizer::zero_grad() {
 }
 
 void SGD::step(Where where) {
-  Call call(where);
+  OpCall call(where);
   NoGrad no_grad;
   velocity_.resize(parameters_.size());
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -33,7 +33,7 @@ void SGD::step(Where where) {
 }
 
 void Adam::step(Where where) {
-  Call call(where);
+  OpCall call(where);
   NoGrad no_grad;
   if (mean_.empty()) {
     clock_of_.resize(parameters_.size(), kNoClock);

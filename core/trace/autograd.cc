@@ -91,7 +91,7 @@ Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tenso
 }
 
 Tensor& Tensor::requires_grad_(bool on, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (ImplOf(*this).grad_fn)
     RaiseHere(
         "aten::requires_grad_({}): this tensor is the result of an operation. detach() it first",
@@ -114,7 +114,7 @@ Tensor Tensor::detach() const {
 }
 
 void Tensor::backward(Where where) const {
-  Call call(where);
+  OpCall call(where);
   if (numel() != 1)
     RaiseHere("backward() of a tensor of {} elements: a loss must have one element", numel());
   if (!requires_grad())

@@ -64,7 +64,7 @@ Tensor Infer(const Tensor& x, const Tensor& weight, const Tensor& bias, const Te
 
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, bool training, double momentum, double eps, Where where) {
-  Call call(where);
+  OpCall call(where);
   const DType type = weight ? Promote(x.dtype(), weight.dtype()) : x.dtype();
   auto given = [&](const Tensor& parameter, double value) {
     return parameter ? parameter.to(type) : full({x.size(1)}, value, type, x.device());

@@ -53,7 +53,7 @@ Tensor WithBias(const Tensor& x, const Tensor& bias, int64_t after) {
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
-  Call call(where);
+  OpCall call(where);
   const int64_t rank = std::max(a.dim(), b.dim());
   if (a.dim() == 0 || b.dim() == 0) Multiply(op::mm, a, b);  // raises
   if (rank <= 2) {
@@ -85,13 +85,13 @@ Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where where) {
-  Call call(where);
+  OpCall call(where);
   return WithBias(matmul(x, weight.t()), bias, 0);
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
               int64_t padding, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Attributes how{stride, stride, padding, padding};
   Tensor out = Emit(op::convolution, {x, weight}, how);
   if (NeedsGrad({x, weight})) {
@@ -130,12 +130,12 @@ Tensor Pool(const Op& op, const Op& backward, const Tensor& x, int64_t kernel, i
 }  // namespace
 
 Tensor max_pool2d(const Tensor& x, int64_t kernel, int64_t stride, int64_t padding, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Pool(op::max_pool2d, op::max_pool2d_backward, x, kernel, stride, padding);
 }
 
 Tensor avg_pool2d(const Tensor& x, int64_t kernel, int64_t stride, int64_t padding, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Pool(op::avg_pool2d, op::avg_pool2d_backward, x, kernel, stride, padding);
 }
 

@@ -13,7 +13,7 @@ Tensor Tensor::to(Device& to, Where where) const {
 }
 
 Tensor deepcopy(const Tensor& x, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (ImplOf(x).grad_fn)
     RaiseHere("deepcopy() of a tensor that is the result of an operation: detach() it first");
   Tensor copy = Wrap(x.device(), NodeOf(x), x.dtype());

@@ -7,7 +7,7 @@
 namespace xlaprof::lazy {
 
 Tensor full(Dims sizes, Scalar value, DType type, Device& device, Where where) {
-  Call call(where);
+  OpCall call(where);
   const NodePtr scalar = NodeOf(ScalarTensor(value, type, device));
   NodePtr all = Node::Make(op::expand, {scalar.get()}, sizes, Call::Where());
   return Wrap(device, std::move(all), type);
@@ -22,7 +22,7 @@ Tensor ones(Dims sizes, DType type, Device& device, Where where) {
 }
 
 Tensor arange(int64_t count, DType type, Device& device, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Wrap(device,
               Node::Make(op::arange, {},
                          {AttributeOf(0.0), AttributeOf(1.0), count, int64_t(OnDevice(type))},
@@ -31,7 +31,7 @@ Tensor arange(int64_t count, DType type, Device& device, Where where) {
 }
 
 Tensor rand(Dims sizes, Device& device, Where where) {
-  Call call(where);
+  OpCall call(where);
   const NodePtr seed = device.NextSeed(Call::Where());
   Tensor out =
       Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
@@ -42,7 +42,7 @@ Tensor rand(Dims sizes, Device& device, Where where) {
 
 // Uses the Box-Muller transform: two uniform numbers give a normal one.
 Tensor randn(Dims sizes, Device& device, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Tensor radius = sqrt(log(1 - rand(sizes, device)) * -2);
   return radius * cos(rand(sizes, device) * (2 * std::numbers::pi));
 }

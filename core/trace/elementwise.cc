@@ -232,7 +232,7 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device) {
 
 Tensor Tensor::to(DType type, Where where) const {
   if (type == dtype()) return *this;
-  Call call(where);
+  OpCall call(where);
   Tensor out = Emit(op::cast, {*this}, {int64_t(OnDevice(type))}, type);
   if (!IsFloat(type) || !NeedsGrad({*this})) return out;
   return Differentiable(out, {*this},
@@ -240,7 +240,7 @@ Tensor Tensor::to(DType type, Where where) const {
 }
 
 Tensor Tensor::clone(Where where) const {
-  Call call(where);
+  OpCall call(where);
   Tensor out = Wrap(device(), NodeOf(*this), dtype());
   if (!NeedsGrad({*this})) return out;
   return Differentiable(out, {*this}, [](const Tensor& grad) { return Grads{grad}; });
@@ -258,7 +258,7 @@ Tensor OfTheLarger(const Tensor& grad, const Tensor& a, const Tensor& b) {
 
 #define UNARY(name, vjp)                      \
   Tensor name(const Tensor& x, Where where) { \
-    Call call(where);                         \
+    OpCall call(where);                       \
     return Unary(op::name, x, vjp);           \
   }
 using T = const Tensor&;
@@ -280,7 +280,7 @@ UNARY(erf, [](T grad, S x, S) {
 // Defines operations that also take integers, and keep their type.
 #define UNARY_OF_ALL(name, vjp)                                       \
   Tensor name(const Tensor& x, Where where) {                         \
-    Call call(where);                                                 \
+    OpCall call(where);                                               \
     return Unary(op::name, x, IsFloat(x.dtype()) ? +(vjp) : nullptr); \
   }
 UNARY_OF_ALL(neg, [](T grad, S, S) { return neg(grad); })
@@ -291,19 +291,19 @@ UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(le(y.get(), 0), Zero(
 #undef UNARY_OF_ALL
 
 Tensor floor(const Tensor& x, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (!IsFloat(x.dtype())) return x.clone();
   return Unary(op::floor, x, [](T grad, S, S) { return Zero(grad).expand(grad.sizes()); });
 }
 
 Tensor logical_not(const Tensor& x, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Emit(op::logical_not, {x.to(DType::kBool)});
 }
 
 // Computes the tanh form, which BERT and GPT-2 use.
 Tensor gelu(const Tensor& x, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
   return x * 0.5 * (tanh(inner) + 1);
 }
@@ -311,17 +311,17 @@ Tensor gelu(const Tensor& x, Where where) {
 // Defines each operation for two tensors, and for a tensor and a number on either side.
 #define OF_TWO(name, type_of, of_alike, ...)                                   \
   Tensor name(const Tensor& a, const Tensor& b, Where where) {                 \
-    Call call(where);                                                          \
+    OpCall call(where);                                                        \
     return of_alike(op::name, a, b, type_of(a, b) __VA_OPT__(, ) __VA_ARGS__); \
   }                                                                            \
   Tensor name(const Tensor& a, Scalar b, Where where) {                        \
-    Call call(where);                                                          \
+    OpCall call(where);                                                        \
     const DType type = type_of(a, b);                                          \
     return of_alike(op::name, a, ScalarTensor(b, type, a.device()),            \
                     type __VA_OPT__(, ) __VA_ARGS__);                          \
   }                                                                            \
   Tensor name(Scalar a, const Tensor& b, Where where) {                        \
-    Call call(where);                                                          \
+    OpCall call(where);                                                        \
     const DType type = type_of(a, b);                                          \
     return of_alike(op::name, ScalarTensor(a, type, b.device()), b,            \
                     type __VA_OPT__(, ) __VA_ARGS__);                          \
@@ -374,7 +374,7 @@ COMPARE(logical_or, TruthTypeOf)
 #undef OF_TWO
 
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise, Where where) {
-  Call call(where);
+  OpCall call(where);
   const DType type = TypeOf(then, otherwise);
   Dims sizes = BroadcastSizes(op::where.name, then, otherwise);
   const Tensor chosen = Expanded(then.to(type), sizes);
@@ -391,7 +391,7 @@ Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwis
 }
 
 Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Tensor inside = x.detach();
   Tensor out = minimum(maximum(inside, least), most);
   if (!NeedsGrad(x)) return out;
@@ -404,7 +404,7 @@ Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
 // --- expand: it is here because its gradient is the sum over repeated elements ---
 
 Tensor Tensor::expand(Dims sizes, Where where) const {
-  Call call(where);
+  OpCall call(where);
   // -1 keeps a dimension's size.
   const Dims own = this->sizes();
   for (size_t back = 1; back <= std::min(sizes.size(), own.size()); ++back) {

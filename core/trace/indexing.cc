@@ -17,7 +17,7 @@ const Tensor& Indices(std::string_view op, Inputs operands) {
 }  // namespace
 
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Where where) {
-  Call call(where);
+  OpCall call(where);
   dim = DimOf(op::index_select.name, x, dim);
   const Tensor at = Indices(op::index_select.name, {x, index});
   Tensor out = Emit(op::index_select, {x, at}, {dim});
@@ -29,7 +29,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Where whe
 }
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where) {
-  Call call(where);
+  OpCall call(where);
   dim = DimOf(op::gather.name, x, dim);
   const Tensor at = Indices(op::gather.name, {x, index});
   Tensor out = Emit(op::gather, {x, at}, {dim});
@@ -42,7 +42,7 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where) {
 
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
                    Where where) {
-  Call call(where);
+  OpCall call(where);
   dim = DimOf(op::scatter_add.name, x, dim);
   const Tensor at = Indices(op::scatter_add.name, {x, index});
   const Tensor added = from.to(x.dtype());
@@ -59,14 +59,14 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& index, Where where) {
-  Call call(where);
+  OpCall call(where);
   Dims sizes = Indices("aten::embedding", {weight, index}).sizes();
   sizes.push_back(weight.size(DimOf("aten::embedding", weight, 1)));
   return index_select(weight, 0, index.flatten()).view(sizes);
 }
 
 Tensor one_hot(const Tensor& index, int64_t classes, Where where) {
-  Call call(where);
+  OpCall call(where);
   return eq(Indices("aten::one_hot", {index}).unsqueeze(-1),
             arange(classes, index.dtype(), index.device()))
       .to(DType::kI64);

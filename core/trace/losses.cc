@@ -9,7 +9,7 @@ namespace xlaprof::lazy {
 constexpr int64_t kIgnored = -100;
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (log_probabilities.dim() != 2 || target.dim() != 1 ||
       target.size(0) != log_probabilities.size(0)) {
     RaiseHere(
@@ -23,26 +23,26 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where whe
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where) {
-  Call call(where);
+  OpCall call(where);
   return nll_loss(log_softmax(logits, 1), target);
 }
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Tensor off = x - target;
   return mean(off * off);
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
                   Where where) {
-  Call call(where);
+  OpCall call(where);
   const Tensor centered = x - mean(x, {-1}, /*keepdim=*/true);
   const Tensor variance = mean(centered * centered, {-1}, /*keepdim=*/true);
   return centered * rsqrt(variance + eps) * weight + bias;
 }
 
 Tensor dropout(const Tensor& x, double p, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (!(p >= 0 && p <= 1))
     RaiseHere("aten::dropout({}): {} is not a probability between 0 and 1", TextOf(x), p);
   const Tensor kept = ge(rand(x.sizes(), x.device()), p).to(x.dtype());
@@ -51,7 +51,7 @@ Tensor dropout(const Tensor& x, double p, Where where) {
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     bool causal, Where where) {
-  Call call(where);
+  OpCall call(where);
   Tensor scores = matmul(query, key.t()) * (1 / std::sqrt(double(query.size(-1))));
   if (causal) {
     const Tensor seen = tril(ones({query.size(-2), key.size(-2)}, DType::kF32, query.device()));

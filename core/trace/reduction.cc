@@ -54,7 +54,7 @@ Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
 }  // namespace
 
 Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Dims dims = AllOf(op::sum.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
   Tensor out = dims.empty() ? from.clone() : Emit(op::sum, {from}, Over(dims, keepdim));
@@ -65,7 +65,7 @@ Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
 }
 
 Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (!IsFloat(x.dtype()))
     RaiseHere("aten::mean({}): needs floating-point numbers. Convert them with to(DType::kF32)",
               TextOf(x));
@@ -77,17 +77,17 @@ Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
 }
 
 Tensor amax(const Tensor& x, Dims dims, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Extreme(op::amax, x, std::move(dims), keepdim);
 }
 
 Tensor amin(const Tensor& x, Dims dims, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Extreme(op::amin, x, std::move(dims), keepdim);
 }
 
 Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Dims dims = AllOf(op::prod.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
   Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
@@ -106,12 +106,12 @@ Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
 }
 
 Tensor argmax(const Tensor& x, int64_t dim, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Emit(op::argmax, {x}, {keepdim, DimOf(op::argmax.name, x, dim)}, DType::kI64);
 }
 
 Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
-  Call call(where);
+  OpCall call(where);
   dim = DimOf("aten::logsumexp", x, dim);
   // Subtracts the largest element so that nothing overflows. It takes no part in the gradient.
   Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
@@ -121,14 +121,14 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
 }
 
 Tensor softmax(const Tensor& x, int64_t dim, Where where) {
-  Call call(where);
+  OpCall call(where);
   dim = DimOf("aten::softmax", x, dim);
   const Tensor powers = exp(x - amax(x.detach(), {dim}, /*keepdim=*/true));
   return powers / sum(powers, {dim}, /*keepdim=*/true);
 }
 
 Tensor log_softmax(const Tensor& x, int64_t dim, Where where) {
-  Call call(where);
+  OpCall call(where);
   dim = DimOf("aten::log_softmax", x, dim);
   const Tensor centered = x - amax(x.detach(), {dim}, /*keepdim=*/true);
   return centered - log(sum(exp(centered), {dim}, /*keepdim=*/true));

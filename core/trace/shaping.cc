@@ -24,7 +24,7 @@ Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor
 }  // namespace
 
 Tensor Tensor::view(Dims to, Where where) const {
-  Call call(where);
+  OpCall call(where);
   const Dims from = sizes();
   const auto open = std::find(to.begin(), to.end(), -1);
   if (open != to.end()) {
@@ -40,7 +40,7 @@ Tensor Tensor::view(Dims to, Where where) const {
 }
 
 Tensor Tensor::permute(Dims dims, Where where) const {
-  Call call(where);
+  OpCall call(where);
   if (int64_t(dims.size()) != dim()) RaiseSizes(op::permute, *this, dims);
   for (int64_t& d : dims) d = DimOf(op::permute.name, *this, d);
   Dims back(dims.size());
@@ -50,7 +50,7 @@ Tensor Tensor::permute(Dims dims, Where where) const {
 }
 
 Tensor Tensor::transpose(int64_t a, int64_t b, Where where) const {
-  Call call(where);
+  OpCall call(where);
   Dims dims(size_t(dim()), 0);
   std::iota(dims.begin(), dims.end(), 0);
   auto place = [&](int64_t d) { return size_t(DimOf("aten::transpose", *this, d)); };
@@ -59,7 +59,7 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Where where) const {
 }
 
 Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step, Where where) const {
-  Call call(where);
+  OpCall call(where);
   const Dims from = sizes();
   dim = DimOf(op::slice.name, *this, dim);
   const int64_t size = from[size_t(dim)];
@@ -72,7 +72,7 @@ Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step, Wher
 }
 
 Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
-  Call call(where);
+  OpCall call(where);
   const int64_t at = DimOf("aten::select", *this, dim), size = this->size(at);
   if (index < -size || index >= size)
     RaiseHere("aten::select({}): index {} is out of range: dimension {} has size {}", TextOf(*this),
@@ -82,14 +82,14 @@ Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
 }
 
 Tensor Tensor::unsqueeze(int64_t dim, Where where) const {
-  Call call(where);
+  OpCall call(where);
   Dims to = sizes();
   to.insert(to.begin() + DimOf("aten::unsqueeze", *this, dim, /*added=*/1), 1);
   return view(to);
 }
 
 Tensor Tensor::squeeze(int64_t dim, Where where) const {
-  Call call(where);
+  OpCall call(where);
   Dims to = sizes();
   const auto at = to.begin() + DimOf("aten::squeeze", *this, dim);
   if (*at == 1) to.erase(at);
@@ -97,7 +97,7 @@ Tensor Tensor::squeeze(int64_t dim, Where where) const {
 }
 
 Tensor Tensor::flatten(int64_t from, Where where) const {
-  Call call(where);
+  OpCall call(where);
   Dims to = sizes();
   if (to.empty()) return view({1});
   to.resize(size_t(DimOf("aten::flatten", *this, from)) + 1);
@@ -106,7 +106,7 @@ Tensor Tensor::flatten(int64_t from, Where where) const {
 }
 
 Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (parts.empty()) RaiseHere("cat of no tensors");
   DType type = parts[0].dtype();
   for (const Tensor& part : parts) type = Promote(type, part.dtype());
@@ -128,7 +128,7 @@ Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
 }
 
 Tensor stack(std::span<const Tensor> parts, int64_t dim, Where where) {
-  Call call(where);
+  OpCall call(where);
   std::vector<Tensor> thick;
   if (!parts.empty()) dim = DimOf("aten::stack", parts[0], dim, /*added=*/1);
   for (const Tensor& part : parts) thick.push_back(part.unsqueeze(dim));
@@ -136,7 +136,7 @@ Tensor stack(std::span<const Tensor> parts, int64_t dim, Where where) {
 }
 
 Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
-  Call call(where);
+  OpCall call(where);
   const Dims from = x.sizes();
   for (const Dims& side : {low, high})
     if (side.size() != from.size()) RaiseSizes(op::pad, x, side);
@@ -158,7 +158,7 @@ Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
 }
 
 Tensor flip(const Tensor& x, Dims dims, Where where) {
-  Call call(where);
+  OpCall call(where);
   for (int64_t& dim : dims) dim = DimOf(op::flip.name, x, dim);
   std::sort(dims.begin(), dims.end());
   Tensor out = Emit(op::flip, {x}, Of(dims));
@@ -167,7 +167,7 @@ Tensor flip(const Tensor& x, Dims dims, Where where) {
 }
 
 Tensor tril(const Tensor& x, int64_t diagonal, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (x.dim() < 2) RaiseHere("aten::tril({}): needs a matrix", TextOf(x));
   const Tensor row = arange(x.size(-2), DType::kI64, x.device()).unsqueeze(1);
   const Tensor column = arange(x.size(-1), DType::kI64, x.device());

@@ -253,7 +253,7 @@ Tensor Times(const Tensor& other, Scalar alpha) {
 }  // namespace
 
 Tensor& Tensor::copy_(const Tensor& from, Where where) {
-  Call call(where);
+  OpCall call(where);
   if (BroadcastSizes("aten::copy_", *this, from) != sizes()) {
     RaiseHere("aten::copy_({}, {}): {} do not fit {}", TextOf(*this), TextOf(from),
               SizesText(from.sizes()), SizesText(sizes()));
@@ -262,32 +262,32 @@ Tensor& Tensor::copy_(const Tensor& from, Where where) {
   return *this;
 }
 Tensor& Tensor::fill_(Scalar value, Where where) {
-  Call call(where);
+  OpCall call(where);
   Assign(*this, ScalarTensor(value, dtype(), device()));
   return *this;
 }
 Tensor& Tensor::add_(const Tensor& other, Scalar alpha, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Update(op::add, *this, other, add(*this, Times(other, alpha)));
 }
 Tensor& Tensor::add_(Scalar other, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Update(op::add, *this, other, add(*this, other));
 }
 Tensor& Tensor::sub_(const Tensor& other, Scalar alpha, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Update(op::sub, *this, other, sub(*this, Times(other, alpha)));
 }
 Tensor& Tensor::mul_(const Tensor& other, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Update(op::mul, *this, other, mul(BeforeWrite(*this, other), other));
 }
 Tensor& Tensor::mul_(Scalar other, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Update(op::mul, *this, other, mul(*this, other));
 }
 Tensor& Tensor::div_(const Tensor& other, Where where) {
-  Call call(where);
+  OpCall call(where);
   return Update(op::div, *this, other, div(BeforeWrite(*this, other), other));
 }
 

@@ -1,5 +1,7 @@
 // Reads stores that our own recorder wrote, one per process, as sources of one run: the processes
-// of a job that recorded into one folder. A single store is opened as it is, and not imported.
+// of a job that recorded into one folder. The store of a profile (`xlaprof capture`) is read in the
+// same way, so that it joins with logs and dumps. A single store is opened as it is, and not
+// imported.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +30,9 @@ using Ids = absl::flat_hash_map<int64_t, int64_t>;  // from a row's id in the so
 
 class Copying {
  public:
-  Copying(const Store& from, ImportContext& context) : from_(from), context_(context) {}
+  // `is_recorded`: our own recorder wrote the store, which has all steps of its process.
+  Copying(const Store& from, bool is_recorded, ImportContext& context)
+      : from_(from), context_(context), is_recorded_(is_recorded) {}
 
   absl::Status Run() {
     XP_TRY(CopyProcesses());
@@ -230,8 +234,12 @@ class Copying {
       marks += marks.empty() ? "?" : ", ?";
     }
     Ids* ids = table.Has("id") ? &ids_[std::string(table.name)] : nullptr;
-    XP_TRY(Statement from, from_.Prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", names,
-                                                     table.name, ids != nullptr ? "id" : "1, 2")));
+    // Steps without a time were derived from the cuts of the window, and are derived again from
+    // those of all sources.
+    const char* only = table.name == "step" && !is_recorded_ ? "WHERE ts_ns IS NOT NULL" : "";
+    XP_TRY(Statement from,
+           from_.Prepare(fmt::format("SELECT {} FROM {} {} ORDER BY {}", names, table.name, only,
+                                     ids != nullptr ? "id" : "1, 2")));
     XP_TRY(Statement into,
            context_.store.Prepare(
                fmt::format("INSERT OR IGNORE INTO {} ({}) VALUES ({})", table.name, names, marks)));
@@ -270,6 +278,7 @@ class Copying {
 
   const Store& from_;
   ImportContext& context_;
+  const bool is_recorded_;
   int64_t offset_ns_ = 0;
   std::map<std::string, Ids, std::less<>> ids_;  // by table, then by the id in `from_`
   Ids &processes_ = ids_["process"], &tracks_ = ids_["track"];
@@ -308,13 +317,16 @@ absl::Status TellCut(const Input& input, ImportContext& context) {
 
 absl::Status CopyRecording(const Input& input, const Store& from, ImportContext& context) {
   XP_TRY(auto recordings, from.One<int64_t>("SELECT count(*) FROM recording"));
-  if (recordings.value_or(0) == 0) {
+  const bool is_recorded = recordings.value_or(0) > 0;
+  XP_TRY(auto others, from.One<int64_t>("SELECT count(*) FROM source WHERE imported AND format NOT "
+                                        "IN ('xspace', 'chrome')"));
+  if (!is_recorded && others.value_or(0) > 0) {
     return Invalid(
-        "{}: not the store of a recorded program. A store that `xlaprof import` wrote cannot be read together with other files. Name it alone, or name the captures that it was made from",
+        "{}: this store was made from logs or dumps, which were joined already, so it cannot be read together with other files. Name it alone, or name the captures that it was made from",
         input.path);
   }
   XP_TRY(TellCut(input, context));
-  return Copying(from, context).Run();
+  return Copying(from, is_recorded, context).Run();
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "core/base/clock_ns.h"
+#include "profiler/record/marked_steps.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/sites.h"
 
@@ -361,6 +362,7 @@ absl::Status Drain::Finish(RecordStats* stats) {
   }
   XP_TRY(collector_->TakeOpen());
   XP_TRY(collector_->Write());  // also writes what was dropped since
+  XP_TRY(UniteSteps(*store_, process_id_));
   XP_TRY(*stats, Stats());
   XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                      recording_id_, drain_cpu_ns_));

@@ -12,6 +12,7 @@
 
 #include "core/base/temporary_folder.h"
 #include "profiler/record/collector.h"
+#include "profiler/record/marked_steps.h"
 
 namespace xlaprof {
 
@@ -182,6 +183,7 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     }
     XP_TRY(collector.TakeOpen());
     XP_TRY(collector.Write());
+    XP_TRY(UniteSteps(store, found.process_id));
     XP_TRY(TellFacts(store, found.process_id));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
     XP_TRY(store.Commit());

@@ -51,6 +51,23 @@ TEST_F(DeviceGap, ScopeThatKeepsTheDeviceWaiting) {
   EXPECT_FALSE(found[0].evidence.empty());
 }
 
+// The program runs on TPU:0. Another device only copies a little, long after the last step.
+TEST_F(DeviceGap, ADeviceThatTakesNoPartInTheStepsIsNotIdle) {
+  Steps(1000, 0);
+  const int64_t other = run_.Device("TPU:1");
+  for (int64_t t : {90'000, 95'000, 99'000})
+    run_.Event(other, TextOf(Category::kOp), "copy", t, 10);
+  EXPECT_TRUE(Warnings().empty());
+  // If no device works in the steps, the work was queued for later, and the device waits for it.
+  TimedRun late;
+  const int64_t host = late.HostThread(), device = late.Device();
+  for (int64_t i = 0; i < 10; ++i) {
+    late.Step(host, i * 10, 10);
+    late.Event(device, TextOf(Category::kModule), "step", 1000 + i * 100, 50);
+  }
+  EXPECT_FALSE(late.Run(device_gap).empty());
+}
+
 TEST_F(DeviceGap, FiveInAHundredJustFires) {
   Steps(950, 50);
   EXPECT_EQ(Warnings().size(), 1u);

@@ -98,6 +98,64 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   EXPECT_TRUE(WaitFiguresOf(found[0]).least->is_late);
 }
 
+TEST_F(DeviceWait, HowMuchIsWaitingIsKnownFromTheDeviceThatIsLate) {
+  const std::string psum = "psum.3";
+  for (const auto& [device, us] : {std::pair("TPU:0", 400), {"TPU:1", 100}}) {
+    const int64_t track = run_.Device(device);
+    run_.Event(track, TextOf(Category::kModule), "step", 0, 1000);
+    for (int i = 0; i < 2; ++i)
+      run_.Event(track, TextOf(Category::kOp), psum, (i + 1) * 500 - us / 2, us / 2);
+  }
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.op, "psum");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCollective);
+  ASSERT_TRUE(WaitFiguresOf(found[0]).least);
+  EXPECT_TRUE(WaitFiguresOf(found[0]).least->is_late);
+  EXPECT_EQ(WaitFiguresOf(found[0]).least->waiting_ns, 300'000);
+}
+
+TEST_F(DeviceWait, OneDeviceDoesNotShowHowMuchIsWaiting) {
+  Record("all-reduce.1", "all-reduce.2", 500);
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(WaitFiguresOf(found[0]).least);
+}
+
+// A CPU's client runs the parts of several virtual devices at the same time, on threads that name
+// no device.
+TEST_F(DeviceWait, OpsAtTheSameTimeAreNoMoreThanTheBusyTime) {
+  for (const char* name : {"tf_XLAEigen/1", "tf_XLAEigen/2"}) {
+    const int64_t thread = run_.HostThread(name);
+    run_.Event(thread, TextOf(Category::kOp), "fusion.1", 0, 100);
+    run_.Event(thread, TextOf(Category::kOp), "all-reduce.1", 100, 400);
+    run_.Event(thread, TextOf(Category::kOp), "all-reduce.2", 500, 500);
+  }
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_DOUBLE_EQ(WaitFiguresOf(found[0]).share, 0.9);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].cost_ns, 900'000);
+  EXPECT_EQ(found[0].count, 4);
+}
+
+TEST_F(DeviceWait, OpsOnHostThreadsBelongToTheDeviceThatTheyName) {
+  const int64_t thread = run_.HostThread("tf_XLAEigen/1");
+  for (int64_t device : {0, 1}) {
+    for (int i = 0; i < 2; ++i) {
+      run_.Event(thread, TextOf(Category::kOp), "all-reduce.1", device * 1000 + i * 500, 300);
+      run_.Arg("device_ordinal", device);
+      run_.Event(thread, TextOf(Category::kOp), "fusion.1", device * 1000 + i * 500 + 300, 100);
+      run_.Arg("device_ordinal", device);
+    }
+  }
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_TRUE(WaitFiguresOf(found[0]).least);
+  EXPECT_EQ(WaitFiguresOf(found[0]).least->devices, 2);
+  EXPECT_DOUBLE_EQ(WaitFiguresOf(found[0]).share, 0.75);
+}
+
 TEST_F(DeviceWait, StepsAreThoseOfItsProcess) {
   Record("all-reduce.1", "all-reduce.2", 300);
   run_.Exec(

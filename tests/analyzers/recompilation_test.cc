@@ -343,6 +343,38 @@ TEST(Recompilation, AGraphThatIsCompiledAgainBehindOthersWasEvicted) {
   EXPECT_EQ(others, 1);
 }
 
+// Gives the executions of a run to two devices in turn.
+void OnTwoDevices(RecompileRun& run) {
+  run.Exec("UPDATE execution SET device = 'CPU:' || (ordinal % 2)");
+}
+
+TEST(Recompilation, CompilingForEachDeviceIsNoRecompile) {
+  RecompileRun run;
+  for (const char* hash : {"a", "b"}) {
+    const int64_t graph = run.Graph(hash, TrainStep(hash[0] == 'a' ? 8 : 16));
+    for (int device = 0; device < 2; ++device)
+      run.Step(graph, {.dur_ns = 1'000'000, .compiles = true});
+    run.Steps(graph, 10);
+  }
+  OnTwoDevices(run);
+  // The batch changes once, which costs two compiles.
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
+  EXPECT_EQ(finding.count, 1);
+  EXPECT_EQ(finding.cost_ns, 2'000'000);
+}
+
+TEST(Recompilation, MoreCompilesThanDevicesAreRecompiles) {
+  RecompileRun run;
+  const int64_t graph = run.Graph("a", TrainStep(8));
+  for (int i = 0; i < 3; ++i) {
+    run.Step(graph, {.compiles = true});
+    run.Steps(graph, 10);
+  }
+  OnTwoDevices(run);
+  EXPECT_EQ(run.TheFinding().count, 2);
+}
+
 TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
   RecompileRun run;
   const int64_t graph = run.Graph("a", TrainStep(8));

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "core/base/collective.h"
 #include "core/base/numbers.h"
 
 namespace xlaprof {
@@ -18,13 +19,6 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> list
 
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-// Returns whether a kernel is of NCCL, RCCL (also called nccl), HCCL or oneCCL.
-bool IsCollective(std::string_view name) {
-  return name.starts_with("nccl") || name.starts_with("hccl") || name.starts_with("rccl") ||
-         Contains(name, "ncclKernel") || Contains(name, "ncclDevKernel") ||
-         Contains(name, "rcclGenericKernel") || name.starts_with("oneccl");
 }
 
 bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
@@ -95,7 +89,7 @@ ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
     return {C::kAsyncOp, R::kNone, true};
   if (cat == "gpu_user_annotation") return {C::kScope, R::kNone, true};
   if (IsOneOf(cat, {"kernel", "Kernel", "mtia_ccp_events", "hpu_op"})) {
-    return {IsCollective(name) ? C::kCollective : C::kOp, R::kNone, true, true};
+    return {IsCollectiveOp(name) ? C::kCollective : C::kOp, R::kNone, true, true};
   }
   if (IsOneOf(cat, {"gpu_memcpy", "Memcpy"})) return {C::kOp, CopyRole(name), true, true};
   if (IsOneOf(cat, {"gpu_memset", "Memset"})) return {C::kOp, R::kNone, true, true};

@@ -34,7 +34,10 @@ ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const TraceTrack& track,
   if (track.is_device) return {track.device_category};
   if (by_name.role == XRole::kNone && by_name.category == Category::kHost) {
     if (event.Arg("step_num") != nullptr) return {Category::kStep, XRole::kStep};
-    if (event.Arg("hlo_op") != nullptr) return {Category::kOp};
+    // A call of a GPU's driver names the op that it launches; an op of a CPU's client has no number
+    // of a call.
+    if (event.Arg("hlo_op") != nullptr)
+      return {event.Arg("correlation_id") != nullptr ? Category::kExecute : Category::kOp};
   }
   return by_name;
 }
@@ -44,6 +47,8 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
   const int64_t end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns);
   const int64_t run_id = NumberOf(event, "run_id");
   if (track.is_device) {
+    if (kind.category == Category::kModule || kind.category == Category::kOp)
+      facts_.SawDeviceWork();
     XP_TRY(StringId device, context_.store.Intern(DeviceOf(*track.process)));
     if (kind.category == Category::kModule) {
       std::string_view name = context_.store.Text(row.name);
@@ -70,7 +75,8 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
             .end_ns = end_ns,
             .name = row.name,
             .program = facts_.Program(program != nullptr ? program->Int() : OptInt(), device),
-            .run_id = run_id});
+            .run_id = run_id,
+            .on_host = true});
     return absl::OkStatus();
   }
   if (kind.role == XRole::kNone) return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "profiler/import/join/align_facts.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -9,8 +10,13 @@
 namespace xlaprof {
 namespace {
 
-// Tokens of a's and b's facts that can match nothing are negative and distinct.
-constexpr int64_t kUnlike = -1;
+// Threads that cut graphs at the same time may be recorded in another order, by this many facts.
+constexpr int kReordered = 8;
+
+// Kinds of cuts: they end a step, read a value, or do something else.
+int KindOf(const Fact& fact) {
+  return EndsStep(fact.cause) ? 1 : fact.cause == CutKind::kValueAccess ? 2 : 3;
+}
 
 // Returns whether an execution of the XSpace can be that execution of the log. Hashes decide if
 // both are known, and else the kind of cut (a step mark, or a read before it).
@@ -18,12 +24,10 @@ bool SameCut(const Fact& a, const Fact& b) {
   if (a.is_compile || b.is_compile) return false;
   if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash;
   if (a.cause == CutKind::kUnknown || b.cause == CutKind::kUnknown) return true;
-  auto kind = [](const Fact& fact) {
-    return EndsStep(fact.cause) ? 1 : fact.cause == CutKind::kValueAccess ? 2 : 3;
-  };
-  return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
+  return KindOf(a) == KindOf(b) || KindOf(a) == 3 || KindOf(b) == 3;
 }
 
+// Returns the places of the executions in a range of facts.
 std::vector<int> Executions(const Facts& facts, int begin, int end) {
   std::vector<int> out;
   for (int i = begin; i < end; ++i) {
@@ -32,27 +36,86 @@ std::vector<int> Executions(const Facts& facts, int begin, int end) {
   return out;
 }
 
+int64_t ExecutionCount(const Facts& facts) {
+  return std::ranges::count_if(facts, [](const Fact& fact) { return !fact.is_compile; });
+}
+
+// Pairs executions of two sources from a place on that they share, as long as their cuts agree.
+// Afterwards, the order may differ because several threads cut graphs: what both sources have in
+// common is paired, and then each execution that is left with the nearest one that fits.
+void LockStep(const Facts& story, const Facts& timed, const std::vector<int>& s,
+              const std::vector<int>& t, ByClock& out) {
+  auto same = [&](int x, int y) { return SameCut(story[size_t(x)], timed[size_t(y)]); };
+  size_t agreed = 0;
+  while (agreed < std::min(s.size(), t.size()) && same(s[agreed], t[agreed])) {
+    out.pairs.emplace_back(s[agreed], t[agreed]);
+    ++agreed;
+  }
+  if (agreed == std::min(s.size(), t.size())) return;
+  auto kinds = [&](const Facts& facts, const std::vector<int>& places) {
+    std::vector<int64_t> tokens;
+    for (size_t i = agreed; i < places.size(); ++i)
+      tokens.push_back(KindOf(facts[size_t(places[i])]));
+    return tokens;
+  };
+  std::vector<bool> taken(s.size(), false);
+  int next_s = int(agreed);  // the story's execution that follows the last pair
+  size_t next_t = agreed;
+  std::vector<std::pair<int, int>> left;  // places in t, and where each is expected in s
+  auto leave_until = [&](size_t end) {
+    for (; next_t < end; ++next_t) left.emplace_back(int(next_t), next_s);
+  };
+  for (auto [x, y] : CommonSubsequence(kinds(story, s), kinds(timed, t))) {
+    leave_until(agreed + size_t(y));
+    const size_t at = agreed + size_t(x);
+    if (same(s[at], t[next_t])) {
+      out.pairs.emplace_back(s[at], t[next_t]);
+      taken[at] = true;
+      next_s = int(at) + 1, ++next_t;
+    }
+  }
+  leave_until(t.size());
+  for (auto [y, expected] : left) {
+    int best = -1;
+    for (int x = std::max(int(agreed), expected - kReordered);
+         x < std::min(int(s.size()), expected + kReordered); ++x) {
+      if (taken[size_t(x)] || !same(s[size_t(x)], t[size_t(y)])) continue;
+      if (best < 0 || std::abs(x - expected) < std::abs(best - expected)) best = x;
+    }
+    if (best < 0) continue;
+    taken[size_t(best)] = true;
+    out.reordered.emplace_back(s[size_t(best)], t[size_t(y)]);
+  }
+}
+
 }  // namespace
 
 Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
   std::map<std::pair<bool, std::string>, int64_t> numbers;
-  auto tokens = [&](const Facts& facts, int64_t side) {
-    std::vector<int64_t> out;
-    int64_t unlike = kUnlike - side;
-    for (const Fact& fact : facts) {
+  struct Tokens {
+    std::vector<int64_t> tokens;
+    std::vector<int> facts;  // places of the facts
+  };
+  // Thousands of tokens that match nothing would end the search for the others, so facts that
+  // cannot match are left out.
+  auto tokens = [&](const Facts& facts) {
+    Tokens out;
+    for (size_t i = 0; i < facts.size(); ++i) {
+      const Fact& fact = facts[i];
       const std::string name = !fact.hash.empty()       ? fact.hash
                                : !fact.function.empty() ? "function " + fact.function
                                                         : "";
-      if (name.empty() || (compiles_only && !fact.is_compile)) {
-        out.push_back(unlike -= 2);
-      } else {
-        out.push_back(numbers.emplace(std::pair(fact.is_compile, name), int64_t(numbers.size()))
-                          .first->second);
-      }
+      if (name.empty() || (compiles_only && !fact.is_compile)) continue;
+      out.tokens.push_back(
+          numbers.emplace(std::pair(fact.is_compile, name), int64_t(numbers.size())).first->second);
+      out.facts.push_back(int(i));
     }
     return out;
   };
-  return CommonSubsequence(tokens(a, 0), tokens(b, 1));
+  const Tokens of_a = tokens(a), of_b = tokens(b);
+  Pairs pairs = CommonSubsequence(of_a.tokens, of_b.tokens);
+  for (auto& [x, y] : pairs) x = of_a.facts[size_t(x)], y = of_b.facts[size_t(y)];
+  return pairs;
 }
 
 Pairs AlignByCount(const Facts& a, const Facts& b) {
@@ -69,6 +132,67 @@ Pairs AlignByCount(const Facts& a, const Facts& b) {
   return pairs;
 }
 
+bool HoldsReplicas(const Facts& story, const std::vector<Facts>& dumps) {
+  if (dumps.size() < 2) return false;
+  int64_t all = 0;
+  for (const Facts& dump : dumps) {
+    if (AlignByHash(story, dump, false).empty()) return false;
+    all += ExecutionCount(dump);
+  }
+  const int64_t told = ExecutionCount(story);
+  return std::abs(told - all) < std::abs(told - ExecutionCount(dumps[0]));
+}
+
+Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps) {
+  Interleaved out;
+  std::map<std::string, std::vector<const Fact*>> compiles;  // of the dumps, by hash
+  std::vector<Facts> executions(dumps.size());
+  for (size_t d = 0; d < dumps.size(); ++d) {
+    for (const Fact& fact : dumps[d]) {
+      if (fact.is_compile) {
+        compiles[fact.hash].push_back(&fact);
+      } else {
+        executions[d].push_back(fact);
+      }
+    }
+  }
+  std::vector<size_t> next(dumps.size(), 0);
+  auto take = [&](size_t d, size_t end) {
+    while (next[d] < end) out.facts.push_back(executions[d][next[d]++]);
+  };
+  for (size_t i = 0; i < story.size(); ++i) {
+    const Fact& told = story[i];
+    if (told.is_compile) {
+      std::vector<const Fact*>& same = compiles[told.hash];
+      if (same.empty()) continue;
+      out.facts.push_back(*same.front());
+      same.erase(same.begin());
+      out.pairs.emplace_back(int(i), int(out.facts.size()) - 1);
+      continue;
+    }
+    // Of the dumps whose next execution fits, the one that is furthest behind is taken.
+    size_t best = dumps.size(), best_at = 0;
+    for (size_t d = 0; d < dumps.size(); ++d) {
+      const size_t end = std::min(executions[d].size(), next[d] + size_t(kReordered));
+      size_t at = next[d];
+      while (at < end && executions[d][at].hash != told.hash) ++at;
+      if (at == end) continue;
+      const size_t skipped = at - next[d];
+      if (best == dumps.size() ||
+          std::pair(skipped, next[d]) < std::pair(best_at - next[best], next[best]))
+        best = d, best_at = at;
+    }
+    if (best == dumps.size()) continue;
+    take(best, best_at + 1);
+    out.pairs.emplace_back(int(i), int(out.facts.size()) - 1);
+  }
+  for (size_t d = 0; d < dumps.size(); ++d) take(d, executions[d].size());
+  for (const auto& [hash, same] : compiles) {
+    for (const Fact* compile : same) out.repeated_compiles.push_back(compile->id);
+  }
+  return out;
+}
+
 bool NamesCompiles(const Facts& facts) {
   return std::ranges::any_of(facts, [](const Fact& fact) {
     return fact.is_compile && (!fact.hash.empty() || !fact.function.empty());
@@ -80,12 +204,7 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
   Pairs& pairs = out.pairs;
   auto forward = [&](int s0, int s1, int t0, int t1) {
-    std::vector<int> s = Executions(story, s0, s1), t = Executions(timed, t0, t1);
-    for (size_t i = 0;
-         i < std::min(s.size(), t.size()) && SameCut(story[size_t(s[i])], timed[size_t(t[i])]);
-         ++i) {
-      pairs.emplace_back(s[i], t[i]);
-    }
+    LockStep(story, timed, Executions(story, s0, s1), Executions(timed, t0, t1), out);
   };
   if (!anchors.empty()) {
     // The part before the first anchor is aligned backwards from it.
@@ -119,12 +238,18 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
     return out;
   }
   int fits = 0, place = 0;
-  for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
-    bool fit = true;
-    for (size_t i = 0; fit && i < t.size(); ++i)
-      fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
-    if (fit) ++fits, place = int(offset);
-  }
+  auto try_all = [&](size_t first) {
+    for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
+      bool fit = true;
+      for (size_t i = first; fit && i < t.size(); ++i)
+        fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
+      if (fit) ++fits, place = int(offset);
+    }
+  };
+  try_all(0);
+  // A profile that begins inside of a step mark does not show the mark, so the cause of its first
+  // cut is not to be relied on.
+  if (fits == 0 && t.size() > 2) try_all(1);
   if (fits == 0) {
     out.note =
         "not aligned with the other sources: they have no compile in common, and the order of the cuts differs";

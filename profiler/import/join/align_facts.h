@@ -26,7 +26,8 @@ using Facts = std::vector<Fact>;
 using Pairs = std::vector<std::pair<int, int>>;
 
 struct ByClock {
-  Pairs pairs;
+  Pairs pairs;       // in the order of both sources
+  Pairs reordered;   // the same executions, which the sources have in another order
   std::string note;  // how sure the alignment is
 };
 
@@ -37,6 +38,21 @@ Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only);
 // Aligns what torch_xla compiles with what XLA dumps of it: as many compiles, in the same order.
 // XLA does not know the hashes. Returns nothing if the numbers differ.
 Pairs AlignByCount(const Facts& a, const Facts& b);
+
+// Returns whether a log tells of all replicas that one process runs on threads, of which each wrote
+// a dump. `dumps` begins with that of the first replica. The log then has as many executions as all
+// dumps together. The log of one of several processes has as many as its own dump.
+bool HoldsReplicas(const Facts& story, const std::vector<Facts>& dumps);
+
+// The facts of several dumps in the order in which a log tells of them.
+struct Interleaved {
+  Facts facts;
+  Pairs pairs;  // with the facts of the log
+  // Rows of compiles that a dump infers from its first print of a graph, but that the log, which
+  // tells of all compiles, does not have.
+  std::vector<int64_t> repeated_compiles;
+};
+Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps);
 
 // Returns whether some compile has a hash or a function.
 bool NamesCompiles(const Facts& facts);

@@ -93,17 +93,26 @@ class Folding {
 };
 
 // Folds the facts of `b` into those of `a` along `pairs`, and orders all facts of process `into`.
-absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, const Pairs& pairs) {
+// Executions of `b` in `reordered` keep the place that they have in `a`.
+absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, const Pairs& pairs,
+                   const Pairs& reordered = {}) {
   Folding compiles, executions;
-  if (!pairs.empty()) {
+  if (!pairs.empty() || !reordered.empty()) {
     XP_TRY(compiles, Folding::Make(store, "compile"));
     XP_TRY(executions, Folding::Make(store, "execution"));
+  }
+  std::vector<bool> folded(b.size(), false);
+  for (auto [x, y] : reordered) {
+    XP_TRY(executions.Fold(a[size_t(x)].id, b[size_t(y)].id));
+    folded[size_t(y)] = true;
   }
   Facts story;
   size_t i = 0, j = 0;
   auto take = [&](size_t a_end, size_t b_end) {
     while (i < a_end) story.push_back(a[i++]);
-    while (j < b_end) story.push_back(b[j++]);
+    for (; j < b_end; ++j) {
+      if (!folded[j]) story.push_back(b[j]);
+    }
   };
   for (auto [x, y] : pairs) {
     take(size_t(x), size_t(y));
@@ -227,6 +236,39 @@ TextKind KindOf(const Process& process) {
                                                       : TextKind::kReports;
 }
 
+// Moves the dumps of other ranks to the log of the first one if they are of replicas on threads of
+// its process.
+absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>& texts,
+                           Uniting& uniting) {
+  if (texts.size() < 2) return absl::OkStatus();
+  std::vector<Process>& first = texts.begin()->second;
+  auto of_kind = [](std::vector<Process>& group, TextKind kind) {
+    return std::ranges::find(group, kind, KindOf);
+  };
+  const auto log = of_kind(first, TextKind::kLog), own = of_kind(first, TextKind::kIrDump);
+  if (log == first.end() || own == first.end()) return absl::OkStatus();
+  XP_TRY(const Facts story, Load(store, log->id));
+  std::vector<int64_t> ids = {own->id};
+  for (auto group = std::next(texts.begin()); group != texts.end(); ++group) {
+    const auto dump = of_kind(group->second, TextKind::kIrDump);
+    if (dump == group->second.end() || group->second.size() > 1) return absl::OkStatus();
+    ids.push_back(dump->id);
+  }
+  std::vector<Facts> dumps;
+  for (int64_t id : ids) {
+    XP_TRY(dumps.emplace_back(), Load(store, id));
+  }
+  if (!HoldsReplicas(story, dumps)) return absl::OkStatus();
+  const Interleaved interleaved = FollowStory(story, dumps);
+  for (int64_t id : interleaved.repeated_compiles)
+    XP_TRY(store.Run("DELETE FROM compile WHERE id = ?1", id));
+  XP_TRY(Merge(store, log->id, story, interleaved.facts, interleaved.pairs));
+  for (int64_t id : ids) XP_TRY(uniting.Add(log->id, id));
+  first.erase(own);
+  texts.erase(std::next(texts.begin()), texts.end());
+  return absl::OkStatus();
+}
+
 // Unites the text sources of one rank, which describe one process. Adds to `text_ids` the processes
 // that remain: the united one, and those of sources that belong to another process.
 absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& uniting,
@@ -307,7 +349,7 @@ absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows
   const Process& with = *best.window->process;
   const Facts& facts = best.window->facts;
   ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, facts);
-  XP_TRY(Merge(store, with.id, story, facts, aligned.pairs));
+  XP_TRY(Merge(store, with.id, story, facts, aligned.pairs, aligned.reordered));
   XP_TRY(uniting.Add(with.id, text));
   if (aligned.note.empty() || facts.empty()) return absl::OkStatus();
   return store.Run("UPDATE source SET note = ?2 WHERE id = ?1", with.source_id, aligned.note);
@@ -336,6 +378,7 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
   }
   Uniting uniting(store);
   std::vector<int64_t> text_ids;
+  XP_TRY(UniteReplicas(store, texts, uniting));
   for (auto& [rank, group] : texts) XP_TRY(UniteTexts(store, group, uniting, text_ids));
   std::vector<Window> windows;
   for (const Process* process : timed) {

@@ -131,8 +131,8 @@ absl::Status JoinSteps(Store& store) {
   // A recording has every step of its process, and also marks that end none, such as an
   // evaluation's.
   XP_TRY(std::vector<int64_t> processes,
-         store.Collect("SELECT p.id FROM process p LEFT JOIN source s ON s.id = p.source_id "
-                       "WHERE s.format IS NOT 'recording' OR NOT EXISTS (SELECT 1 FROM step WHERE "
+         store.Collect("SELECT p.id FROM process p WHERE NOT EXISTS (SELECT 1 FROM recording "
+                       "WHERE process_id = p.id) OR NOT EXISTS (SELECT 1 FROM step WHERE "
                        "process_id = p.id)",
                        [](int64_t id) { return id; }));
   std::map<int64_t, std::vector<int64_t>> timed;

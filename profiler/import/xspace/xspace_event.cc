@@ -51,6 +51,9 @@ void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
     case Key::kHloOp:
       said->has_op = true;
       break;
+    case Key::kCorrelation:
+      said->is_call = true;
+      break;
     case Key::kProgramId:
       said->program_id = stat.int64();
       break;
@@ -90,8 +93,8 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
 
 // Returns the category of an event. The category that our own exporter wrote takes precedence.
 // Otherwise it follows from a device's line, or from the name and place.
-Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
-                            bool is_op) const {
+Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root, bool is_op,
+                            bool is_launch) const {
   if (event.has_category) {
     if (event.category != Category::kNone) return event.category;
     return line.device ? line.category : Category::kHost;
@@ -99,6 +102,7 @@ Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool 
   const bool is_step = is_root && !event.what.known && !line.device;
   return line.device  ? line.category
          : is_step    ? Category::kStep
+         : is_launch  ? Category::kExecute
          : is_op      ? Category::kOp
          : event.user ? Category::kScope
                       : event.what.category;
@@ -171,8 +175,12 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     return events.Counter(track, ts_ns, said.counter);
   }
 
-  const bool is_op = said.has_op || name->has_op;
-  const Category category = CategoryOf(*name, line, said.is_root, is_op);
+  // A host thread that calls a GPU's driver names the op that it launches. Only a CPU's client runs
+  // ops on host threads, and these carry no number of a call.
+  const bool has_op = said.has_op || name->has_op;
+  const bool is_launch = has_op && said.is_call && !line.device;
+  const bool is_op = has_op && !is_launch;
+  const Category category = CategoryOf(*name, line, said.is_root, is_op, is_launch);
   const bool is_step = category == Category::kStep && !line.device;
   if (line.track_id < 0) [[unlikely]]
     XP_TRY(AddTrack(line));
@@ -212,6 +220,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     if (const Text* text = std::get_if<Text>(&value)) {
       if (key->key == Key::kGraphHash) said.hash = text->id;
       if (key->key == Key::kModuleName) said.module = text->id;
+      if (key->key == Key::kHloOp) said.op = text->id;
     }
   }
 
@@ -219,7 +228,9 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   int64_t offset = 0;
   auto where = [&] { return offset != 0 ? offset : offset = file_.Offset(bytes.data()); };
   if (line.device) {
-    if (line.category == Category::kModule) {
+    // Our own exporter writes the kernels inside of a program to the program's line.
+    if (category == Category::kModule || category == Category::kOp) facts.SawDeviceWork();
+    if (category == Category::kModule) {
       facts.Add(XModule{.ts_ns = ts_ns,
                         .end_ns = end_ns,
                         .program_id = ProgramIdOf(name->name),
@@ -228,13 +239,14 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
                         .device = device_,
                         .name = name->name,
                         .offset = where()});
-    } else if (line.category == Category::kStep) {
+    } else if (category == Category::kStep) {
       facts.AddDeviceStep(ts_ns, end_ns, name->id, where(), device_);
-    } else if (line.category == Category::kOp && !has_modules_line_ && is_op) {
+    } else if (category == Category::kOp && !has_modules_line_ && is_op) {
       const OptInt program = said.program_id ? said.program_id : name->program_id;
       facts.Add(XOp{.ts_ns = ts_ns,
                     .end_ns = end_ns,
                     .name = name->id,
+                    .op = said.op,
                     .program = facts.Program(program, device_),
                     .run_id = said.run_id});
     }
@@ -249,9 +261,11 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     facts.Add(XOp{.ts_ns = ts_ns,
                   .end_ns = end_ns,
                   .name = name->id,
+                  .op = said.op,
                   .program = facts.Program(program, device),
                   .flow = event.flow_out,
-                  .run_id = said.run_id});
+                  .run_id = said.run_id,
+                  .on_host = true});
     return absl::OkStatus();
   }
   if (event.flow_in != 0 && name->name.starts_with("end: ")) facts.EndOf(event.flow_in, end_ns);

@@ -8,11 +8,12 @@
 namespace xlaprof {
 
 // Divides the device's work into executions. If events carry a run_id, that decides. Without it
-// (torch_xla on CPU), an op that runs once per execution runs for the k-th time in the k-th
+// (torch_xla on CPU, GPUs), an op that runs once per execution runs for the k-th time in the k-th
 // execution. The op that runs first is one of these (it is in no loop), so its count is the number
 // of executions. Ops that run more often by a whole factor (loops) are divided evenly; others go to
 // the execution that began last before them.
 std::vector<XFacts::Run> XFacts::Runs() {
+  if (has_device_work_) std::erase_if(ops_, [](const XOp& op) { return op.on_host; });
   if (!ends_.empty()) {
     std::sort(ends_.begin(), ends_.end());
     for (XOp& op : ops_) {
@@ -23,8 +24,8 @@ std::vector<XFacts::Run> XFacts::Runs() {
     }
   }
   std::sort(ops_.begin(), ops_.end(), [](const XOp& a, const XOp& b) {
-    return std::tie(a.program, a.run_id, a.ts_ns, a.name) <
-           std::tie(b.program, b.run_id, b.ts_ns, b.name);
+    return std::tie(a.program, a.run_id, a.ts_ns, a.name, a.op) <
+           std::tie(b.program, b.run_id, b.ts_ns, b.name, b.op);
   });
   std::vector<Run> runs;
   auto take = [](Run& run, const XOp& op) {
@@ -43,13 +44,14 @@ std::vector<XFacts::Run> XFacts::Runs() {
       begin = end;
       continue;
     }
-    absl::flat_hash_map<StringId, std::pair<size_t, size_t>> count_seen;
-    for (size_t i = begin; i < end; ++i) ++count_seen[ops_[i].name].first;
-    size_t executions = count_seen[ops_[begin].name].first, first = runs.size();
+    auto identity = [&](size_t i) { return std::pair(ops_[i].name, ops_[i].op); };
+    absl::flat_hash_map<std::pair<StringId, StringId>, std::pair<size_t, size_t>> count_seen;
+    for (size_t i = begin; i < end; ++i) ++count_seen[identity(i)].first;
+    size_t executions = count_seen[identity(begin)].first, first = runs.size();
     runs.resize(first + executions, Run{.program = ops_[begin].program});
     std::vector<size_t> rest;
     for (size_t i = begin; i < end; ++i) {
-      auto& [count, seen] = count_seen[ops_[i].name];
+      auto& [count, seen] = count_seen[identity(i)];
       if (count % executions == 0) {
         take(runs[first + seen++ / (count / executions)], ops_[i]);
       } else {
@@ -108,10 +110,7 @@ class XFacts::DeviceQueues {
   template <typename Use>
   void Take(OptInt program_id, int64_t not_before_ns, Use&& use) {
     for (auto& [device, queue] : queues_) {
-      size_t& first = queue.first;
-      while (first < queue.runs.size() &&
-             (used_[queue.runs[first]] || runs_[queue.runs[first]].ts_ns < not_before_ns))
-        ++first;
+      const size_t first = FirstOf(queue, not_before_ns);
       // A program without any event on this device (it does nothing there) must not take another
       // program's.
       if (program_id && !facts_.program_ids_.contains(std::pair(program_id, device))) continue;
@@ -128,6 +127,19 @@ class XFacts::DeviceQueues {
     }
   }
 
+  // Takes the first run after `not_before_ns` on any device, and calls use(run).
+  template <typename Use>
+  void TakeOne(int64_t not_before_ns, Use&& use) {
+    size_t earliest = SIZE_MAX;  // runs_ are by their starts
+    for (auto& [device, queue] : queues_) {
+      const size_t first = FirstOf(queue, not_before_ns);
+      if (first < queue.runs.size()) earliest = std::min(earliest, queue.runs[first]);
+    }
+    if (earliest == SIZE_MAX) return;
+    used_[earliest] = true;
+    use(runs_[earliest]);
+  }
+
   // Calls use(run) for each run that was not taken, in the order of their starts.
   template <typename Use>
   void EachLeft(Use&& use) const {
@@ -141,6 +153,14 @@ class XFacts::DeviceQueues {
     std::vector<size_t> runs;  // places in runs_
     size_t first = 0;          // those before it are used, or too early
   };
+  // Returns the place in a queue of its first run that was not taken and does not begin too early.
+  size_t FirstOf(Queue& queue, int64_t not_before_ns) const {
+    size_t& first = queue.first;
+    while (first < queue.runs.size() &&
+           (used_[queue.runs[first]] || runs_[queue.runs[first]].ts_ns < not_before_ns))
+      ++first;
+    return first;
+  }
   const ProgramOnDevice& ProgramOf(const Run& run) const { return facts_.programs_[run.program]; }
   StringId DeviceOf(const Run& run) const { return ProgramOf(run).device; }
 
@@ -164,7 +184,9 @@ std::vector<XFacts::Run> XFacts::RunsWithModules(bool lazy, std::vector<const XM
   // torch_xla's own programs have this name. Other programs on the device (a reshape, a reduction)
   // were not synced.
   constexpr std::string_view kLazyModule = "SyncTensorsGraph";
-  auto is_of_torch_xla = [&](const XModule& module) { return module.name.starts_with(kLazyModule); };
+  auto is_of_torch_xla = [&](const XModule& module) {
+    return module.name.starts_with(kLazyModule);
+  };
   std::ranges::stable_sort(modules_, {}, &XModule::ts_ns);
   const bool named = std::ranges::any_of(modules_, is_of_torch_xla);
   std::vector<Run> runs = Runs();
@@ -247,7 +269,7 @@ void XFacts::SetRun(const Run* run, const Request& request, ExecutionRow& out) c
 //   - torch_xla: each sync that schedules something; it meets the device's programs first in, first
 //   out, on each device;
 //   - a run_id that the host's enqueue and the device's program share (TPU);
-//   - JAX on CPU: the client's dispatches, first in, first out.
+//   - JAX on CPU and GPU: the client's dispatches, one per device, first in, first out.
 void XFacts::FindExecutions(std::vector<Row>& rows) {
   std::vector<const XMark*> asked = MarksOf(XRole::kSchedule);
   const bool lazy = !asked.empty();
@@ -275,7 +297,11 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       rows.push_back(std::move(row));
       is_first = false;
     };
-    queues.Take(request.program_id, not_before_ns, [&](const Run& run) { add(&run); });
+    if (lazy) {
+      queues.Take(request.program_id, not_before_ns, [&](const Run& run) { add(&run); });
+    } else {
+      queues.TakeOne(not_before_ns, [&](const Run& run) { add(&run); });
+    }
     if (is_first) add(nullptr);
   }
   // These ran on a device, but nothing was seen to ask for them. Another process may have asked, or

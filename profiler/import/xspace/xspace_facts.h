@@ -31,13 +31,15 @@ struct XMark {
   bool front = false;  // on a thread that runs the user's code
 };
 
-// A piece of device work of a CPU client's thread or a GPU stream: one event with hlo_op.
+// A piece of work of a CPU client's thread or a GPU stream: one event with hlo_op.
 struct XOp {
   int64_t ts_ns = 0, end_ns = 0;
-  StringId name = 0;
+  StringId name = 0;     // of the event: a GPU's kernel, or the op again
+  StringId op = 0;       // hlo_op; ops may share a kernel, and launch several. 0: not given
   uint32_t program = 0;  // index given by Program()
   uint64_t flow = 0;     // flow out of the event; if it ends elsewhere, EndOf gives the end
   int64_t run_id = -1;   // -1: not given
+  bool on_host = false;  // a host thread ran it
 };
 
 // An event of an `XLA Modules` line.
@@ -59,6 +61,8 @@ class XFacts {
   void Add(const XModule& module) { modules_.push_back(module); }
   // Adds a step of a device's `Steps` line. They are used if no host annotation marks steps.
   void AddDeviceStep(int64_t ts_ns, int64_t end_ns, StringId name, int64_t offset, StringId device);
+  // Notes that a device other than the host's CPU worked.
+  void SawDeviceWork() { has_device_work_ = true; }
   // Notes that the op that produced `flow` ended by `ts_ns`.
   void EndOf(uint64_t flow, int64_t ts_ns) { ends_.emplace_back(flow, ts_ns); }
   // Returns a dense number for a program on a device.
@@ -149,6 +153,7 @@ class XFacts {
                                                           // JAX
   int64_t main_track_id_ = 0;                             // the thread that steps
   std::vector<XOp> ops_;
+  bool has_device_work_ = false;  // so ops on host threads only help the device's programs
   std::vector<XModule> modules_;
   std::vector<std::pair<uint64_t, int64_t>> ends_;
   std::vector<Graph> graphs_;

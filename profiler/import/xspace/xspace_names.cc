@@ -60,6 +60,9 @@ constexpr Known kKnown[] = {
     {"XrtComputationClient::ExecuteComputation", C::kExecute, R::kExecute},
     {"XrtComputationClient::TransferToServer", C::kTransfer, R::kToDevice},
     {"XrtComputationClient::TransferFromServer", C::kTransfer, R::kFromDevice},
+    // Our own lazy runtime
+    {"TransferToDevice", C::kTransfer, R::kToDevice},
+    {"TransferFromDevice", C::kTransfer, R::kFromDevice},
     // torch_xla's Python side annotates these itself with xp.Trace
     {"cpu_loader.next", C::kInput, R::kNone},  // parallel_loader's worker asks the user's loader
     {"get_batch_from_cpu_queue", C::kInput, R::kNone},   // the uploading thread waits for it

@@ -58,6 +58,7 @@ XPlane::Key XPlane::KeyOf(std::string_view name) {
                                                      {"run_id", Key::kRunId},
                                                      {"device_ordinal", Key::kDeviceOrdinal},
                                                      {"hlo_op", Key::kHloOp},
+                                                     {"correlation_id", Key::kCorrelation},
                                                      {"program_id", Key::kProgramId},
                                                      {"counter_value", Key::kCounterValue},
                                                      {"device_offset_ps", Key::kDeviceOffset},

@@ -86,6 +86,7 @@ class XPlane {
     kRunId,
     kDeviceOrdinal,
     kHloOp,
+    kCorrelation,
     kProgramId,
     kCounterValue,
     kDeviceOffset,
@@ -142,11 +143,12 @@ class XPlane {
     int64_t producer_type = 0, consumer_type = 0;
     uint64_t producer_id = 0, consumer_id = 0;
     bool produces = false, consumes = false, is_root = false, has_op = false;
+    bool is_call = false;  // a call of a GPU's driver
     int64_t step_number = -1, size = -1, run_id = -1, device_ordinal = -1;
     OptInt program_id;
     double counter = 0;
     bool has_counter = false, is_endless = false;
-    StringId hash = 0, module = 0;
+    StringId hash = 0, module = 0, op = 0;
   };
   struct LineState {
     TrackRow track;
@@ -161,8 +163,8 @@ class XPlane {
 
   static Key KeyOf(std::string_view name);
   absl::Status ReadStats();
-  Category CategoryOf(const EventName& event, const LineState& line, bool is_root,
-                      bool is_op) const;
+  Category CategoryOf(const EventName& event, const LineState& line, bool is_root, bool is_op,
+                      bool is_launch) const;
   void FindDifferingNames();
   void Survey();
   void SurveyLine(std::string_view bytes, size_t number);

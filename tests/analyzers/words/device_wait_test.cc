@@ -21,12 +21,24 @@ DeviceWaitFigures OnFourDevices(bool is_late) {
 TEST(DeviceWaitWords, TheDeviceThatComesLateIsNamed) {
   const Words words = Say(OnFourDevices(true));
   EXPECT_EQ(words.title,
-            "68 % of GPU:3's busy time is 'all-reduce', waiting for communication with other "
-            "devices");
-  EXPECT_EQ(words.why, "GPU:2 waits least, so the others wait for it.");
+            "68 % of GPU:3's busy time is 'all-reduce', communication with other devices");
+  EXPECT_EQ(words.why, "GPU:2 spends least in these ops, so the others wait for it.");
   EXPECT_EQ(words.cost_note,
             "sum of these ops on GPU:3; on 4 devices it is 10.0 (on GPU:2) to 68.2 % of busy");
   EXPECT_TRUE(words.advice.starts_with("Find out what GPU:2 does before these ops"));
+}
+
+TEST(DeviceWaitWords, HowMuchIsWaitingIsToldIfItIsKnown) {
+  DeviceWaitFigures figures = OnFourDevices(true);
+  figures.least->waiting_ns = 58'200'000;
+  EXPECT_EQ(Say(figures).why,
+            "GPU:2 spends least in these ops, so the others wait for it: GPU:3 at least 58.2 ms.");
+  figures.least.reset();
+  EXPECT_EQ(Say(figures).why, "");
+  EXPECT_EQ(
+      Say(figures).cost_note,
+      "sum of these ops on GPU:3; only the profiles of several devices show how much of it is "
+      "waiting");
 }
 
 TEST(DeviceWaitWords, DevicesThatWaitAlikeAreOnlyCompared) {

@@ -135,5 +135,68 @@ TEST(Recording, StepsAreThoseThatItHas) {
       store.One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NULL")->value_or(-1), 1);
 }
 
+// Writes the store of a profile whose window has two cuts; `hash` is compiled in it.
+absl::Status WriteProfile(const fs::path& path, const char* format) {
+  XP_TRY(Store store, Store::Create(path));
+  XP_TRY(store.Exec(fmt::format(
+      "INSERT INTO run (id, label, selected, why) VALUES (1, 'r', 1, '');"
+      "INSERT INTO source (id, path, format, imported) VALUES (1, 'localhost:9012', '{}', 1);"
+      "INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');"
+      "INSERT INTO graph (id, process_id, hash) VALUES (1, 1, '{}');"
+      "INSERT INTO step (id, process_id, ordinal) VALUES (1, 1, 0), (2, 1, 1);"
+      "INSERT INTO compile (process_id, ordinal, graph_id, dur_ns, step_id, inferred) VALUES (1, "
+      "0, 1, 70, 1, 0);"
+      "INSERT INTO execution (process_id, ordinal, cause, ts_ns, dur_ns, step_id) VALUES (1, 1, "
+      "'sync', 10, 5, 1), (1, 2, 'sync', 20, 5, 2)",
+      format, std::string(32, 'a'))));
+  return absl::OkStatus();
+}
+
+// Writes a debug log of three steps, of which the second compiles.
+void WriteLog(const fs::path& path) {
+  std::ofstream log(path);
+  auto block = [&](const char* kind, char hash) {
+    log << fmt::format(
+        "{0} Analysis: {2}\n{0} Analysis: {0} Cause\n{0} Analysis:   user torch_xla.sync\n"
+        "{0} Analysis: Graph Info: \n{0} Analysis:   Graph Hash: {1}\n{0} Analysis:   Number of "
+        "Graph Inputs: 2\n{0} Analysis:   Number of Graph Outputs: 1\n{0} Analysis: Python Frame "
+        "Triggered Execution: \n{0} Analysis:   step (/u/train.py:7)\n{0} Analysis:   "
+        "..........\n{0} Analysis: {3}\n{0} Analysis: {2}\n\n",
+        kind, std::string(32, hash), std::string(80, '='), std::string(80, '-'));
+  };
+  block("Compilation", 'c'), block("Execution", 'c');
+  block("Compilation", 'a'), block("Execution", 'a'), block("Execution", 'a');
+}
+
+TEST(Recording, TheStoreOfAProfileJoinsWithALog) {
+  auto folder = TemporaryFolder::Make("test");
+  ASSERT_TRUE(folder.ok());
+  const fs::path profile = folder->path() / "run.xlaprof", log = folder->path() / "debug.log";
+  ASSERT_TRUE(WriteProfile(profile, "xspace").ok());
+  WriteLog(log);
+  Store store = *Store::CreateTemporary();
+  const absl::Status status = Import({.inputs = {profile, log}}, store);
+  ASSERT_TRUE(status.ok()) << status;
+  auto number = [&](const char* sql) { return store.One<int64_t>(sql)->value_or(-1); };
+  EXPECT_EQ(number("SELECT count(*) FROM process"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM compile"), 2);
+  EXPECT_EQ(number("SELECT count(*) FROM compile WHERE dur_ns = 70 AND site_id IS NOT NULL"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM execution"), 3);
+  EXPECT_EQ(number("SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL"), 2);
+  EXPECT_EQ(number("SELECT count(*) FROM step"), 3);
+}
+
+TEST(Recording, TheStoreOfALogIsNotJoinedAgain) {
+  auto folder = TemporaryFolder::Make("test");
+  ASSERT_TRUE(folder.ok());
+  const fs::path path = folder->path() / "run.xlaprof", log = folder->path() / "debug.log";
+  ASSERT_TRUE(WriteProfile(path, "debug_log").ok());
+  WriteLog(log);
+  Store store = *Store::CreateTemporary();
+  ASSERT_TRUE(Import({.inputs = {path, log}}, store).ok());
+  EXPECT_EQ(store.One<int64_t>("SELECT count(*) FROM source WHERE imported")->value_or(-1), 1);
+  EXPECT_EQ(store.One<int64_t>("SELECT count(*) FROM execution")->value_or(-1), 3);
+}
+
 }  // namespace
 }  // namespace xlaprof

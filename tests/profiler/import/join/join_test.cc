@@ -145,6 +145,74 @@ TEST(Join, AWindowThatCompiledOtherGraphsIsAnotherProgram) {
             "compiled nothing that the profile compiled, so it counts as another program");
 }
 
+// So many executions that a search among all facts would give up.
+TEST(Join, CompilesOfALongRunAreAllAligned) {
+  Sources sources;
+  for (int id : {1, 2}) {
+    sources.Source(id, id == 1 ? "debug_log" : "xspace");
+    for (const char* hash : {"a", "b", "c"}) {
+      sources.Compile(hash, id == 1 ? "NULL" : "70");
+      for (int i = 0; i < 400; ++i) sources.Execute(id == 1 ? hash : "", "user_sync");
+    }
+  }
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM compile WHERE dur_ns = 70"), "3");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "3");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution"), "1200");
+}
+
+// Adds what a replica does in three steps: it compiles and runs graph a, which reads a value, and b.
+void AddReplica(Sources& sources, bool compiles) {
+  for (int step = 0; step < 3; ++step) {
+    for (const char* hash : {"a", "b"}) {
+      if (step == 0 && compiles) sources.Compile(hash);
+      sources.Execute(hash, hash[0] == 'a' ? "value_access" : "user_sync");
+    }
+  }
+}
+
+TEST(Join, DumpsOfReplicasOfOneProcessAreOneProcess) {
+  Sources sources;
+  sources.Source(1, "debug_log");  // two threads write it
+  sources.Compile("a"), sources.Compile("a");
+  sources.Execute("a", "value_access"), sources.Execute("a", "value_access");
+  sources.Compile("b"), sources.Execute("b", "user_sync");
+  sources.Compile("b"), sources.Execute("a", "value_access"), sources.Execute("b", "user_sync");
+  for (const char* hash : {"b", "a", "a", "b", "a", "b", "b"})
+    sources.Execute(hash, hash[0] == 'a' ? "value_access" : "user_sync");
+  for (int rank : {0, 1}) {
+    sources.Source(2 + rank, "ir_dump");
+    sources.Exec(fmt::format("UPDATE process SET rank = {} WHERE id = {}", rank, 2 + rank));
+    AddReplica(sources, /*compiles=*/true);
+  }
+  // The profile sees both threads, and has their cuts in another order.
+  sources.Source(4, "xspace");
+  sources.Compile("b", "70"), sources.Compile("b", "80");
+  for (const char* cause : {"sync", "value_access", "value_access", "sync", "sync", "value_access",
+                            "sync", "value_access", "sync"})
+    sources.Execute("", cause, "5");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "1");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "4");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution"), "12");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution WHERE ts_ns = 5"), "9");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM step"), "6");
+}
+
+TEST(Join, TheLogOfOneOfSeveralProcessesIsNotOfAllDumps) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  AddReplica(sources, /*compiles=*/true);
+  for (int rank : {0, 1}) {
+    sources.Source(2 + rank, "ir_dump");
+    sources.Exec(fmt::format("UPDATE process SET rank = {} WHERE id = {}", rank, 2 + rank));
+    AddReplica(sources, /*compiles=*/true);
+  }
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "2");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution"), "12");
+}
+
 TEST(Join, OtherRunsOfAnAppendedFileAreDropped) {
   Sources sources;
   sources.Source(1, "debug_log", /*run=*/1, /*segment=*/0);

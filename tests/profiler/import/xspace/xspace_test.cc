@@ -439,6 +439,72 @@ TEST(XSpaceFacts, DividesADevicesWorkIntoExecutions) {
               ElementsAre("20|50", "40|50"));
 }
 
+// A GPU's driver is called on host threads, with the number of the call and the op that it launches.
+TEST(XSpaceFacts, ALaunchIsNoDeviceWork) {
+  const Stats op = {{"hlo_op", "fusion.1"}, {"program_id", int64_t(3)}};
+  Stats launch = op;
+  launch.emplace_back("correlation_id", int64_t(6));
+  Plane host = Host();
+  host.Line(1, "Host Threads/1")
+      .Event("cuLaunchKernel", 10, 5, launch)
+      .Event("cuLaunchKernel", 110, 5, launch);
+  Plane gpu("/device:GPU:0");
+  gpu.Line(16, "Stream #16(Kernel)")
+      .Event("fusion_1", 20, 30, launch)
+      .Event("fusion_1", 120, 30, launch);
+  EXPECT_THAT(ImportXSpace({host, gpu}).Rows("SELECT device, ts_ns, dur_ns FROM execution"),
+              ElementsAre("GPU:0|20|30", "GPU:0|120|30"));
+  // The device's plane may have been left out of the profile.
+  auto alone = ImportXSpace({host});
+  EXPECT_THAT(alone.Rows("SELECT count(*) FROM execution"), ElementsAre("0"));
+  EXPECT_THAT(alone.Events()[0], testing::StartsWith("Host Threads/1|10|5|execute|cuLaunchKernel"));
+}
+
+TEST(XSpaceFacts, OpsOfAProgramMayShareAKernel) {
+  Plane gpu("/device:GPU:0");
+  gpu.Line(16, "Stream #16(Kernel)");
+  auto op = [](const char* name) {
+    return Stats{{"hlo_op", Ref{name}}, {"program_id", int64_t(3)}};
+  };
+  for (int64_t at : {0, 100, 200}) {
+    gpu.Event("transpose.kd", at, 5, op("transpose.1"))
+        .Event("transpose.kd", at + 10, 5, op("transpose.2"));
+    gpu.Event("im2col.kd", at + 20, 5, op("conv.1")).Event("gemm.kd", at + 30, 20, op("conv.1"));
+  }
+  EXPECT_THAT(ImportXSpace({Host(), gpu}).Rows("SELECT ts_ns, dur_ns FROM execution"),
+              ElementsAre("0|50", "100|50", "200|50"));
+}
+
+TEST(XSpaceFacts, JaxDispatchesAProgramToEachDevice) {
+  Plane host = Host();
+  host.Line(1, "py_xla_execute/1");
+  std::vector<Plane> planes;
+  for (int device : {0, 1}) {
+    Plane& gpu = planes.emplace_back(fmt::format("/device:GPU:{}", device));
+    gpu.Line(16, "Stream #16(Kernel)");
+    for (int64_t at : {0, 100}) {
+      host.Event("PjRtStreamExecutorLoadedExecutable::ExecuteHelper", at + device, 1);
+      gpu.Event("fusion.kd", at + 10 + device, 5,
+                {{"hlo_op", Ref{"fusion"}}, {"program_id", int64_t(3)}});
+    }
+  }
+  planes.push_back(host);
+  EXPECT_THAT(ImportXSpace(planes).Rows("SELECT device, count(*) FROM execution GROUP BY 1"),
+              ElementsAre("GPU:0|2", "GPU:1|2"));
+}
+
+TEST(XSpaceFacts, OpsOnHostThreadsAreWorkOnlyWithoutAnotherDevice) {
+  const Stats op = {{"hlo_op", "dot.1"}, {"program_id", int64_t(3)}};
+  Plane host = Host();
+  host.Line(1, "tf_XLAEigen/1").Event("dot.1", 500, 10, op);
+  Plane gpu("/device:GPU:0");  // listed, but nothing ran on it
+  EXPECT_THAT(ImportXSpace({gpu, host}).Rows("SELECT device, ts_ns FROM execution"),
+              ElementsAre("CPU:0|500"));
+  gpu.Line(16, "Stream #16(Kernel)").Event("fusion_1", 20, 30, op);
+  EXPECT_THAT(ImportXSpace({gpu, host}).Rows("SELECT device, ts_ns FROM execution"),
+              ElementsAre("GPU:0|20"));
+}
+
 TEST(XSpaceFacts, ReadsCompilesAndCallsOfJax) {
   Plane host = Host();
   Stats op = {{"hlo_op", "x"}, {"program_id", int64_t(22)}, {"run_id", int64_t(5)}};
