@@ -130,7 +130,7 @@ absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
         one.chunk_id = batch.chunk_id, one.index = batch.first_index + int64_t(i);
         one.event_id = batch.first_event_id + int64_t(i);
       }));
-  // What the host computed for another device is no work of that device (DeviceTimes).
+  // Leaves out what the host computed beside another device (DeviceTimes).
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
   std::set<DeviceKey> devices;
   for (const DeviceTime& time : times->devices) devices.emplace(time.process_id, time.device);

@@ -103,6 +103,20 @@ TEST_F(XSpaceExport, FindingsAreShownAndNotReadBack) {
   EXPECT_THAT(Rows(Again(store, {finding}), "SELECT count(*) || '' FROM event"), ElementsAre("4"));
 }
 
+// A recording has a device's programs and their kernels on one track.
+TEST_F(XSpaceExport, KernelsAreNotReadBackAsExecutions) {
+  const Store again = Again(Load(
+      "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'device', 'CPU:0', NULL, 'CPU:0', NULL, 0), (2, 1, 'host_thread', 'main', 7, NULL, NULL, 1);"
+      "INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category) VALUES (1, 1, 0, 60, 'f', "
+      "'module'), (2, 1, 10, 5, 'add', 'op'), (3, 1, 20, 5, 'mm', 'op'), (4, 2, 0, 9, "
+      "'TransferToDevice', 'transfer');"
+      "INSERT INTO execution (id, process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, 1, 0, 0, "
+      "60, 'CPU:0');"));
+  EXPECT_THAT(Rows(again, "SELECT ts_ns || ' ' || dur_ns || ' ' || device FROM execution"),
+              ElementsAre("0 60 CPU:0"));
+  EXPECT_THAT(Rows(again, "SELECT direction FROM transfer"), ElementsAre("to_device"));
+}
+
 TEST_F(XSpaceExport, KernelsOfKinetoHaveWhatXprofReads) {
   const Store store = Load(
       "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'device_stream', 'stream 7 ', 7, 'GPU:0', NULL, 0);"

@@ -170,7 +170,7 @@ Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps) {
       out.pairs.emplace_back(int(i), int(out.facts.size()) - 1);
       continue;
     }
-    // Of the dumps whose next execution fits, the one that is furthest behind is taken.
+    // Takes the dump that is furthest behind, among those whose next execution fits.
     size_t best = dumps.size(), best_at = 0;
     for (size_t d = 0; d < dumps.size(); ++d) {
       const size_t end = std::min(executions[d].size(), next[d] + size_t(kReordered));

@@ -8,6 +8,7 @@
 #include "core/metrics/metrics.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"
+#include "tests/core/observe/listener.h"
 #include "tests/core/trace/values.h"
 
 namespace xlaprof::lazy {
@@ -20,6 +21,34 @@ TEST(Tensor, ComputesWhenItIsRead) {
   const Tensor x = arange(3, DType::kF32);
   EXPECT_THAT(Values((x + 1) * 2 - 1), ElementsAre(1, 3, 5));
   EXPECT_EQ((x * x).sizes(), (Dims{3}));
+}
+
+// Hears the scopes of the calling thread in which operations are recorded.
+class TracingListener final : public Listener {
+ public:
+  void BeginScope(observe::Site& site, std::string_view, const std::source_location*) override {
+    open_.push_back(site.category == Category::kTracing);
+    if (open_.back()) Hear("begin");
+  }
+  void EndScope() override {
+    if (open_.back()) Hear("end");
+    open_.pop_back();
+  }
+
+ private:
+  std::vector<bool> open_;
+};
+
+TEST(Tensor, RecordingAnOperationIsTracing) {
+  static TracingListener& listener = *new TracingListener;
+  const Tensor x = arange(3, DType::kF32), y = zeros({3}).requires_grad_();
+  observe::observer = &listener;
+  const Tensor loss = sum(x - y);
+  EXPECT_THAT(listener.heard, ElementsAre("begin", "end", "begin", "end"));
+  listener.heard.clear();
+  loss.backward();  // records many operations
+  EXPECT_THAT(listener.heard, ElementsAre("begin", "end"));
+  observe::observer = nullptr;
 }
 
 TEST(Tensor, IsWrittenThroughItsViews) {
