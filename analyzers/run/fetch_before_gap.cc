@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzers/run/tables.h"
+#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -21,15 +22,26 @@ const TransferRow* FetchBefore(const Transfers& transfers, int64_t process_id,
   return found == transfers.rows.end() ? nullptr : &*found;
 }
 
+// Returns the name of the fetch's event without its class, or "" if it was not recorded.
 absl::StatusOr<std::string> NameOf(const Run& run, const TransferRow& fetch) {
-  if (!fetch.track_id) return std::string();
-  XP_TRY(const auto name, run.store().One<std::string>(
-                              "SELECT name FROM event WHERE track_id = ?1 AND ts_ns = ?2 AND "
-                              "category = 'transfer' ORDER BY depth LIMIT 1",
-                              *fetch.track_id, *fetch.ts_ns));
-  const std::string whole = name.value_or("");
-  const size_t colons = whole.rfind("::");
-  return colons == std::string::npos ? whole : whole.substr(colons + 2);
+  const StringId transfer = run.store().Find(TextOf(Category::kTransfer));
+  if (!fetch.track_id || transfer == 0) return std::string();
+  XP_TRY(EventScanner scanner,
+         EventScanner::Make(run.store(), {.columns = kStart | kName | kCategory,
+                                          .track_ids = {*fetch.track_id},
+                                          .from_ns = fetch.ts_ns,
+                                          .to_ns = fetch.ts_ns}));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(const bool more, scanner.Next(&batch));
+    if (!more) return std::string();
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.ts_ns[i] != *fetch.ts_ns || batch.category[i] != transfer) continue;
+      const std::string_view whole = run.store().Text(batch.name[i]);
+      const size_t colons = whole.rfind("::");
+      return std::string(colons == std::string_view::npos ? whole : whole.substr(colons + 2));
+    }
+  }
 }
 
 }  // namespace

@@ -152,10 +152,10 @@ TEST_F(Mnist, KernelsTellTheirShapes) {
     EXPECT_EQ(ran.status, 0) << ran.out;
     return ran.out;
   };
-  EXPECT_EQ(count("s.value NOT LIKE '%[%'"), "n\r\n0\r\n");
+  EXPECT_EQ(count("s.value NOT LIKE '%[%'"), "n\n0\n");
   EXPECT_NE(count("e.name = 'aten::mm' AND s.value LIKE 'f32[%,10]' AND o.value LIKE 'f32[%], "
                   "f32[%,10]'"),
-            "n\r\n0\r\n");
+            "n\n0\n");
 }
 
 TEST_F(Mnist, EachPartOfACutIsAScope) {
@@ -165,7 +165,7 @@ TEST_F(Mnist, EachPartOfACutIsAScope) {
        {"StepMarker", "SyncLiveTensorsGraph", "SyncTensorsGraph", "CollectSyncTensors",
         "RunPostOrder", "HashGraph", "LookupCachedCompile", "XLAGraphExecutor::Compile",
         "ScheduleSyncTensorsGraph", "TransferToDevice", "TransferFromDevice"})
-    EXPECT_THAT(ran.out, testing::HasSubstr(std::string(part) + "\r\n"));
+    EXPECT_THAT(ran.out, testing::HasSubstr(std::string(part) + "\n"));
 }
 
 TEST_F(Mnist, IsRecordedOnTheNullBackend) {
