@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "analyzers/device_gap.h"
+#include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/run/tables.h"
@@ -118,6 +118,13 @@ class Linker {
   CauseLinks links_;
 };
 
+// Returns whether the metrics' copies are known to belong to this op and its like.
+bool CopiesAreIts(const Finding& finding) {
+  const auto* figures = std::any_cast<FallbackFigures>(&finding.figures);
+  const auto* op = figures != nullptr ? std::get_if<FallbackOpFigures>(figures) : nullptr;
+  return op != nullptr && op->cost == FallbackOpFigures::Cost::kShareOfMetrics;
+}
+
 bool IsGap(const Finding& finding, ReasonType reason) {
   return IsOf(finding, device_gap) && HasReason(finding, reason);
 }
@@ -155,8 +162,10 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },
               [](const Finding& cause, const Finding& effect) {
-                return IsOf(cause, fallback) && cause.subject.file && effect.subject.file &&
-                       cause.subject.place() == effect.subject.place();
+                if (!IsOf(cause, fallback)) return false;
+                const bool is_here = cause.subject.file && effect.subject.file &&
+                                     cause.subject.place() == effect.subject.place();
+                return is_here || (!effect.subject.file && CopiesAreIts(cause));
               });
   // Reads and ops without lowering cut the graph in pieces.
   linker.Link([](const Finding& effect) { return IsOf(effect, graph_fragmentation); },
@@ -230,8 +239,10 @@ class Forest {
   void Sum(size_t at, bool is_consequence) {
     Tree& tree = trees_[at];
     tree.severity = findings_[at].severity;
-    // Idle time that follows from something is the same time, seen from the device.
-    const bool is_same_time = is_consequence && IsOf(findings_[at], device_gap);
+    // Idle time that follows from something is the same time, seen from the device, and so are the
+    // copies of an op without lowering.
+    const bool is_same_time =
+        is_consequence && (IsOf(findings_[at], device_gap) || IsOf(findings_[at], large_transfer));
     if (findings_[at].cost_ns && !is_same_time)
       tree.cost_ns[findings_[at].analyzer] += *findings_[at].cost_ns;
     for (const size_t child : tree.children) {

@@ -36,7 +36,8 @@ Framework FrameworkOfProgram(std::string_view name) {
   // Lazy tensors, torch_xla.compile and eager operations of torch_xla.
   if (begins("SyncTensorsGraph") || begins("IrToHlo") || begins("PyTorchXLA"))
     return Framework::kPytorchXla;
-  if (begins("jit_") || begins("jit(") || begins("pjit_") || begins("pmap_"))
+  if (begins("jit_") || begins("jit(") || begins("pjit_") || begins("pmap_") ||
+      begins("PjitFunction("))
     return Framework::kJax;
   // XLA's clusters of TensorFlow, and its functions.
   if (begins("cluster_") || begins("a_inference_") || begins("__inference_"))
@@ -44,13 +45,16 @@ Framework FrameworkOfProgram(std::string_view name) {
   return Framework::kUnknown;
 }
 
-// Returns the framework of most programs that a profile or a dump names.
-Framework FrameworkOfPrograms(const Graphs& graphs) {
+// Returns the framework of most programs that a profile or a dump names. A profile may have programs
+// only as events on a device.
+Framework FrameworkOfPrograms(const Graphs& graphs, const Contents& contents) {
   std::map<Framework, int64_t> programs;
-  for (const auto& [id, graph] : graphs.by_id) {
-    const Framework framework = FrameworkOfProgram(graph.name.value_or(""));
+  const auto add = [&](std::string_view name) {
+    const Framework framework = FrameworkOfProgram(name);
     if (framework != Framework::kUnknown) ++programs[framework];
-  }
+  };
+  for (const auto& [id, graph] : graphs.by_id) add(graph.name.value_or(""));
+  if (programs.empty()) std::ranges::for_each(contents.jax_calls, add);
   const auto most =
       std::ranges::max_element(programs, {}, [](const auto& of) { return of.second; });
   return most == programs.end() ? Framework::kUnknown : most->first;
@@ -72,9 +76,9 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   }
   if (!lines_are_cpp && written_by == std::set{Framework::kCpp}) return Framework::kCpp;
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
-  const Framework of_programs = FrameworkOfPrograms(*graphs);
-  if (of_programs != Framework::kUnknown) return of_programs;
   XP_TRY(const Contents* contents, run.Get<Contents>());
+  const Framework of_programs = FrameworkOfPrograms(*graphs, *contents);
+  if (of_programs != Framework::kUnknown) return of_programs;
   return contents->has_torch_ops ? Framework::kPytorch : Framework::kUnknown;
 }
 

@@ -43,7 +43,7 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
   if (steps_with_start == 0) {
     findings.push_back(Missing(ReasonType::kNoStepMarkers, Severity::kInfo,
-                               {.is_torch_profile = contents->formats.contains("chrome")}));
+                               {.is_torch_profile = contents->has_torch_ops}));
   } else if (steps_with_start == 1) {
     findings.push_back(Missing(ReasonType::kOneStep));
   }

@@ -62,10 +62,16 @@ bool OneProgramServes(ReasonType type) {
          type != ReasonType::kNoStepMark;
 }
 
+// Returns whether the graph only differs in state that an earlier step made. Any program with such
+// state compiles a second graph for it.
+bool IsNewState(const RecompileGroup& group) {
+  return std::holds_alternative<note::NewState>(group.cause().note);
+}
+
 // Sets the compiles and the time that a fix saves. Loading a program from the persistent cache is
 // not counted, because the next run finds all programs there; tracing and lowering are paid again.
 void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
-  if (!finding->cost_ns || group.state.word == State::kWarmUp) return;
+  if (!finding->cost_ns || group.state.word == State::kWarmUp || IsNewState(group)) return;
   int64_t avoidable_ns = *finding->cost_ns;
   for (const CompileFact* compile : group.compiles) {
     if (compile->persistent_hit.value_or(false)) avoidable_ns -= compile->dur_ns.value_or(0);
@@ -105,7 +111,7 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
 // which the cost is compared if no step is known.
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
                     OptInt cost_ns, int64_t compiling_ns, bool is_rare_smaller_size) {
-  if (group.cause().type == ReasonType::kNoStepMark) return Severity::kInfo;
+  if (group.cause().type == ReasonType::kNoStepMark || IsNewState(group)) return Severity::kInfo;
   const RecompileState& state = group.state;
   if (state.word == State::kWarmUp) return Severity::kInfo;
   // A part of the run may contain only one of the recompiles.

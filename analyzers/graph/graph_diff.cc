@@ -188,7 +188,30 @@ class ListingDiff {
       SetNode(&d, gone, added, /*last=*/true);
       return d;
     }
-    return OpChange(added, gone);
+    GraphDifference d = OpChange(added, gone);
+    d.is_new_state = MakesState(added, gone);
+    return d;
+  }
+
+  // Returns whether the older graph fills tensors with a number that are inputs of the newer one.
+  bool MakesState(const std::vector<int>& added, const std::vector<int>& gone) const {
+    absl::flat_hash_map<std::string, int64_t> filled;  // by shape
+    for (const int place : gone) {
+      const GraphNode& node = A(place);
+      const bool is_fill =
+          !node.operands.empty() && std::ranges::all_of(node.operands, [&](const auto& operand) {
+            return IsConstant(before_.nodes[operand.node]);
+          });
+      if (is_fill) ++filled[WithoutLayout(node.shape)];
+    }
+    int64_t inputs = 0, made = 0;
+    for (const int place : added) {
+      const std::optional<XlaShape> shape = XlaShape::Parse(B(place).shape);
+      if (!IsInput(B(place)) || !shape || shape->rank() == 0) continue;
+      ++inputs;
+      if (filled[WithoutLayout(B(place).shape)]-- > 0) ++made;
+    }
+    return inputs >= 2 && 10 * made >= 8 * inputs;
   }
 
   // Compares graphs with the same nodes in the same order, which may have other results or

@@ -48,6 +48,9 @@ struct GraphDifference {
   bool is_input = false;  // a parameter of the graph
   bool resized = false;   // its result has another shape
   bool follows = false;   // likely a consequence: a literal, or an op that reads constants only
+  // Tensors that the older graph fills with a number are inputs of the newer one, as the state of an
+  // optimizer that its first step makes.
+  bool is_new_state = false;
 };
 
 struct GraphDiff {

@@ -210,6 +210,7 @@ struct ReasonFinder::Impl {
                          .is_input = d.is_input,
                          .follows = d.follows};
     if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
+    if (d.is_new_state) cause.note = note::NewState();
     const bool in_after = d.node_index >= 0;
     const int index = in_after ? d.node_index : d.before_index;
     if (index < 0) return cause;

@@ -85,6 +85,8 @@ struct OtherLoopBody {};
 // JAX explains differences of types, structure and settings, and found none. Static arguments are
 // all that is left of its key.
 struct OnlyStaticArgumentsAreLeft {};
+// Tensors that the first graph makes are inputs of this one, as the state of an optimizer.
+struct NewState {};
 // JAX's own words.
 struct JaxSays {
   std::string quote;
@@ -95,8 +97,8 @@ using CauseNote =
                  note::AlikeButForThis, note::SameProgram, note::CompiledTwiceInARow,
                  note::OtherSizeOfInputs, note::OtherNumberOfResults, note::SameCounts,
                  note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherCounts,
-                 note::DefinedAt, note::OtherLoopBody, note::OnlyStaticArgumentsAreLeft,
-                 note::JaxSays>;
+                 note::DefinedAt, note::NewState, note::OtherLoopBody,
+                 note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {

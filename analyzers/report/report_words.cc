@@ -222,7 +222,10 @@ std::vector<StepShare> SteadyShares(const Report& report) {
 std::string SteadySharesTitle(const Report& report) {
   const SteadyStep& steady = report.steady;
   const bool several = report.summary.devices.size() > 1;
-  return fmt::format("mean of {}, {}{}", Plural(steady.steps, "steady step"),
+  return fmt::format("{}, {}{}",
+                     steady.steps == 1
+                         ? "the steady step"
+                         : fmt::format("mean of {} steady steps", CountText(steady.steps)),
                      DurationText(steady.step_ns),
                      !steady.device_busy_ns ? ""
                      : several              ? "; what the devices do overlaps the rest"

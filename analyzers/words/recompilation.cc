@@ -169,6 +169,9 @@ struct NoteText {
   std::string operator()(const note::OnlyStaticArgumentsAreLeft&) const {
     return "types, structure and settings are the same as before, and JAX explains any other difference, so a static argument has another value, which this version of JAX does not print";
   }
+  std::string operator()(const note::NewState&) const {
+    return "the first step makes this state, such as that of an optimizer, and later steps read it as inputs";
+  }
   std::string operator()(const note::JaxSays& jax) const {
     return fmt::format("JAX says: {}", jax.quote);
   }
@@ -284,7 +287,9 @@ std::string EvidenceLine(const std::optional<CompilesSeen>& seen) {
 Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Framework framework) {
   const int64_t compiles = *finding.count;
   ChangeWords change = SayChange(figures, framework);
-  if (finding.reason->state == State::kWarmUp)
+  const bool is_new_state = std::holds_alternative<note::NewState>(figures.cause.note);
+  if (is_new_state) change.what = "tensors that the first step made are inputs of the later graph";
+  if (finding.reason->state == State::kWarmUp || is_new_state)
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
   Words words{.title = Title(figures, compiles, change.what),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
 #include "tests/analyzers/timed_run.h"
@@ -86,6 +87,16 @@ TEST(Causes, AnOpWithAFixedSizeExplainsNoSizes) {
   for (int64_t step = 1; step <= 5; ++step) AddMaskedStep(run, step, true);
   Findings findings{Recompile(ReasonType::kShapeChange, 60, {1, 2, 3, 4, 5}),
                     Fallback("aten::isin")};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, CopiesThatBelongToAnOpFollowFromIt) {
+  TimedRun run;
+  Finding op = Fallback("aten::grid_sampler_2d");
+  op.figures = FallbackFigures(FallbackOpFigures{.cost = FallbackOpFigures::Cost::kShareOfMetrics});
+  Findings findings{{.analyzer = &large_transfer, .cost_ns = 27}, op};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  findings[1] = Fallback("aten::grid_sampler_2d");  // nobody knows whose copies they are
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 

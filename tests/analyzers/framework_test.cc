@@ -53,6 +53,11 @@ TEST_F(Framework_, ProgramsHaveTheirFrameworksNames) {
   EXPECT_EQ(Of(), Framework::kPytorchXla);
 }
 
+TEST_F(Framework_, CallsOfJittedFunctionsAreOfJax) {
+  run_.Interned("PjitFunction(step)");
+  EXPECT_EQ(Of(), Framework::kJax);
+}
+
 TEST_F(Framework_, TensorflowHasItsOwn) {
   Program("cluster_0__XlaCompiledKernel");
   EXPECT_EQ(Of(), Framework::kTensorflow);

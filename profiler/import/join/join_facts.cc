@@ -227,7 +227,7 @@ struct Process {
 // source of each kind, except for reports, of which it may write several.
 enum class TextKind { kLog, kIrDump, kJaxIr, kXlaDump, kReports };
 
-TextKind KindOf(const Process& process) {
+TextKind TextKindOf(const Process& process) {
   const std::string& format = process.format;
   return format == "debug_log" || format == "jax_log" ? TextKind::kLog
          : format == "ir_dump"                        ? TextKind::kIrDump
@@ -243,7 +243,7 @@ absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>
   if (texts.size() < 2) return absl::OkStatus();
   std::vector<Process>& first = texts.begin()->second;
   auto of_kind = [](std::vector<Process>& group, TextKind kind) {
-    return std::ranges::find(group, kind, KindOf);
+    return std::ranges::find(group, kind, TextKindOf);
   };
   const auto log = of_kind(first, TextKind::kLog), own = of_kind(first, TextKind::kIrDump);
   if (log == first.end() || own == first.end()) return absl::OkStatus();
@@ -273,14 +273,14 @@ absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>
 // that remain: the united one, and those of sources that belong to another process.
 absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& uniting,
                         std::vector<int64_t>& text_ids) {
-  std::ranges::stable_sort(group, {}, KindOf);
+  std::ranges::stable_sort(group, {}, TextKindOf);
   const Process& head = group.front();
-  std::set<TextKind> kinds = {KindOf(head)};
+  std::set<TextKind> kinds = {TextKindOf(head)};
   XP_TRY(Facts a, Load(store, head.id));
   bool is_in_order = false;  // the ordinals of `a` are in order
   for (const Process& other : std::span(group).subspan(1)) {
     // A second source of a kind is another process's, whatever graphs they share.
-    const TextKind kind = KindOf(other);
+    const TextKind kind = TextKindOf(other);
     if (!kinds.insert(kind).second && kind != TextKind::kReports) {
       text_ids.push_back(other.id);
       continue;

@@ -36,6 +36,30 @@ TestNodes Unrolled(int turns) {
   return nodes;
 }
 
+// Returns a step of an optimizer with two parameters, whose state the first step fills with zeros.
+TestNodes OptimizerStep(bool is_first) {
+  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[8]"},
+                     {.op = "xla::device_data", .shape = "f32[4,8]"},
+                     {.op = "prim::Constant", .shape = "f32[]"}};
+  for (const int parameter : {0, 1}) {
+    const std::string shape = parameter == 0 ? "f32[8]" : "f32[4,8]";
+    nodes.push_back(is_first ? TestNode{.op = "aten::expand", .shape = shape, .operands = "2"}
+                             : TestNode{.op = "xla::device_data", .shape = shape});
+    nodes.push_back({.op = "aten::mul",
+                     .shape = shape,
+                     .operands = fmt::format("{},{}", parameter, nodes.size() - 1),
+                     .root = parameter});
+  }
+  return nodes;
+}
+
+TEST(GraphDiff, StateThatTheFirstStepMakesIsAnInputLater) {
+  const GraphDiff diff = DiffOf(OptimizerStep(true), OptimizerStep(false));
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_TRUE(diff.origins.front().is_new_state);
+  EXPECT_FALSE(DiffOf(OptimizerStep(false), OptimizerStep(true)).origins.front().is_new_state);
+}
+
 TEST(GraphContent, Attributes) {
   EXPECT_EQ(
       ContentAttributes(
