@@ -7,6 +7,7 @@
 #include "analyzers/device_gap.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 
@@ -60,6 +61,47 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
   // If nearly all steps compile, the time between them does not represent a usual step.
   if (usual_steps >= policy::kNotOnce) steady.usual_ns -= Overlap(compiling, device.steady);
   return steady;
+}
+
+// Returns whether a late host is one cause, whichever of these it did: it launches too late.
+bool IsLateLaunch(const IdleCause& cause) {
+  if (cause.wait != GapWait::kHostWait) return false;
+  switch (cause.activity.doing) {
+    case Doing::kNothing:
+    case Doing::kUserCode:
+    case Doing::kRuntime:
+    case Doing::kTracing:
+    case Doing::kExecute:
+      return true;
+    case Doing::kInput:
+    case Doing::kTransfer:
+    case Doing::kAllocate:
+    case Doing::kCapture:
+    case Doing::kCompile:
+      break;
+  }
+  return false;
+}
+
+// Merges the late launches of each scope into the largest of them. `causes` are sorted by time.
+std::vector<std::pair<IdleCause, IdleOfCause>> MergeLateLaunches(
+    std::vector<std::pair<IdleCause, IdleOfCause>> causes) {
+  std::map<std::pair<StringId, bool>, size_t> largest;  // by scope
+  std::vector<std::pair<IdleCause, IdleOfCause>> out;
+  for (auto& [cause, idle] : causes) {
+    if (IsLateLaunch(cause)) {
+      const auto [at, is_first] =
+          largest.try_emplace({cause.activity.scope, cause.activity.in_step}, out.size());
+      if (!is_first) {
+        out[at->second].second.Add(idle);
+        out[at->second].second.scopes = 1;
+        continue;
+      }
+    }
+    out.emplace_back(cause, std::move(idle));
+  }
+  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
+  return out;
 }
 
 // Merges causes that are too small for a finding and differ only in the user's scope, because a
@@ -200,8 +242,10 @@ std::vector<IdlePart> PartsOf(const SteadyTime& steady, const IdleCause& cause,
     return share_of_ns * double(ns) >= policy::kDeviceIdleShare;
   };
   // A single step shows no recurrence. What takes a large part of it is worth a look.
-  const bool is_large_part_of_a_step =
-      steady.steps == 1 && share_of_ns * double(idle.ns) >= policy::kUnnamedIdleShare;
+  // The first call of a framework's function is slow, so only the user's code counts.
+  const bool is_large_part_of_a_step = steady.steps == 1 &&
+                                       cause.activity.doing == Doing::kUserCode &&
+                                       share_of_ns * double(idle.ns) >= policy::kUnnamedIdleShare;
   if (!is_enough(recurrence.recurring_ns) && !is_large_part_of_a_step) return WholeOf(idle);
   if (!is_enough(recurrence.recurring_ns))
     return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = true, .longest = idle.longest}};
@@ -248,6 +292,9 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   // If the host launches each op too late, that is the cause, whatever it does in between.
   if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait)
     return DeviceGapVerdict::kUnseen;
+  // A CPU runs programs on the threads that launch them.
+  if (of.device.time.device.starts_with("CPU") && activity.doing == Doing::kExecute)
+    return DeviceGapVerdict::kUnnamed;
   const bool unnamed =
       cause.wait == GapWait::kUnknown && activity.doing == Doing::kUserCode && activity.in_step;
   return unnamed && share < policy::kUnnamedIdleShare ? DeviceGapVerdict::kUnnamed
@@ -329,10 +376,13 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
            LaunchesIn(of.run, of.device.time.process_id, activity.scope));
   }
   XP_TRY(NameCalls(of, cause, part, figures));
+  // In a single step, only code that has a name can be judged.
+  if (figures.recurs() && figures.is_only_step && figures.is_one_gap && figures.in_step &&
+      figures.calls.front().empty())
+    figures.verdict = DeviceGapVerdict::kUnnamed;
   if (activity.doing == Doing::kUserCode) {
-    XP_TRY(figures.fetches,
-           FetchesBefore(of.run, of.device.time.process_id,
-                         std::span(part.longest).first(figures.parts_ns.size())));
+    XP_TRY(figures.fetches, FetchesBefore(of.run, of.device.time.process_id,
+                                          std::span(part.longest).first(figures.parts_ns.size())));
   }
   return figures;
 }
@@ -404,7 +454,8 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
                          .settings = *settings,
                          .steady = SteadyTimeOf(device, *steps, compiling),
                          .all_devices = AllDevices(devices)};
-  for (const auto& [cause, idle] : Gather(std::move(idle_by_cause.causes), of.steady)) {
+  for (const auto& [cause, idle] :
+       Gather(MergeLateLaunches(std::move(idle_by_cause.causes)), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;
     const bool may_recur =
         !CapturesFault(of.settings, cause, idle, ScopeText(run, cause.activity)) &&

@@ -33,7 +33,7 @@ enum class DeviceGapVerdict : uint8_t {
   kPattern,          // It recurs, so a change of the program helps.
   kOnce,             // It happened in a few places of the run only.
   kUnseen,           // Nothing was recorded meanwhile, so nobody can say what to change.
-  kUnnamed,          // Only the step is known in which the host ran code, and it is a small part.
+  kUnnamed,          // Nothing names the code that the host ran, or it is the device's own work.
   kCapturesGraph,    // The host recorded a CUDA graph, which runs nothing on the device.
   kPricedElsewhere,  // Another finding is about the same cause and has its price.
   // The settings of the capture explain it:
@@ -82,7 +82,7 @@ struct DeviceGapFigures {
   SourcePlace line_before, line_after;
 
   bool recurs() const { return verdict == DeviceGapVerdict::kPattern; }
-  FetchesBeforeGaps fetches;      // fetches from the device, before the gaps in Finding::evidence
+  FetchesBeforeGaps fetches;  // fetches from the device, before the gaps in Finding::evidence
 };
 
 // Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.

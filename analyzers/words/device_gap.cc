@@ -292,7 +292,9 @@ std::string Why(const DeviceGapFigures& figures) {
     case DeviceGapVerdict::kUnseen:
       return Between(figures);
     case DeviceGapVerdict::kUnnamed:
-      return "No scope or line says what the host did.";
+      return figures.doing == Doing::kExecute
+                 ? "A CPU runs programs on the host's own threads, so launching them is part of running them."
+                 : "No scope or line says what the host did.";
     case DeviceGapVerdict::kPricedElsewhere:
       return "The device idles because of this; what it costs is a finding of its own if it matters.";
     case DeviceGapVerdict::kPythonTracer:
