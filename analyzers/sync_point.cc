@@ -69,6 +69,7 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
                                                       .nodes = cut.nodes,
                                                       .waits_measured = cut.waits_measured,
                                                       .again_ns = cut.again_ns,
+                                                      .is_limited = cut.lost < 1,
                                                       .may_be_fallback = may_be_fallback});
   return finding;
 }

@@ -24,6 +24,7 @@ struct EarlyReadFigures {
   int64_t waits_measured = 0;     // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if known.
   std::optional<int64_t> again_ns;
+  bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
 };
 

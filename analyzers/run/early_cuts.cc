@@ -8,8 +8,11 @@
 #include <tuple>
 
 #include "analyzers/run/repeated_work.h"
+#include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
+#include "analyzers/run/tables.h"
 #include "core/base/whole.h"
+#include "profiler/store/cut_kind.h"
 
 namespace xlaprof {
 namespace {
@@ -275,6 +278,38 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   return out;
 }
 
+// Limits the costs of the cuts: what is left of the run without compilations and without the
+// device's work on the steps' own graphs.
+absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
+  double wanted_ns = 0;
+  for (const EarlyCut& cut : cuts.cuts) wanted_ns += double(cut.cost_ns().value_or(0));
+  if (wanted_ns <= 0) return absl::OkStatus();
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::map<int64_t, double> left_ns;  // by process
+  for (const auto& [process_id, ns] : times->by_process) left_ns[process_id] = double(ns);
+  for (const CompileRow& row : compiles->rows) {
+    if (row.ts_ns)
+      left_ns[row.process_id.value_or(0)] -= double(row.dur_ns.value_or(0) + row.trace_ns.value_or(0));
+  }
+  // Devices work at the same time, so the busiest of each process counts.
+  std::map<std::pair<int64_t, OptText>, double> own_ns;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.cause && EndsStep(*row.cause))
+      own_ns[{row.process_id.value_or(0), row.device}] += double(row.dur_ns.value_or(0));
+  }
+  std::map<int64_t, double> busiest_ns;
+  for (const auto& [key, ns] : own_ns)
+    busiest_ns[key.first] = std::max(busiest_ns[key.first], ns);
+  double limit_ns = 0;
+  for (const auto& [process_id, ns] : left_ns)
+    limit_ns += std::max(0.0, ns - busiest_ns[process_id]);
+  if (limit_ns <= 0 || limit_ns >= wanted_ns) return absl::OkStatus();
+  for (EarlyCut& cut : cuts.cuts) cut.lost = limit_ns / wanted_ns;
+  return absl::OkStatus();
+}
+
 // Sets the ops of a slice's cuts. Counters cover the whole run, so only the whole run shows which
 // cut is an op's.
 void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
@@ -304,8 +339,14 @@ void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
 
 }  // namespace
 
+std::optional<int64_t> EarlyCut::cost_ns() const {
+  if (!wait_ns) return {};
+  return Whole(lost * double(*wait_ns + again_ns.value_or(0)));
+}
+
 absl::StatusOr<EarlyCuts> EarlyCuts::Of(const Run& run) {
   XP_TRY(EarlyCuts out, Find(run, ""));
+  XP_TRY(LimitCosts(run, out));
   if (!run.slice().is_part_of_time()) return out;
   XP_TRY(const EarlyCuts whole, Find(run, "main."));
   NameOps(whole, out);

@@ -27,11 +27,11 @@ struct EarlyCut {
   // Time of these executions on the device for nodes that run again at the step mark, if it is known
   // which do.
   std::optional<int64_t> again_ns;
-  // Returns the time that the host was blocked, and the time of the nodes that ran twice.
-  std::optional<int64_t> cost_ns() const {
-    if (!wait_ns) return {};
-    return *wait_ns + again_ns.value_or(0);
-  }
+  // The part of these times that is lost. The device's work on the steps' own graphs takes its time
+  // with or without the cuts, and the host may be blocked meanwhile.
+  double lost = 1;
+  // Returns the time that the host was blocked and of the nodes that ran twice, as far as it is lost.
+  std::optional<int64_t> cost_ns() const;
   std::string op;       // the op without lowering that cut here; "" if it was a read, or unknown
   bool likely = false;  // `op` is the only candidate, but no count proves it
 };

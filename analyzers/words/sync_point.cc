@@ -56,6 +56,8 @@ std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   if (figures.again_ns)
     note += fmt::format(", and {} for nodes that run again at the step mark",
                         DurationText(*figures.again_ns));
+  if (figures.is_limited)
+    note += "; without these reads, the device's own work would take the rest";
   return note;
 }
 
@@ -91,7 +93,7 @@ Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework fra
       .cost_note = CostNote(figures, finding),
       .saving_note =
           finding.saving_ns
-              ? "the host no longer waits, and the nodes run once; half of it if the device limits the step"
+              ? "the host no longer waits, and the nodes run once"
               : "",
       .advice = Advice(figures, framework)};
 }
