@@ -402,7 +402,10 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
                                   const IdleOfCause& idle, const IdlePart& part) {
   XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle, part));
   Finding finding{.count = part.gaps, .cost_ns = part.ns};
-  if (figures.recurs()) finding.severity = Severity::kWarning;
+  if (figures.recurs()) {
+    finding.severity = Severity::kWarning;
+    finding.saving_ns = part.ns;
+  }
   XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);

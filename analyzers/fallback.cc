@@ -111,6 +111,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   finding.evidence.push_back({.table = "fallback"});
   FallbackOpFigures figures = FiguresOf(op, cuts, cut);
   SetCost(cut, transfers, copies, figures, finding);
+  if (finding.severity != Severity::kInfo) finding.saving_ns = finding.cost_ns;
   finding.figures = FallbackFigures(std::move(figures));
   return finding;
 }

@@ -152,6 +152,7 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
                   .count = worst->waited_steps,
                   .per_step = double(worst->waited_steps) / double(worst->steps),
                   .cost_ns = worst->wait_ns};
+  if (repeats) finding.saving_ns = worst->wait_ns;
   finding.reason = Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
                                                                            : ReasonType::kModerate};
   XP_TRY(finding.subject, SubjectOf(run, *worst));

@@ -377,6 +377,7 @@ Words SayDeviceGap(const Finding& finding, Framework framework) {
   return {.title = Title(finding, figures, cause),
           .why = Why(figures),
           .cost_note = CostNote(figures),
+          .saving_note = finding.saving_ns ? "the device works instead of waiting" : "",
           .advice = Advice(figures, cause),
           .evidence = EvidenceLines(finding, figures),
           .tells_share = true,

@@ -174,12 +174,14 @@ std::vector<std::string> EvidenceLines(const FallbackOpFigures& figures, const F
 }
 
 Words Say(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
-  return {.title = fmt::format("{} runs on the CPU{}", OpOf(finding),
-                               HowOften(finding.count, finding.per_step)),
-          .why = Why(figures),
-          .cost_note = CostNote(figures, finding),
-          .advice = Advice(figures, finding, framework),
-          .evidence = EvidenceLines(figures, finding)};
+  return {
+      .title = fmt::format("{} runs on the CPU{}", OpOf(finding),
+                           HowOften(finding.count, finding.per_step)),
+      .why = Why(figures),
+      .cost_note = CostNote(figures, finding),
+      .saving_note = finding.saving_ns ? "the op runs on the device, in the step's own graph" : "",
+      .advice = Advice(figures, finding, framework),
+      .evidence = EvidenceLines(figures, finding)};
 }
 
 // Calls of ops that torch_xla does not name.

@@ -66,6 +66,7 @@ Words SayInputBound(const Finding& finding, Framework framework) {
   return {.title = Title(finding, figures),
           .why = Why(figures),
           .cost_note = CostNote(figures),
+          .saving_note = finding.saving_ns ? "the steps no longer wait, if loading keeps up" : "",
           .advice = Advice(figures, framework),
           .evidence = EvidenceLines(finding, figures),
           .tells_share = true};
