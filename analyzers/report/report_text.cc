@@ -9,6 +9,7 @@
 #include "analyzers/report/report_layout.h"
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/source_quote.h"
+#include "analyzers/report/verdict.h"
 #include "core/base/escape.h"
 
 namespace xlaprof {

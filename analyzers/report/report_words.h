@@ -24,12 +24,6 @@ class SourceNames {
 };
 
 std::string HeadText(const Report& report, const SourceNames& names);  // one line about the input
-// The meaning of a report without a warning.
-struct Verdict {
-  bool judged = false;  // the analyzers had something to analyse
-  std::string text;
-};
-Verdict VerdictWithoutWarnings(const Report& report);
 std::string SliceText(const Report& report);      // "" if the whole run was analysed
 std::string ProcessesText(const Report& report);  // for --process; "" if there is only one
 // Returns "trainer (pid 12): 1,024 events of 2 threads, ...".
@@ -87,12 +81,5 @@ std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns);
 bool IsAboutCapture(const Finding& finding);
 // Returns the setting that such a finding is about, or null.
 const SettingRow* SettingOf(const Report& report, const Finding& finding);
-
-// The checks that these files allow, or that found something. `why` says in plain words why the others were not made.
-struct Checks {
-  std::vector<const Analyzer*> made, not_made;
-  std::string why;
-};
-Checks ChecksOf(const Summary& summary, const Findings& findings);
 
 }  // namespace xlaprof

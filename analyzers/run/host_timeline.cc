@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzers/run/activity_segments.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/launches.h"
 #include "analyzers/run/runtime_calls.h"
@@ -290,45 +291,6 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   return others;
 }
 
-// Appends a segment, unless it is empty.
-void AppendSegment(Interval time, const Activity& activity, std::vector<ActivitySegment>* to) {
-  if (time.length_ns() > 0) to->push_back({time, activity});
-}
-
-// Replaces the parts of `segments` in which the leading thread shows nothing by what `helper`,
-// another thread, does meanwhile; with `over_user_code`, also the parts in which it only shows the
-// user's code. The leading thread's scope stays if the helper is in none.
-void Overlay(const std::vector<ActivitySegment>& helper, bool over_user_code,
-             std::vector<ActivitySegment>* segments) {
-  std::vector<ActivitySegment> out;
-  size_t h = 0;
-  // Adds a part of the leading thread, in which `base` is its activity.
-  const auto add = [&](Interval part, const Activity& base) {
-    int64_t at = part.begin_ns;
-    const bool waits =
-        base.doing == Doing::kNothing || (over_user_code && base.doing == Doing::kUserCode);
-    while (h < helper.size() && helper[h].time.end_ns <= at) ++h;
-    for (size_t i = h; waits && i < helper.size() && helper[i].time.begin_ns < part.end_ns; ++i) {
-      const Interval both{std::max(at, helper[i].time.begin_ns),
-                          std::min(part.end_ns, helper[i].time.end_ns)};
-      if (base.doing != Doing::kNothing) AppendSegment({at, both.begin_ns}, base, &out);
-      Activity activity = helper[i].activity;
-      if (activity.scope == 0) activity.scope = base.scope, activity.in_step = base.in_step;
-      AppendSegment(both, activity, &out);
-      at = both.end_ns;
-    }
-    if (base.doing != Doing::kNothing) AppendSegment({at, part.end_ns}, base, &out);
-  };
-  int64_t free_from = INT64_MIN;
-  for (const ActivitySegment& segment : *segments) {
-    if (segment.time.begin_ns > free_from) add({free_from, segment.time.begin_ns}, Activity());
-    add(segment.time, segment.activity);
-    free_from = segment.time.end_ns;
-  }
-  if (free_from < INT64_MAX) add({free_from, INT64_MAX}, Activity());
-  *segments = std::move(out);
-}
-
 // Reads the times in which an uploading thread waits for the loader and then uploads what it got.
 absl::StatusOr<std::vector<Interval>> ReadDeliveries(const Store& store, const Categories& is,
                                                      std::vector<int64_t> tracks) {
@@ -379,30 +341,6 @@ std::vector<Interval> WaitsForDeliveries(const std::vector<Interval>& deliveries
     if (begin_ns < delivery.end_ns) waits.push_back({begin_ns, delivery.end_ns});
   }
   return waits;
-}
-
-// Adds segments of `doing` where `intervals` are not covered by `segments`.
-void Fill(const std::vector<Interval>& intervals, Doing doing,
-          std::vector<ActivitySegment>* segments) {
-  if (intervals.empty()) return;
-  std::vector<ActivitySegment> filled;
-  size_t k = 0;
-  for (const Interval& interval : intervals) {
-    int64_t at = interval.begin_ns;
-    while (k < segments->size() && (*segments)[k].time.end_ns <= at)
-      filled.push_back((*segments)[k++]);
-    while (at < interval.end_ns) {
-      const int64_t free_until = k < segments->size()
-                                     ? std::min(interval.end_ns, (*segments)[k].time.begin_ns)
-                                     : interval.end_ns;
-      if (free_until > at) filled.push_back({{at, free_until}, {.doing = doing}});
-      if (k >= segments->size() || (*segments)[k].time.begin_ns >= interval.end_ns) break;
-      at = (*segments)[k].time.end_ns;
-      filled.push_back((*segments)[k++]);
-    }
-  }
-  filled.insert(filled.end(), segments->begin() + int64_t(k), segments->end());
-  *segments = std::move(filled);
 }
 
 }  // namespace
@@ -456,19 +394,19 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
     XP_TRY(SweepThread(store, is, helper, &segments));
     // In eager PyTorch, the leading thread waits while autograd's thread computes gradients. XLA's
     // threads run what the leading thread has queued, so it goes on with the user's code.
-    Overlay(segments, is_eager, &timeline.segments_);
+    OverlayActivities(segments, is_eager, &timeline.segments_);
   }
 
   // If these threads show nothing, others may: they compile, or load between two steps.
   std::erase(tracks, leader.track_id);
   const bool marked = leader.has.steps > 0;
   XP_TRY(Others others, ReadOthers(store, is, tracks, marked));
-  Fill(others.compiling, Doing::kCompile, &timeline.segments_);
+  FillActivity(others.compiling, Doing::kCompile, &timeline.segments_);
   if (!marked) {
     XP_TRY(const std::vector<Interval> deliveries, ReadDeliveries(store, is, std::move(tracks)));
     others.loading = WaitsForDeliveries(deliveries, timeline.segments_);
   }
-  Fill(others.loading, Doing::kInput, &timeline.segments_);
+  FillActivity(others.loading, Doing::kInput, &timeline.segments_);
   return timeline;
 }
 

@@ -1,6 +1,7 @@
 #include "analyzers/report/summary.h"
 
 #include "analyzers/report/report_words.h"
+#include "analyzers/report/verdict.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

@@ -1,0 +1,83 @@
+#include "analyzers/report/verdict.h"
+
+#include <algorithm>
+
+#include "analyzers/report/report_words.h"
+#include "profiler/store/issue_codes.h"
+
+namespace xlaprof {
+
+Verdict VerdictWithoutWarnings(const Report& report) {
+  const Summary& s = report.summary;
+  Verdict verdict;
+  verdict.judged = s.steps.value_or(0) + s.compile_count.value_or(0) +
+                           s.execution_count.value_or(0) + s.transfer_count.value_or(0) +
+                           s.fallback_count.value_or(0) >
+                       0 ||
+                   s.compile_ns.value_or(0) > 0 || s.execute_ns.value_or(0) > 0 ||
+                   !s.devices.empty() || !std::ranges::all_of(report.findings, IsAboutCapture);
+  const auto open = std::ranges::find_if(
+      report.findings, [](const Finding& finding) { return finding.words.is_open_question; });
+  if (!verdict.judged)
+    verdict.text = "Too little was read to judge: no compilation, execution, transfer or step.";
+  else if (open != report.findings.end())
+    verdict.text =
+        fmt::format("No check gave a warning, but one question is open: {}.", open->words.title);
+  else
+    verdict.text = "Nothing found that needs fixing: no check gave a warning.";
+  constexpr std::string_view kLost[] = {issue_codes::kCutFile, issue_codes::kDamagedCoding,
+                                        issue_codes::kUnreadableFile, issue_codes::kInvalidJson};
+  const bool lost = std::ranges::any_of(report.issues, [&](const ReportIssue& issue) {
+    return std::ranges::find(kLost, issue.code) != std::end(kLost);
+  });
+  if (lost)
+    verdict.text +=
+        " Part of the input could not be read (see the end), and the missing part may hold more findings.";
+  return verdict;
+}
+
+Checks ChecksOf(const Summary& summary, const Findings& findings) {
+  const bool timeline = summary.wall_ns.has_value(), devices = !summary.devices.empty(),
+             steps = summary.timed_steps.value_or(0) > 0;
+  auto can = [&](Needs needs) {
+    switch (needs) {
+      case Needs::kNothing:
+        return true;
+      case Needs::kReads:
+        return timeline || summary.shows_reads;
+      case Needs::kDevices:
+        return devices;
+      case Needs::kStepPeriods:
+        return timeline && (steps || summary.has_step_periods);
+      case Needs::kTimedStepsOrTracing:
+        return (timeline && steps) || summary.tracing_ns.has_value();
+      case Needs::kTimelineOrCompileTimes:
+        return timeline || summary.compile_ns.has_value();
+      case Needs::kTimelineOrExecuteTimes:
+        return timeline || summary.execute_ns.has_value();
+      case Needs::kOptimizedPrograms:
+        return devices && summary.optimized_programs;
+    }
+    return true;
+  };
+  // A check that found something was made, for example from XLA's alarms.
+  auto found = [&](const Analyzer* analyzer) {
+    return std::ranges::any_of(
+        findings, [&](const Finding& finding) { return finding.analyzer == analyzer; });
+  };
+  Checks checks;
+  for (const Analyzer* analyzer : AllAnalyzers()) {
+    if (can(analyzer->needs) || found(analyzer)) {
+      checks.made.push_back(analyzer);
+    } else if (analyzer->needs != Needs::kOptimizedPrograms) {
+      checks.not_made.push_back(analyzer);
+    }
+  }
+  checks.why = !timeline ? "no timeline in these files"
+               : devices ? "no step has times"
+               : steps   ? "no work of a device has times"
+                         : "no step and no work of a device has times";
+  return checks;
+}
+
+}  // namespace xlaprof
