@@ -284,8 +284,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   if (auto fault = CapturesFault(of.settings, cause, idle, scope)) return *fault;
   const Activity& activity = cause.activity;
   if (activity.doing == Doing::kCapture) return DeviceGapVerdict::kCapturesGraph;
-  if (activity.doing == Doing::kCompile || activity.doing == Doing::kInput)
-    return DeviceGapVerdict::kPricedElsewhere;
+  if (IsExplained(activity.doing)) return DeviceGapVerdict::kPricedElsewhere;
   if (!part.recurs) return DeviceGapVerdict::kOnce;
   if (cause.wait == GapWait::kLaunch || cause.wait == GapWait::kKernelWait)
     return DeviceGapVerdict::kPattern;
