@@ -67,6 +67,7 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
   finding.figures = SyncPointFigures(EarlyReadFigures{.value = ValueOf(cut),
                                                       .shape = cut.shape,
                                                       .nodes = cut.nodes,
+                                                      .graphs = cut.graphs,
                                                       .waits_measured = cut.waits_measured,
                                                       .again_ns = cut.again_ns,
                                                       .is_limited = cut.lost < 1,

@@ -21,6 +21,7 @@ struct EarlyReadFigures {
   ReadValue value = ReadValue::kUnknown;
   std::optional<XlaShape> shape;  // shape of the first value that was read
   std::optional<int64_t> nodes;   // size of the largest graph that a read evaluated
+  int64_t graphs = 0;             // different graphs that the reads evaluated
   int64_t waits_measured = 0;     // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if known.
   std::optional<int64_t> again_ns;

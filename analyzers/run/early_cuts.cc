@@ -91,6 +91,7 @@ absl::Status Describe(const Store& store, const RepeatedWork& repeated,
     if (row.device_ns && again)
       cut.again_ns = cut.again_ns.value_or(0) + Whole(*again * double(*row.device_ns));
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
+    ++cut.graphs;
     XP_TRY(std::vector<XlaShape> shapes, ResultShapes(store, *row.graph_id, row.hash));
     for (const XlaShape& shape : shapes) {
       if (!cut.shape) cut.shape = shape;
@@ -291,7 +292,8 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
   for (const auto& [process_id, ns] : times->by_process) left_ns[process_id] = double(ns);
   for (const CompileRow& row : compiles->rows) {
     if (row.ts_ns)
-      left_ns[row.process_id.value_or(0)] -= double(row.dur_ns.value_or(0) + row.trace_ns.value_or(0));
+      left_ns[row.process_id.value_or(0)] -=
+          double(row.dur_ns.value_or(0) + row.trace_ns.value_or(0));
   }
   // Devices work at the same time, so the busiest of each process counts.
   std::map<std::pair<int64_t, OptText>, double> own_ns;
@@ -300,8 +302,7 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
       own_ns[{row.process_id.value_or(0), row.device}] += double(row.dur_ns.value_or(0));
   }
   std::map<int64_t, double> busiest_ns;
-  for (const auto& [key, ns] : own_ns)
-    busiest_ns[key.first] = std::max(busiest_ns[key.first], ns);
+  for (const auto& [key, ns] : own_ns) busiest_ns[key.first] = std::max(busiest_ns[key.first], ns);
   double limit_ns = 0;
   for (const auto& [process_id, ns] : left_ns)
     limit_ns += std::max(0.0, ns - busiest_ns[process_id]);

@@ -22,6 +22,7 @@ struct EarlyCut {
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // the value read
   std::optional<XlaShape> shape;   // shape of the first result, for example pred[32]
   std::optional<int64_t> nodes;    // size of the largest graph that was evaluated early
+  int64_t graphs = 0;              // different graphs that were evaluated here
   std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
   int64_t waits_measured = 0;      // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if it is known

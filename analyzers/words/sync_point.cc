@@ -46,6 +46,21 @@ std::string Why(const EarlyReadFigures& figures) {
       CountText(*figures.nodes));
 }
 
+// Returns which reads cannot be told apart, and how to get their lines; "" if the line is known.
+std::string Indistinct(const EarlyReadFigures& figures, const Finding& finding,
+                       Framework framework) {
+  if (finding.subject.file) return "";
+  std::string text;
+  if (figures.graphs > 1)
+    text = fmt::format(
+        " They evaluate {} different graphs, so there are several reads here, which this capture cannot tell apart.",
+        figures.graphs);
+  if (framework == Framework::kPytorchXla)
+    text +=
+        " To see the lines, run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
+  return text;
+}
+
 std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   const int64_t reads = finding.count.value_or(0);
   if (!finding.cost_ns) return "not measured, because no profile covers these reads";
@@ -89,12 +104,9 @@ std::string Advice(const EarlyReadFigures& figures, Framework framework) {
 Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
   return {
       .title = Title(figures, finding, framework),
-      .why = Why(figures),
+      .why = Why(figures) + Indistinct(figures, finding, framework),
       .cost_note = CostNote(figures, finding),
-      .saving_note =
-          finding.saving_ns
-              ? "the host no longer waits, and the nodes run once"
-              : "",
+      .saving_note = finding.saving_ns ? "the host no longer waits, and the nodes run once" : "",
       .advice = Advice(figures, framework)};
 }
 

@@ -11,6 +11,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+TEST(SyncPointWords, ReadsWithoutALineMayBeSeveral) {
+  const auto why = [](const Subject& subject, int64_t graphs) {
+    Finding finding{.subject = subject, .count = 120};
+    finding.figures = SyncPointFigures(EarlyReadFigures{.graphs = graphs});
+    return SaySyncPoint(finding, Framework::kPytorchXla).why;
+  };
+  EXPECT_NE(why({}, 2).find("They evaluate 2 different graphs"), std::string::npos);
+  EXPECT_EQ(why({}, 1).find("different graphs"), std::string::npos);
+  EXPECT_NE(why({}, 1).find("PT_XLA_DEBUG_LEVEL=2"), std::string::npos);
+  EXPECT_EQ(why({.file = "/x/train.py", .line = 3}, 2).find("PT_XLA"), std::string::npos);
+}
+
 TEST(SyncPointWords, AReadIsNamedAsInTheProgramsLanguage) {
   Finding finding{.count = 12, .per_step = 1};
   finding.figures = SyncPointFigures(
