@@ -158,6 +158,12 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return IsOf(effect, recompilation) && HasReason(effect, ReasonType::kNoStepMark);
       },
       [](const Finding& cause, const Finding&) { return IsOf(cause, missing_step_mark); });
+  // It also makes each read evaluate all steps before it.
+  linker.Link([](const Finding& effect) { return IsOf(effect, sync_point); },
+              [](const Finding& cause, const Finding& effect) {
+                return IsOf(cause, missing_step_mark) && cause.severity != Severity::kInfo &&
+                       cause.subject.file && cause.subject.place() == effect.subject.place();
+              });
   XP_TRY(LinkMasks(run, linker));
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },

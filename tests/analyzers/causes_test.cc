@@ -108,6 +108,19 @@ TEST(Causes, AMissingStepMarkExplainsGraphsThatGrow) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
 }
 
+TEST(Causes, AMissingStepMarkExplainsTheReadsThatEvaluateEverything) {
+  TimedRun run;
+  const Subject line{.file = "/x/train.py", .line = 7};
+  Findings findings{{.analyzer = &sync_point, .subject = line, .cost_ns = 283},
+                    {.analyzer = &missing_step_mark,
+                     .severity = Severity::kWarning,
+                     .subject = line,
+                     .cost_ns = 407},
+                    {.analyzer = &sync_point, .subject = {.file = "/x/train.py", .line = 9}}};
+  EXPECT_THAT(Link(run, findings),
+              testing::ElementsAre(std::optional<size_t>(1), std::nullopt, std::nullopt));
+}
+
 TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
   // A fallback (43) changes sizes (two recompiles, 60 and 20), which leave the device idle (70).
   Findings findings{Gap(ReasonType::kCompile, 70), Recompile(ReasonType::kShapeChange, 20),
