@@ -81,11 +81,10 @@ class MaskEvidence {
   std::map<std::string, std::vector<const FallbackRow*>> calls_;  // those with a place in the order
 };
 
-// Finds the links of one run. `Explain` is called for each possible link; the first that holds
-// stays.
+// Finds the links of one run. A finding keeps the first link that holds.
 class Linker {
  public:
-  explicit Linker(Findings& findings) : findings_(findings), links_(findings.size()) {}
+  explicit Linker(const Findings& findings) : findings_(findings), links_(findings.size()) {}
 
   // Links each finding that `is_effect` accepts to the most expensive one that `explains` accepts.
   template <class IsEffect, class Explains>
@@ -114,7 +113,7 @@ class Linker {
     return false;
   }
 
-  Findings& findings_;
+  const Findings& findings_;
   CauseLinks links_;
 };
 

@@ -1,9 +1,9 @@
 // Finds idle time of a device between executions, and what the host did meanwhile. Gaps are summed
 // and compared with the time in which they lie, because a device that idles 30 us before each of a
 // million kernels is as slow as one that idles once for 30 s. There is one finding per activity of
-// the host and user scope, and one more if some of its gaps do not recur. If kernels are joined with the calls that launch them, it also says
-// whether the host was late (host_wait), the launch itself took that long (launch), or the work
-// waited in the queue (kernel_wait).
+// the host and user scope, and one more if some of its gaps do not recur. If kernels are joined with
+// the calls that launch them, it also says whether the host was late (host_wait), the launch itself
+// took that long (launch), or the work waited in the queue (kernel_wait).
 #include "analyzers/device_gap.h"
 
 #include <algorithm>
@@ -224,8 +224,9 @@ struct IdlePart {
   std::vector<std::pair<int64_t, Interval>> longest;  // as in IdleOfCause
 };
 
-std::vector<IdlePart> WholeOf(const IdleOfCause& idle) {
-  return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = false, .longest = idle.longest}};
+// Returns all idle time of a cause as one part.
+std::vector<IdlePart> WholeOf(const IdleOfCause& idle, bool recurs) {
+  return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = recurs, .longest = idle.longest}};
 }
 
 // Returns whether the host's activity explains the idle time, however often it recurs.
@@ -246,9 +247,7 @@ std::vector<IdlePart> PartsOf(const SteadyTime& steady, const IdleCause& cause,
   const bool is_large_part_of_a_step = steady.steps == 1 &&
                                        cause.activity.doing == Doing::kUserCode &&
                                        share_of_ns * double(idle.ns) >= policy::kUnnamedIdleShare;
-  if (!is_enough(recurrence.recurring_ns) && !is_large_part_of_a_step) return WholeOf(idle);
-  if (!is_enough(recurrence.recurring_ns))
-    return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = true, .longest = idle.longest}};
+  if (!is_enough(recurrence.recurring_ns)) return WholeOf(idle, is_large_part_of_a_step);
   const size_t once = recurrence.once.size();
   std::vector<IdlePart> out{
       {.ns = idle.ns - recurrence.once_ns,
@@ -462,8 +461,8 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
     const bool may_recur =
         !CapturesFault(of.settings, cause, idle, ScopeText(run, cause.activity)) &&
         !IsExplained(cause.activity.doing);
-    for (const IdlePart& part :
-         may_recur ? PartsOf(of.steady, cause, idle, idle_by_cause.parts) : WholeOf(idle)) {
+    for (const IdlePart& part : may_recur ? PartsOf(of.steady, cause, idle, idle_by_cause.parts)
+                                          : WholeOf(idle, /*recurs=*/false)) {
       XP_TRY(Finding finding, FindingOf(of, cause, idle, part));
       findings.push_back(std::move(finding));
     }

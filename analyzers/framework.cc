@@ -6,6 +6,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
+#include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -45,16 +46,20 @@ Framework FrameworkOfProgram(std::string_view name) {
   return Framework::kUnknown;
 }
 
-// Returns the framework of most programs that a profile or a dump names. A profile may have programs
-// only as events on a device.
-Framework FrameworkOfPrograms(const Graphs& graphs, const Contents& contents) {
+// Returns the framework of most programs that a profile or a dump names. A profile may name them only
+// in the host's calls.
+absl::StatusOr<Framework> FrameworkOfPrograms(const Run& run) {
   std::map<Framework, int64_t> programs;
   const auto add = [&](std::string_view name) {
     const Framework framework = FrameworkOfProgram(name);
     if (framework != Framework::kUnknown) ++programs[framework];
   };
-  for (const auto& [id, graph] : graphs.by_id) add(graph.name.value_or(""));
-  if (programs.empty()) std::ranges::for_each(contents.jax_calls, add);
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  for (const auto& [id, graph] : graphs->by_id) add(graph.name.value_or(""));
+  if (programs.empty()) {
+    XP_TRY(const JaxCalls* calls, run.Get<JaxCalls>());
+    std::ranges::for_each(calls->names, add);
+  }
   const auto most =
       std::ranges::max_element(programs, {}, [](const auto& of) { return of.second; });
   return most == programs.end() ? Framework::kUnknown : most->first;
@@ -75,10 +80,9 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
     if (written_by.contains(framework)) return framework;
   }
   if (!lines_are_cpp && written_by == std::set{Framework::kCpp}) return Framework::kCpp;
-  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
-  XP_TRY(const Contents* contents, run.Get<Contents>());
-  const Framework of_programs = FrameworkOfPrograms(*graphs, *contents);
+  XP_TRY(const Framework of_programs, FrameworkOfPrograms(run));
   if (of_programs != Framework::kUnknown) return of_programs;
+  XP_TRY(const Contents* contents, run.Get<Contents>());
   return contents->has_torch_ops ? Framework::kPytorch : Framework::kUnknown;
 }
 

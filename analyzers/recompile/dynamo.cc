@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostRecompileRows = 32;  // rows that a finding cites
 
-// What the log reports about one function.
+// Holds what the log reports about one function.
 struct FunctionRecompiles {
   std::vector<int64_t> rows;
   int64_t recompiles = 0;  // lines about single recompilations

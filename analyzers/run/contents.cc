@@ -28,9 +28,6 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
          store.One<std::string>("SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
                                 "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
                                 "'%SingleProcess%' DESC LIMIT 1"));
-  XP_TRY(contents.jax_calls,
-         store.Collect("SELECT text FROM string WHERE text LIKE 'PjitFunction(%' LIMIT 4",
-                       [](std::string text) { return text; }));
   // Categories of PyTorch's profiler. Before torch 1.11, everything on the host is an Operator.
   contents.has_torch_ops = store.Find("cpu_op") != 0 || store.Find("Operator") != 0;
   XP_TRY(contents.settings, run.Rows<SettingRow>("GROUP BY name ORDER BY name"));

@@ -21,9 +21,8 @@ struct Contents {
     int64_t line = 1, count = 0;
   };
   std::optional<Notice> runs_on_cpu;
-  OptText data_loader;                 // the DataLoader's iterator, as named by PyTorch's profiler
-  bool has_torch_ops = false;          // PyTorch's own profiler recorded operations
-  std::vector<std::string> jax_calls;  // a few calls of jitted functions, as JAX names them
+  OptText data_loader;         // the DataLoader's iterator, as named by PyTorch's profiler
+  bool has_torch_ops = false;  // PyTorch's own profiler recorded operations
 
   // Numbers of rows in the whole run.
   int64_t events = 0;

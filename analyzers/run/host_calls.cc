@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/launches.h"
 #include "analyzers/run/tables.h"
-#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -18,15 +18,12 @@ absl::Status EachHostEvent(const Run& run, int64_t process_id, Interval interval
                                 .to_ns = interval.end_ns};
   XP_TRY(options.track_ids, HostThreads(run, process_id));
   if (options.track_ids.empty()) return absl::OkStatus();
-  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), std::move(options)));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return absl::OkStatus();
+  return EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
     for (size_t i = 0; i < batch.size; ++i) {
       if (batch.dur_ns[i] >= 0) fn(batch, i);
     }
-  }
+    return absl::OkStatus();
+  });
 }
 
 Interval TimeOf(const EventBatch& batch, size_t i) {

@@ -7,9 +7,9 @@
 
 #include "analyzers/run/activity_segments.h"
 #include "analyzers/run/contents.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/launches.h"
 #include "analyzers/run/runtime_calls.h"
-#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -86,17 +86,6 @@ Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
     inner.doing = Doing::kRuntime;
   }
   return inner;
-}
-
-template <class Fn>
-absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& fn) {
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return absl::OkStatus();
-    XP_TRY(fn(batch));
-  }
 }
 
 struct Leader {

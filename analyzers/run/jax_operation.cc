@@ -300,4 +300,12 @@ bool IsShortJaxOperation(std::string_view program) {
   return std::ranges::find(kShortOperations, NameOf(program)) != std::end(kShortOperations);
 }
 
+absl::StatusOr<JaxCalls> JaxCalls::Of(const Run& run) {
+  JaxCalls calls;
+  XP_TRY(calls.names,
+         run.store().Collect("SELECT text FROM string WHERE text LIKE 'PjitFunction(%' LIMIT 4",
+                             [](std::string text) { return text; }));
+  return calls;
+}
+
 }  // namespace xlaprof

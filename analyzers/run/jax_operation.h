@@ -5,8 +5,19 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
 
 namespace xlaprof {
+
+// A few calls of jitted functions, as JAX names their events: PjitFunction(step).
+struct JaxCalls {
+  std::vector<std::string> names;
+
+  static absl::StatusOr<JaxCalls> Of(const Run& run);
+};
 
 // Returns the operation in the name of a module or function: convert_element_type for
 // `jit_convert_element_type` (also `jit(…)`, `jit__…`, and until 2022 `primitive_computation_…`).

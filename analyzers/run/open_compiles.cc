@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/tables.h"
-#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -26,6 +26,17 @@ std::string_view ModuleOf(std::string_view name) {
   return module.find_first_of(" ()") == std::string_view::npos ? module : std::string_view();
 }
 
+// Returns the modules in the names of events, by name.
+absl::StatusOr<absl::flat_hash_map<StringId, std::string>> ModulesOfNames(const Store& store) {
+  absl::flat_hash_map<StringId, std::string> modules;
+  XP_TRY(store.Each("SELECT id, text FROM string WHERE text LIKE '% (%)'",
+                    [&](int64_t id, std::string_view name) {
+                      const std::string_view module = ModuleOf(name);
+                      if (!module.empty()) modules[StringId(id)] = module;
+                    }));
+  return modules;
+}
+
 struct Passes {
   absl::flat_hash_set<StringId> names;
   int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
@@ -34,8 +45,9 @@ struct Passes {
 // Collects the passes of each module outside of the compilations that the profile recorded.
 class Collector {
  public:
-  Collector(const Store& store, const std::vector<CompileRow>& compiles)
-      : store_(store), host_(store.Find(TextOf(Category::kHost))) {
+  Collector(StringId host, absl::flat_hash_map<StringId, std::string> module_of,
+            const std::vector<CompileRow>& compiles)
+      : host_(host), module_of_(std::move(module_of)) {
     for (const CompileRow& row : compiles) {
       if (row.ts_ns && row.dur_ns) recorded_.emplace_back(*row.ts_ns, *row.ts_ns + *row.dur_ns);
     }
@@ -48,9 +60,8 @@ class Collector {
       window_begin_ns_ = std::min(window_begin_ns_, begin_ns);
       window_end_ns_ = std::max(window_end_ns_, end_ns);
       if (batch.category[i] != host_) continue;
-      const auto [module, is_new] = module_of_.try_emplace(batch.name[i]);
-      if (is_new) module->second = ModuleOf(store_.Text(batch.name[i]));
-      if (module->second.empty() || IsRecorded(begin_ns, end_ns)) continue;
+      const auto module = module_of_.find(batch.name[i]);
+      if (module == module_of_.end() || IsRecorded(begin_ns, end_ns)) continue;
       Passes& passes = by_module_[module->second];
       passes.names.insert(batch.name[i]);
       passes.begin_ns = std::min(passes.begin_ns, begin_ns);
@@ -80,10 +91,9 @@ class Collector {
     });
   }
 
-  const Store& store_;
   const StringId host_;
   std::vector<std::pair<int64_t, int64_t>> recorded_;
-  absl::flat_hash_map<StringId, std::string> module_of_;
+  const absl::flat_hash_map<StringId, std::string> module_of_;
   absl::flat_hash_map<std::string, Passes> by_module_;
   int64_t window_begin_ns_ = INT64_MAX, window_end_ns_ = INT64_MIN;
 };
@@ -92,8 +102,11 @@ class Collector {
 
 absl::StatusOr<OpenCompiles> OpenCompiles::Of(const Run& run) {
   const Store& store = run.store();
+  // Most profiles have no passes at all. Their events need not be read.
+  XP_TRY(auto module_of, ModulesOfNames(store));
+  if (module_of.size() < kPipelines) return OpenCompiles();
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
-  Collector collector(store, compiles->rows);
+  Collector collector(store.Find(TextOf(Category::kHost)), std::move(module_of), compiles->rows);
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
                                 .track_ids = {},
                                 .from_ns = {},
@@ -101,13 +114,11 @@ absl::StatusOr<OpenCompiles> OpenCompiles::Of(const Run& run) {
   XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread'",
                     [&](int64_t id) { options.track_ids.push_back(id); }));
   if (options.track_ids.empty()) return OpenCompiles();
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return OpenCompiles{collector.Finish()};
+  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
     collector.Take(batch);
-  }
+    return absl::OkStatus();
+  }));
+  return OpenCompiles{collector.Finish()};
 }
 
 }  // namespace xlaprof
