@@ -1,12 +1,14 @@
-// Finds the difference. Two listings are aligned node by node. A node is then an origin if it
-// differs although its inputs have the same shapes. If the shapes of its inputs differ, its own
-// change is a consequence.
+// Implements Diff by aligning two graphs node by node. A changed node is an origin if its inputs
+// have the same shapes in both graphs. Otherwise its change is a consequence.
 #include "analyzers/graph/graph_diff.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <span>
 
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
@@ -73,6 +75,14 @@ Listing MakeListing(const PrintedGraph& graph) {
     }
   }
   return listing;
+}
+
+// Returns the kind of each node, by place.
+std::vector<uint64_t> KindsOf(const Listing& listing) {
+  std::vector<uint64_t> kinds;
+  kinds.reserve(listing.keys.size());
+  for (const AlignKey& key : listing.keys) kinds.push_back(key.kind);
+  return kinds;
 }
 
 class ListingDiff {
@@ -185,7 +195,7 @@ class ListingDiff {
       GraphDifference d{.type = ReasonType::kLiveTensorsChange,
                         .before = fmt::format("{} results", a_.roots),
                         .after = fmt::format("{} results", b_.roots)};
-      SetNode(&d, gone, added, /*last=*/true);
+      SetLastNode(&d, gone, added);
       return d;
     }
     GraphDifference d = OpChange(added, gone);
@@ -193,7 +203,8 @@ class ListingDiff {
     return d;
   }
 
-  // Returns whether the older graph fills tensors with a number that are inputs of the newer one.
+  // Returns whether most new inputs are tensors that the older graph created by filling, as it
+  // creates the state of an optimizer.
   bool MakesState(const std::vector<int>& added, const std::vector<int>& gone) const {
     absl::flat_hash_map<std::string, int64_t> filled;  // by shape
     for (const int place : gone) {
@@ -247,33 +258,24 @@ class ListingDiff {
     return std::nullopt;
   }
 
-  // Returns the change if one graph repeats a part of the other more often, judged by numbers.
+  // Returns the change if one graph repeats a part of the other more often. The repetition is found
+  // by counting ops instead of aligning them.
   std::optional<GraphDifference> RepeatChange(bool longer_is_after,
                                               const std::vector<int>& extra_places) const {
-    const auto kinds = [](const Listing& listing) {
-      std::vector<uint64_t> kinds;
-      for (const AlignKey& key : listing.keys) kinds.push_back(key.kind);
-      return kinds;
-    };
     const std::optional<RepeatCount> count =
-        FindRepeatCount(kinds(longer_is_after ? b_ : a_), kinds(longer_is_after ? a_ : b_));
+        FindRepeatCount(KindsOf(longer_is_after ? b_ : a_), KindsOf(longer_is_after ? a_ : b_));
     if (!count) return std::nullopt;
     GraphDifference d{.type = ReasonType::kLoopCountChange};
     d.before =
         fmt::format("{} times", longer_is_after ? count->shorter_turns : count->longer_turns);
     d.after = fmt::format("{} times", longer_is_after ? count->longer_turns : count->shorter_turns);
+    std::vector<int> first_places;  // of each op
+    absl::flat_hash_set<std::string_view> named;
     for (const int place : extra_places) {
       const GraphNode& node = longer_is_after ? B(place) : A(place);
-      if (IsInput(node) || IsConstant(node) || d.node.find(node.op) != std::string::npos) continue;
-      if (d.node.empty())
-        (longer_is_after ? d.node_index : d.before_index) =
-            (longer_is_after ? b_ : a_).nodes[place];
-      if (d.node.size() > 60) {
-        d.node += ", ...";
-        break;
-      }
-      d.node += (d.node.empty() ? "" : ", ") + node.op;
+      if (named.insert(node.op).second) first_places.push_back(place);
     }
+    NameOps(first_places, longer_is_after, &d);
     return d;
   }
 
@@ -286,9 +288,7 @@ class ListingDiff {
     if (extra_places.empty()) return std::nullopt;
     if (10 * std::min(added.size(), gone.size()) > extra_places.size())
       return RepeatChange(longer_is_after, extra_places);
-    std::vector<uint64_t> ops;
-    ops.reserve(longer.nodes.size());
-    for (const AlignKey& key : longer.keys) ops.push_back(key.kind);
+    const std::vector<uint64_t> ops = KindsOf(longer);
     const auto extra = std::make_unique<bool[]>(ops.size());
     bool computes = false;
     for (int place : extra_places) {
@@ -303,18 +303,26 @@ class ListingDiff {
     const int64_t shorter = loop->shorter_turns, more = loop->longer_turns;
     d.before = fmt::format("{} times", longer_is_after ? shorter : more);
     d.after = fmt::format("{} times", longer_is_after ? more : shorter);
-    for (int k = 0; k < loop->body_length; ++k) {
-      const int place = loop->body_begin + k;
-      const GraphNode& node = longer_is_after ? B(place) : A(place);
+    std::vector<int> body(loop->body_length);
+    std::iota(body.begin(), body.end(), loop->body_begin);
+    NameOps(body, longer_is_after, &d);
+    return d;
+  }
+
+  // Sets the node of a difference to the ops at `places` of one graph, separated by commas. Inputs
+  // and constants are left out, and a long list is cut.
+  void NameOps(std::span<const int> places, bool is_after, GraphDifference* d) const {
+    for (const int place : places) {
+      const GraphNode& node = is_after ? B(place) : A(place);
       if (IsInput(node) || IsConstant(node)) continue;
-      if (d.node.empty()) (longer_is_after ? d.node_index : d.before_index) = longer.nodes[place];
-      if (d.node.size() > 60) {
-        d.node += ", ...";
+      if (d->node.empty())
+        (is_after ? d->node_index : d->before_index) = (is_after ? b_ : a_).nodes[place];
+      if (d->node.size() > 60) {
+        d->node += ", ...";
         break;
       }
-      d.node += (d.node.empty() ? "" : ", ") + node.op;
+      d->node += (d->node.empty() ? "" : ", ") + node.op;
     }
-    return d;
   }
 
   // Returns whether no common node reads an extra one, and each extra node that nothing reads is a
@@ -336,16 +344,16 @@ class ListingDiff {
     return true;
   }
 
-  void SetNode(GraphDifference* d, const std::vector<int>& gone, const std::vector<int>& added,
-               bool last) const {
+  // Sets the node of a difference to the last added node, or to the last removed one if none was
+  // added.
+  void SetLastNode(GraphDifference* d, const std::vector<int>& gone,
+                   const std::vector<int>& added) const {
     if (!added.empty()) {
-      const int place = last ? added.back() : added.front();
-      d->node = B(place).op;
-      d->node_index = b_.nodes[place];
+      d->node = B(added.back()).op;
+      d->node_index = b_.nodes[added.back()];
     } else {
-      const int place = last ? gone.back() : gone.front();
-      d->node = A(place).op;
-      d->before_index = a_.nodes[place];
+      d->node = A(gone.back()).op;
+      d->before_index = a_.nodes[gone.back()];
     }
   }
 
@@ -378,9 +386,9 @@ class ListingDiff {
     return d;
   }
 
-  // Reports a constant_change if a number is a constant in one graph and an input of the other. For
-  // example, 0 and 1 are constants, and other numbers are parameters. A counter that is constant
-  // only in the first step does not count: its first reader is its own update.
+  // Reports a constant_change if a number is a constant in one graph and an input of the other.
+  // torch_xla embeds 0 and 1 as constants and passes other numbers as parameters. A counter that is
+  // constant only in the first step does not count: its first reader is its own update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
     const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
     const std::optional<XlaShape> shape = XlaShape::Parse(B(b).shape);
@@ -411,7 +419,7 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
       DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
   d.resized = shape_a != shape_b;
-  // A text that is not a shape is treated as a tuple, without dimensions and type.
+  // A text that is not a shape is treated as an empty shape.
   const XlaShape parsed_a = XlaShape::Parse(shape_a).value_or(XlaShape()),
                  parsed_b = XlaShape::Parse(shape_b).value_or(XlaShape());
   const bool same_type = parsed_a.element_type() == parsed_b.element_type(),

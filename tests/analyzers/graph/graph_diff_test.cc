@@ -286,6 +286,34 @@ TEST(GraphDiff, APartThatIsRepeatedMoreOftenIsALoop) {
   EXPECT_EQ(TypeOf(Unrolled(5), Unrolled(2)), ReasonType::kLoopCountChange);
 }
 
+// Returns a graph of one or two micro-batches. Both have the same ops, but in another order, so no
+// two copies lie side by side.
+TestNodes MicroBatches(int turns) {
+  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,4]"}};
+  const int kinds = 40;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (int i = 0; i < kinds; ++i) {
+      const int kind = i * (turn == 0 ? 1 : 7) % kinds;
+      const std::string op = kind == 0   ? "aten::view_copy"
+                             : kind == 7 ? "aten::view"
+                                         : fmt::format("aten::op{}", kind);
+      nodes.push_back({.op = op, .shape = "f32[4,4]", .operands = "0"});
+    }
+  }
+  nodes.push_back({.op = "aten::sum", .shape = "f32[]", .operands = "1", .root = 0});
+  return nodes;
+}
+
+TEST(GraphDiff, ARepeatedPartNamesOpsWhoseNamesBeginAlike) {
+  const GraphDiff diff = DiffOf(MicroBatches(1), MicroBatches(2));
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kLoopCountChange);
+  EXPECT_EQ(diff.origins[0].before, "1 times");
+  EXPECT_EQ(diff.origins[0].after, "2 times");
+  EXPECT_EQ(diff.origins[0].node,
+            "aten::view_copy, aten::view, aten::op14, aten::op21, aten::op28, ...");
+}
+
 TEST(GraphDiff, AddingAnOpOnceIsNoLoop) {
   TestNodes after = Unrolled(3);
   after.back() = {.op = "aten::relu", .shape = "f32[4,4]", .operands = "7"};
