@@ -48,19 +48,20 @@ Listing MakeListing(const PrintedGraph& graph) {
   const int n = static_cast<int>(graph.nodes.size());
   listing.place.assign(n, -1);
   std::vector<bool> root(n, false);
-  int gather = -1;
+  int result_tuple = -1;
   for (int i = 0; i < n; ++i) {
     const GraphNode& node = graph.nodes[i];
     root[i] = node.root.has_value();
-    if (node.computation.empty() && node.op == "tuple" && (node.root || i == n - 1)) gather = i;
+    if (node.computation.empty() && node.op == "tuple" && (node.root || i == n - 1))
+      result_tuple = i;
   }
-  if (gather >= 0) {
-    for (const GraphNode::Operand& operand : graph.nodes[gather].operands)
+  if (result_tuple >= 0) {
+    for (const GraphNode::Operand& operand : graph.nodes[result_tuple].operands)
       root[operand.node] = true;
   }
   for (int i = 0; i < n; ++i) {
     const GraphNode& node = graph.nodes[i];
-    if (i == gather || node.op.empty()) continue;
+    if (i == result_tuple || node.op.empty()) continue;
     listing.place[i] = static_cast<int>(listing.nodes.size());
     listing.nodes.push_back(i);
     listing.root.push_back(root[i]);
@@ -90,9 +91,9 @@ class ListingDiff {
   ListingDiff(const PrintedGraph& before, const PrintedGraph& after)
       : before_(before),
         after_(after),
-        a_(MakeListing(before)),
-        b_(MakeListing(after)),
-        match_(Align(a_.keys, b_.keys)) {}
+        before_listing_(MakeListing(before)),
+        after_listing_(MakeListing(after)),
+        match_(Align(before_listing_.keys, after_listing_.keys)) {}
 
   GraphDiff Run() {
     FindChangedNodes();
@@ -112,7 +113,7 @@ class ListingDiff {
       // Changed inputs explain new ops, so they come first. Added or removed ops make the alignment
       // of the others doubtful.
       auto place = diff.origins.begin();
-      if (a_.inputs == b_.inputs) {
+      if (before_listing_.inputs == after_listing_.inputs) {
         while (place != diff.origins.end() && place->is_input) ++place;
       }
       diff.origins.insert(place, *structure);
@@ -122,20 +123,22 @@ class ListingDiff {
   }
 
  private:
-  const GraphNode& A(int place) const { return before_.nodes[a_.nodes[place]]; }
-  const GraphNode& B(int place) const { return after_.nodes[b_.nodes[place]]; }
+  const GraphNode& BeforeNode(int place) const {
+    return before_.nodes[before_listing_.nodes[place]];
+  }
+  const GraphNode& AfterNode(int place) const { return after_.nodes[after_listing_.nodes[place]]; }
 
   void FindChangedNodes() {
-    const size_t n = b_.nodes.size();
+    const size_t n = after_listing_.nodes.size();
     changed_.assign(n, false);
     constant_.assign(n, false);
     for (size_t j = 0; j < n; ++j) {
       const int i = match_.after_to_before[j];
-      changed_[j] = i >= 0 && a_.keys[i].content != b_.keys[j].content;
-      const GraphNode& node = B(static_cast<int>(j));
+      changed_[j] = i >= 0 && before_listing_.keys[i].content != after_listing_.keys[j].content;
+      const GraphNode& node = AfterNode(static_cast<int>(j));
       constant_[j] = IsConstant(node) || (!IsInput(node) && !node.operands.empty());
       for (const GraphNode::Operand& operand : node.operands) {
-        const int place = b_.place[operand.node];
+        const int place = after_listing_.place[operand.node];
         if (place >= 0 && !constant_[place]) constant_[j] = false;
       }
     }
@@ -150,13 +153,13 @@ class ListingDiff {
   }
 
   void AttributeOrigins(std::vector<GraphDifference>* origins) const {
-    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+    for (size_t j = 0; j < after_listing_.nodes.size(); ++j) {
       if (!changed_[j]) continue;
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
-      if (!ReadsTheSameShapes(A(i), B(place))) continue;
-      GraphDifference difference = Compare(A(i), B(place));
-      difference.before_index = a_.nodes[i];
-      difference.node_index = b_.nodes[place];
+      if (!ReadsTheSameShapes(BeforeNode(i), AfterNode(place))) continue;
+      GraphDifference difference = CompareNodes(BeforeNode(i), AfterNode(place));
+      difference.before_index = before_listing_.nodes[i];
+      difference.node_index = after_listing_.nodes[place];
       difference.follows |= constant_[j];
       origins->push_back(std::move(difference));
     }
@@ -165,50 +168,51 @@ class ListingDiff {
   // Finds at most one difference in structure: added or removed nodes, other results, or values
   // that are read elsewhere.
   std::optional<GraphDifference> Structure() const {
-    std::vector<int> added, gone;
-    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+    std::vector<int> added, removed;
+    for (size_t j = 0; j < after_listing_.nodes.size(); ++j) {
       if (match_.after_to_before[j] < 0) added.push_back(static_cast<int>(j));
     }
-    for (size_t i = 0; i < a_.nodes.size(); ++i) {
-      if (match_.before_to_after[i] < 0) gone.push_back(static_cast<int>(i));
+    for (size_t i = 0; i < before_listing_.nodes.size(); ++i) {
+      if (match_.before_to_after[i] < 0) removed.push_back(static_cast<int>(i));
     }
-    if (added.empty() && gone.empty()) return Rewired();
+    if (added.empty() && removed.empty()) return Rewired();
 
     const bool nothing_changed = std::count(changed_.begin(), changed_.end(), true) == 0;
     auto inputs = [](const std::vector<int>& places, auto&& node) {
       return std::all_of(places.begin(), places.end(), [&](int p) { return IsInput(node(p)); });
     };
-    if (nothing_changed && a_.inputs != b_.inputs && inputs(added, [&](int p) { return B(p); }) &&
-        inputs(gone, [&](int p) { return A(p); })) {
+    if (nothing_changed && before_listing_.inputs != after_listing_.inputs &&
+        inputs(added, [&](int p) { return AfterNode(p); }) &&
+        inputs(removed, [&](int p) { return BeforeNode(p); })) {
       GraphDifference d{.type = ReasonType::kParameterSharingChange,
-                        .before = fmt::format("{} inputs", a_.inputs),
-                        .after = fmt::format("{} inputs", b_.inputs),
+                        .before = fmt::format("{} inputs", before_listing_.inputs),
+                        .after = fmt::format("{} inputs", after_listing_.inputs),
                         .is_input = true};
-      d.node = added.empty() ? A(gone.front()).op : B(added.front()).op;
-      if (!added.empty()) d.node_index = b_.nodes[added.front()];
-      if (added.empty()) d.before_index = a_.nodes[gone.front()];
+      d.node = added.empty() ? BeforeNode(removed.front()).op : AfterNode(added.front()).op;
+      if (!added.empty()) d.node_index = after_listing_.nodes[added.front()];
+      if (added.empty()) d.before_index = before_listing_.nodes[removed.front()];
       return d;
     }
-    if (auto loop = LoopChange(added, gone)) return loop;
-    if (nothing_changed && a_.roots != b_.roots && (gone.empty() || added.empty()) &&
-        OnlyFeedsResults(added, gone)) {
+    if (auto loop = LoopChange(added, removed)) return loop;
+    if (nothing_changed && before_listing_.roots != after_listing_.roots &&
+        (removed.empty() || added.empty()) && OnlyFeedsResults(added, removed)) {
       GraphDifference d{.type = ReasonType::kLiveTensorsChange,
-                        .before = fmt::format("{} results", a_.roots),
-                        .after = fmt::format("{} results", b_.roots)};
-      SetLastNode(&d, gone, added);
+                        .before = fmt::format("{} results", before_listing_.roots),
+                        .after = fmt::format("{} results", after_listing_.roots)};
+      SetLastNode(&d, removed, added);
       return d;
     }
-    GraphDifference d = OpChange(added, gone);
-    d.is_new_state = MakesState(added, gone);
+    GraphDifference d = OpChange(added, removed);
+    d.is_new_state = MakesState(added, removed);
     return d;
   }
 
   // Returns whether most new inputs are tensors that the older graph created by filling, as it
   // creates the state of an optimizer.
-  bool MakesState(const std::vector<int>& added, const std::vector<int>& gone) const {
+  bool MakesState(const std::vector<int>& added, const std::vector<int>& removed) const {
     absl::flat_hash_map<std::string, int64_t> filled;  // by shape
-    for (const int place : gone) {
-      const GraphNode& node = A(place);
+    for (const int place : removed) {
+      const GraphNode& node = BeforeNode(place);
       const bool is_fill =
           !node.operands.empty() && std::ranges::all_of(node.operands, [&](const auto& operand) {
             return IsConstant(before_.nodes[operand.node]);
@@ -217,10 +221,10 @@ class ListingDiff {
     }
     int64_t inputs = 0, made = 0;
     for (const int place : added) {
-      const std::optional<XlaShape> shape = XlaShape::Parse(B(place).shape);
-      if (!IsInput(B(place)) || !shape || shape->rank() == 0) continue;
+      const std::optional<XlaShape> shape = XlaShape::Parse(AfterNode(place).shape);
+      if (!IsInput(AfterNode(place)) || !shape || shape->rank() == 0) continue;
       ++inputs;
-      if (filled[WithoutLayout(B(place).shape)]-- > 0) ++made;
+      if (filled[WithoutLayout(AfterNode(place).shape)]-- > 0) ++made;
     }
     return inputs >= 2 && 10 * made >= 8 * inputs;
   }
@@ -228,12 +232,13 @@ class ListingDiff {
   // Compares graphs with the same nodes in the same order, which may have other results or
   // operands.
   std::optional<GraphDifference> Rewired() const {
-    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+    for (size_t j = 0; j < after_listing_.nodes.size(); ++j) {
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
-      const GraphNode &a = A(i), &b = B(place);
+      const GraphNode &a = BeforeNode(i), &b = AfterNode(place);
       bool same = a.operands.size() == b.operands.size();
       for (size_t k = 0; same && k < a.operands.size(); ++k) {
-        const int pa = a_.place[a.operands[k].node], pb = b_.place[b.operands[k].node];
+        const int pa = before_listing_.place[a.operands[k].node],
+                  pb = after_listing_.place[b.operands[k].node];
         same = a.operands[k].output == b.operands[k].output &&
                (pa < 0 || pb < 0 ? pa == pb : match_.after_to_before[pb] == pa);
       }
@@ -242,18 +247,18 @@ class ListingDiff {
                              .node = b.op,
                              .before = "other operands",
                              .after = "operands",
-                             .node_index = b_.nodes[place],
-                             .before_index = a_.nodes[i]};
+                             .node_index = after_listing_.nodes[place],
+                             .before_index = before_listing_.nodes[i]};
     }
-    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+    for (size_t j = 0; j < after_listing_.nodes.size(); ++j) {
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
-      if (a_.root[i] == b_.root[place]) continue;
+      if (before_listing_.root[i] == after_listing_.root[place]) continue;
       return GraphDifference{.type = ReasonType::kLiveTensorsChange,
-                             .node = B(place).op,
-                             .before = fmt::format("{} results", a_.roots),
-                             .after = fmt::format("{} results", b_.roots),
-                             .node_index = b_.nodes[place],
-                             .before_index = a_.nodes[i]};
+                             .node = AfterNode(place).op,
+                             .before = fmt::format("{} results", before_listing_.roots),
+                             .after = fmt::format("{} results", after_listing_.roots),
+                             .node_index = after_listing_.nodes[place],
+                             .before_index = before_listing_.nodes[i]};
     }
     return std::nullopt;
   }
@@ -263,7 +268,8 @@ class ListingDiff {
   std::optional<GraphDifference> RepeatChange(bool longer_is_after,
                                               const std::vector<int>& extra_places) const {
     const std::optional<RepeatCount> count =
-        FindRepeatCount(KindsOf(longer_is_after ? b_ : a_), KindsOf(longer_is_after ? a_ : b_));
+        FindRepeatCount(KindsOf(longer_is_after ? after_listing_ : before_listing_),
+                        KindsOf(longer_is_after ? before_listing_ : after_listing_));
     if (!count) return std::nullopt;
     GraphDifference d{.type = ReasonType::kLoopCountChange};
     d.before =
@@ -272,7 +278,7 @@ class ListingDiff {
     std::vector<int> first_places;  // of each op
     absl::flat_hash_set<std::string_view> named;
     for (const int place : extra_places) {
-      const GraphNode& node = longer_is_after ? B(place) : A(place);
+      const GraphNode& node = longer_is_after ? AfterNode(place) : BeforeNode(place);
       if (named.insert(node.op).second) first_places.push_back(place);
     }
     NameOps(first_places, longer_is_after, &d);
@@ -280,20 +286,20 @@ class ListingDiff {
   }
 
   std::optional<GraphDifference> LoopChange(const std::vector<int>& added,
-                                            const std::vector<int>& gone) const {
+                                            const std::vector<int>& removed) const {
     // The alignment of a repeated part may also leave a node or two unmatched at its ends.
-    const bool longer_is_after = added.size() > gone.size();
-    const Listing& longer = longer_is_after ? b_ : a_;
-    const std::vector<int>& extra_places = longer_is_after ? added : gone;
+    const bool longer_is_after = added.size() > removed.size();
+    const Listing& longer = longer_is_after ? after_listing_ : before_listing_;
+    const std::vector<int>& extra_places = longer_is_after ? added : removed;
     if (extra_places.empty()) return std::nullopt;
-    if (10 * std::min(added.size(), gone.size()) > extra_places.size())
+    if (10 * std::min(added.size(), removed.size()) > extra_places.size())
       return RepeatChange(longer_is_after, extra_places);
     const std::vector<uint64_t> ops = KindsOf(longer);
     const auto extra = std::make_unique<bool[]>(ops.size());
     bool computes = false;
     for (int place : extra_places) {
       extra[place] = true;
-      const GraphNode& node = longer_is_after ? B(place) : A(place);
+      const GraphNode& node = longer_is_after ? AfterNode(place) : BeforeNode(place);
       computes |= !IsInput(node) && !IsConstant(node);
     }
     if (!computes) return std::nullopt;
@@ -313,10 +319,11 @@ class ListingDiff {
   // and constants are left out, and a long list is cut.
   void NameOps(std::span<const int> places, bool is_after, GraphDifference* d) const {
     for (const int place : places) {
-      const GraphNode& node = is_after ? B(place) : A(place);
+      const GraphNode& node = is_after ? AfterNode(place) : BeforeNode(place);
       if (IsInput(node) || IsConstant(node)) continue;
       if (d->node.empty())
-        (is_after ? d->node_index : d->before_index) = (is_after ? b_ : a_).nodes[place];
+        (is_after ? d->node_index : d->before_index) =
+            (is_after ? after_listing_ : before_listing_).nodes[place];
       if (d->node.size() > 60) {
         d->node += ", ...";
         break;
@@ -327,12 +334,12 @@ class ListingDiff {
 
   // Returns whether no common node reads an extra one, and each extra node that nothing reads is a
   // result.
-  bool OnlyFeedsResults(const std::vector<int>& added, const std::vector<int>& gone) const {
-    const bool grew = gone.empty();
-    const Listing& listing = grew ? b_ : a_;
+  bool OnlyFeedsResults(const std::vector<int>& added, const std::vector<int>& removed) const {
+    const bool grew = removed.empty();
+    const Listing& listing = grew ? after_listing_ : before_listing_;
     const PrintedGraph& graph = grew ? after_ : before_;
     std::vector<bool> extra(listing.nodes.size(), false);
-    for (int place : grew ? added : gone) extra[place] = true;
+    for (int place : grew ? added : removed) extra[place] = true;
     for (size_t p = 0; p < listing.nodes.size(); ++p) {
       if (extra[p] && !listing.used[p] && !listing.root[p]) return false;
       if (extra[p]) continue;
@@ -346,18 +353,18 @@ class ListingDiff {
 
   // Sets the node of a difference to the last added node, or to the last removed one if none was
   // added.
-  void SetLastNode(GraphDifference* d, const std::vector<int>& gone,
+  void SetLastNode(GraphDifference* d, const std::vector<int>& removed,
                    const std::vector<int>& added) const {
     if (!added.empty()) {
-      d->node = B(added.back()).op;
-      d->node_index = b_.nodes[added.back()];
+      d->node = AfterNode(added.back()).op;
+      d->node_index = after_listing_.nodes[added.back()];
     } else {
-      d->node = A(gone.back()).op;
-      d->before_index = a_.nodes[gone.back()];
+      d->node = BeforeNode(removed.back()).op;
+      d->before_index = before_listing_.nodes[removed.back()];
     }
   }
 
-  GraphDifference OpChange(const std::vector<int>& added, const std::vector<int>& gone) const {
+  GraphDifference OpChange(const std::vector<int>& added, const std::vector<int>& removed) const {
     GraphDifference d{.type = ReasonType::kOpChange};
     auto text = [](const GraphNode& node) {
       return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
@@ -365,24 +372,24 @@ class ListingDiff {
     // Picks the first added node, and the removed node between the same neighbours.
     const int b = added.empty() ? -1 : added.front();
     int a = -1;
-    if (!gone.empty()) {
+    if (!removed.empty()) {
       const int previous = b > 0 ? match_.after_to_before[b - 1] : -1;
-      for (int place : gone) {
+      for (int place : removed) {
         if (b < 0 || place == previous + 1) {
           a = place;
           break;
         }
       }
     }
-    if (a >= 0 && b >= 0 && A(a).op == B(b).op) {  // the rank changed
-      d = Compare(A(a), B(b));
-      d.before_index = a_.nodes[a], d.node_index = b_.nodes[b];
+    if (a >= 0 && b >= 0 && BeforeNode(a).op == AfterNode(b).op) {  // the rank changed
+      d = CompareNodes(BeforeNode(a), AfterNode(b));
+      d.before_index = before_listing_.nodes[a], d.node_index = after_listing_.nodes[b];
       return d;
     }
-    if (a >= 0) d.before = text(A(a)), d.before_index = a_.nodes[a];
-    if (b >= 0) d.after = text(B(b)), d.node_index = b_.nodes[b];
-    d.node = b >= 0 ? B(b).op : A(a).op;
-    if (a >= 0 && b >= 0 && added.size() == gone.size()) ConstantToInput(a, b, &d);
+    if (a >= 0) d.before = text(BeforeNode(a)), d.before_index = before_listing_.nodes[a];
+    if (b >= 0) d.after = text(AfterNode(b)), d.node_index = after_listing_.nodes[b];
+    d.node = b >= 0 ? AfterNode(b).op : BeforeNode(a).op;
+    if (a >= 0 && b >= 0 && added.size() == removed.size()) ConstantToInput(a, b, &d);
     return d;
   }
 
@@ -390,21 +397,23 @@ class ListingDiff {
   // torch_xla embeds 0 and 1 as constants and passes other numbers as parameters. A counter that is
   // constant only in the first step does not count: its first reader is its own update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
-    const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
-    const std::optional<XlaShape> shape = XlaShape::Parse(B(b).shape);
+    const bool flip = (IsConstant(BeforeNode(a)) && IsInput(AfterNode(b))) ||
+                      (IsInput(BeforeNode(a)) && IsConstant(AfterNode(b)));
+    const std::optional<XlaShape> shape = XlaShape::Parse(AfterNode(b).shape);
     if (!flip || (shape && shape->rank() > 0) ||
-        WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape))
+        WithoutLayout(BeforeNode(a).shape) != WithoutLayout(AfterNode(b).shape))
       return;
-    for (size_t p = 0; p < b_.nodes.size(); ++p) {
-      const GraphNode& user = B(static_cast<int>(p));
-      if (user.operands.empty() || user.operands[0].node != b_.nodes[b]) continue;
-      if (b_.root[p] && WithoutLayout(user.shape) == WithoutLayout(B(b).shape)) return;
+    for (size_t p = 0; p < after_listing_.nodes.size(); ++p) {
+      const GraphNode& user = AfterNode(static_cast<int>(p));
+      if (user.operands.empty() || user.operands[0].node != after_listing_.nodes[b]) continue;
+      if (after_listing_.root[p] && WithoutLayout(user.shape) == WithoutLayout(AfterNode(b).shape))
+        return;
     }
     d->type = ReasonType::kConstantChange;
   }
 
   const PrintedGraph &before_, &after_;
-  const Listing a_, b_;
+  const Listing before_listing_, after_listing_;
   const Alignment match_;
   std::vector<bool> changed_;   // by place in `after`: matched, but with another content
   std::vector<bool> constant_;  // by place in `after`: computed from constants only
@@ -412,7 +421,7 @@ class ListingDiff {
 
 }  // namespace
 
-GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool partitioned) {
+GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after, bool partitioned) {
   GraphDifference d{.node = after.op, .is_input = IsInput(after)};
   const std::string shape_a = WithoutLayout(before.shape), shape_b = WithoutLayout(after.shape);
   const auto [attributes_a, attributes_b] =

@@ -41,8 +41,8 @@ struct GraphDifference {
   // sharing.
   ReasonType type = ReasonType::kUnknown;
   std::string node;  // the op that differs, for example xla::select or slice
-  std::string before,
-      after;  // its two values: shapes, attributes, ops or counts; "" in a graph without it
+  // Its two values: shapes, attributes, ops or counts; "" in a graph without it.
+  std::string before, after;
   int node_index = -1;    // in the newer graph; -1: it is only in the older one
   int before_index = -1;  // in the older graph; -1: it is only in the newer one
   bool is_input = false;  // a parameter of the graph

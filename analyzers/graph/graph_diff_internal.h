@@ -10,7 +10,8 @@ inline constexpr size_t kMaxOrigins = 24;
 
 // Returns the difference between a node and its counterpart of the same op: type, node, before,
 // after and is_input. In a `partitioned` program, inputs have the shape of one device's part.
-GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool partitioned = false);
+GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after,
+                             bool partitioned = false);
 
 // Implements Diff for graphs printed as hlo_optimized.
 GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after);

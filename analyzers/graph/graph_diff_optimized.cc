@@ -77,7 +77,7 @@ class OptimizedDiff {
       if (WithoutLayout(a.shape) == WithoutLayout(b.shape) &&
           AttributeOf("sharding", a.attributes) == AttributeOf("sharding", b.attributes))
         continue;
-      GraphDifference d = Compare(a, b, /*partitioned=*/true);
+      GraphDifference d = CompareNodes(a, b, /*partitioned=*/true);
       d.before_index = inputs_before_[k], d.node_index = inputs_after_[k];
       diff_.origins.push_back(std::move(d));
       ++diff_.differing_nodes;
@@ -163,7 +163,7 @@ class OptimizedDiff {
       if (best >= 0) {
         taken[best] = true;
         GraphDifference d =
-            Compare(before_.nodes[surplus_before_[best]], node, /*partitioned=*/true);
+            CompareNodes(before_.nodes[surplus_before_[best]], node, /*partitioned=*/true);
         d.before_index = surplus_before_[best], d.node_index = index;
         // A number, or an op that reads only numbers, often follows from a shape (a mean's 1/n).
         d.follows = IsConstant(node) || ReadsConstantsOnly(node);
