@@ -6,15 +6,15 @@
 
 namespace xlaprof {
 
-absl::StatusOr<std::vector<SourcePlace>> CallPlaces(const Run& run, const CompileSites& facts,
+absl::StatusOr<std::vector<SourcePlace>> CallPlaces(const Run& run, const CompileSites& sites,
                                                     const CompileSite& site) {
   std::vector<SourcePlace> places;
   for (const CompileFact& compile : site.compiles) {
     SourcePlace& place = places.emplace_back();
     if (site.cause != CutKind::kCall && site.cause != CutKind::kOperation) continue;
     if (compile.site_id) {
-      const auto known = facts.places.find(*compile.site_id);
-      if (known != facts.places.end()) place = known->second;
+      const auto known = sites.places.find(*compile.site_id);
+      if (known != sites.places.end()) place = known->second;
       continue;
     }
     for (const auto& [form, graph_id] : compile.forms) {

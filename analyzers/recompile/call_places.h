@@ -9,17 +9,17 @@
 namespace xlaprof {
 
 // Returns the line that called each compile of a jitted function's site; empty if it is not known,
-// and for other sites. If no source names the caller, it is the line of all nodes of the program: JAX leaves out its own lines, so a
-// function of JAX's has only the line that calls it.
-absl::StatusOr<std::vector<SourcePlace>> CallPlaces(const Run& run, const CompileSites& facts,
+// and for other sites. If no source names the caller, it is the line of all nodes of the program:
+// JAX omits its own frames, so a library function has only its caller's line.
+absl::StatusOr<std::vector<SourcePlace>> CallPlaces(const Run& run, const CompileSites& sites,
                                                     const CompileSite& site);
 
 // Returns whether the line of compile `index` called the function only there, and only once. A
 // function that is called at two places needs a program for each, which is no recompilation.
 bool IsOnlyCallOfItsLine(const std::vector<SourcePlace>& places, size_t index);
 
-// Returns whether the first program would have served a call at another line too, because the two
-// calls need the same program.
+// Returns whether this cause of a recompile is avoidable even if the calls are on different lines,
+// because both need the same program.
 bool CouldShareProgram(const RecompileCause& cause);
 
 }  // namespace xlaprof

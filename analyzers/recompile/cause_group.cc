@@ -8,8 +8,8 @@ namespace xlaprof {
 namespace {
 
 // Returns whether two shapes may belong to one input, because their types and ranks are equal. If
-// several inputs change, for example images and labels, the first that differs is not the same one
-// in each compile.
+// several inputs change, for example images and labels, different compiles may list a different
+// one first.
 bool MayBeOneInput(const std::optional<XlaShape>& shape, const XlaShape& other) {
   return shape && shape->is_tuple() == other.is_tuple() &&
          shape->element_type() == other.element_type() && shape->rank() == other.rank();
@@ -17,20 +17,20 @@ bool MayBeOneInput(const std::optional<XlaShape>& shape, const XlaShape& other) 
 
 int64_t ExecutionsOf(const std::set<int64_t>& graphs,
                      const std::map<int64_t, int64_t>* executions) {
-  int64_t times = 0;
+  if (executions == nullptr) return 0;
+  int64_t count = 0;
   for (int64_t graph : graphs) {
-    if (executions == nullptr) break;
-    if (const auto at = executions->find(graph); at != executions->end()) times += at->second;
+    if (const auto at = executions->find(graph); at != executions->end()) count += at->second;
   }
-  return times;
+  return count;
 }
 
 }  // namespace
 
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
-  const std::optional<XlaShape> shown = XlaShape::Parse(group.cause().before);
-  if (group.cause().type != ReasonType::kShapeChange || !shown) return std::nullopt;
-  SizesSeen seen{.shape = *shown};
+  const std::optional<XlaShape> clearest_shape = XlaShape::Parse(group.cause().before);
+  if (group.cause().type != ReasonType::kShapeChange || !clearest_shape) return std::nullopt;
+  SizesSeen seen{.shape = *clearest_shape};
   std::map<std::string, std::set<int64_t>> graphs;  // by shape
   auto add = [&](const XlaShape& shape, OptInt graph) {
     if (graph) graphs[shape.text()].insert(*graph);
@@ -40,33 +40,33 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
   for (const RecompileCause& cause : group.causes) {
     const std::optional<XlaShape> before = XlaShape::Parse(cause.before),
                                   after = XlaShape::Parse(cause.after);
-    if (!MayBeOneInput(before, *shown) || !MayBeOneInput(after, *shown)) {
+    if (!MayBeOneInput(before, *clearest_shape) || !MayBeOneInput(after, *clearest_shape)) {
       // If the same input has another rank, no single size changes.
       if (!cause.input.empty() && cause.input == group.cause().input)
-        return SizesSeen{.shape = *shown};
+        return SizesSeen{.shape = *clearest_shape};
       continue;
     }
     if (seen.shapes.empty()) add(*before, cause.graph_before);
     add(*after, cause.graph_after);
   }
-  std::optional<int> varies;
+  std::optional<int> varying_dimension;
   for (const XlaShape& shape : seen.shapes) {
     for (size_t d = 0; d < shape.rank(); ++d) {
       if (shape.dimensions()[d] == seen.shapes[0].dimensions()[d]) continue;
-      if (varies && *varies != static_cast<int>(d)) return seen;
-      varies = static_cast<int>(d);
+      if (varying_dimension && *varying_dimension != static_cast<int>(d)) return seen;
+      varying_dimension = static_cast<int>(d);
     }
   }
-  if (!varies) return seen;
-  seen.dimension = varies;
+  if (!varying_dimension) return seen;
+  seen.dimension = varying_dimension;
   for (const XlaShape& shape : seen.shapes) {
-    const int64_t size = shape.dimensions()[size_t(*varies)];
+    const int64_t size = shape.dimensions()[size_t(*varying_dimension)];
     if (std::find(seen.sizes.begin(), seen.sizes.end(), size) != seen.sizes.end()) continue;
     seen.sizes.push_back(size);
-    int64_t times = ExecutionsOf(graphs[shape.text()], group.executions);
+    int64_t count = ExecutionsOf(graphs[shape.text()], group.executions);
     const auto other = group.other_executions.find(shape.text());
-    if (other != group.other_executions.end()) times += other->second;
-    if (times > 0) seen.times.push_back(times);
+    if (other != group.other_executions.end()) count += other->second;
+    if (count > 0) seen.times.push_back(count);
   }
   if (seen.times.size() != seen.sizes.size()) seen.times.clear();
   return seen;

@@ -35,11 +35,15 @@ struct SizesSeen {
   std::optional<int> dimension;  // the one that varies; empty if several vary, or the rank does
   std::vector<int64_t> sizes;    // distinct sizes of that dimension, in order of appearance
   std::vector<int64_t> times;    // executions of each of `sizes`; empty if not known
-  std::vector<XlaShape> shapes;  // distinct shapes of one rank, in order of appearance
+  // Distinct shapes of one rank, in order of appearance. If the rank varies, this is empty.
+  std::vector<XlaShape> shapes;
 };
+// Returns the sizes that the compiles of a group had, or nothing if the group is no shape_change or
+// its clearest change shows no shape.
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group);
 
-// Returns the distinct values that the changed item had, beginning with the clearest compile.
+// Returns the distinct values that the changed item had from the clearest compile on. The first is
+// its value before that compile.
 std::vector<std::string> ValuesOf(const RecompileGroup& group);
 
 }  // namespace xlaprof

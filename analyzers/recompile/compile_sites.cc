@@ -189,9 +189,8 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
                    .input_bytes = row.input_bytes,
                    .output_bytes = row.output_bytes,
                    .alias_bytes = row.alias_bytes,
-                   .temp_bytes = row.temp_bytes,
                    .inferred = row.inferred};
-  fact.explained =
+  fact.caller_known =
       row.stack_id && (fact.cause == CutKind::kCall || fact.cause == CutKind::kOperation);
   if (graph == nullptr) return fact;
   fact.hash = graph->hash.value_or("");

@@ -22,17 +22,17 @@ struct CompileFact {
   CutKind cause = CutKind::kUnknown;
   std::string function;
   TimeSource dur_from = TimeSource::kUnknown;
-  OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // sizes of the program
-  OptInt input_count, output_count;                           // from any source of this graph
-  bool in_slice = true;    // false: kept only to compare later compiles with it
-  bool inferred = false;   // inferred from the first use of a graph, not reported
-  bool explained = false;  // JAX's log names the caller
-  int64_t step = 0;        // from 0 at the start of the process, if StepsSeen::known
-  // All printed forms of this graph: printed_as and the row of table graph.
+  OptInt input_bytes, output_bytes, alias_bytes;  // sizes of the program
+  OptInt input_count, output_count;               // from any source of this graph
+  bool in_slice = true;       // false: kept only to compare later compiles with it
+  bool inferred = false;      // inferred from the first use of a graph, not reported
+  bool caller_known = false;  // JAX's log names the caller
+  int64_t step = 0;           // from 0 at the start of the process, if StepsSeen::known
+  // All printed forms of this graph: (form, graph.id).
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
-  // Returns a number that distinguishes loops outside of jit, which all have the name of their
-  // primitive: the line of the call or, if it is not known, the types of the inputs.
+  // Returns a key for a JAX loop outside of jit: the id of its call site, or a negative number from
+  // the id of its graph if the site is unknown. All such loops have the name of their primitive.
   int64_t loop_number() const { return site_id ? *site_id : -1 - graph_id.value_or(0); }
 };
 
@@ -60,8 +60,8 @@ struct CompileSite {
   std::vector<CompileFact> compiles;  // in order
 };
 
-// All compiles of the run, and the steps of the slice. Except for the ids themselves, nothing
-// depends on the ids of rows.
+// All compiles of the run, and the steps of the slice. The order does not depend on the ids of
+// rows.
 struct CompileSites {
   absl::flat_hash_map<int64_t, SourcePlace> places;  // table site
   std::vector<CompileSite> sites;                    // by process, then by first compile

@@ -71,7 +71,7 @@ absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile)
 // Returns whether this is a function of the user's with the name of an operation.
 absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) {
   if (compile.cause == CutKind::kOperation || IsJaxResharding(compile.function)) return false;
-  if (compile.explained) return true;  // JAX explains no compiles of operations
+  if (compile.caller_known) return true;  // JAX explains no compiles of operations
   // A loop has the lines and the inputs of its body.
   if (IsJaxLoop(compile.function)) return false;
   if (compile.input_count > policy::kOperationInputs && !TakesManyInputs(compile.function))
@@ -84,7 +84,7 @@ int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
   bool explains = false;
   for (const CompileSite& site : facts.sites) {
     for (const CompileFact& compile : site.compiles)
-      explains |= site.process_id == process_id && compile.explained;
+      explains |= site.process_id == process_id && compile.caller_known;
   }
   int64_t first = INT64_MAX;
   for (const CompileSite& site : facts.sites) {
@@ -95,7 +95,7 @@ int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
                      site.function == "stage" || !JaxOperationOf(site.function).empty();
     if (!explains && own) continue;
     for (const CompileFact& compile : site.compiles) {
-      if (!explains || compile.explained) first = std::min(first, compile.ordinal);
+      if (!explains || compile.caller_known) first = std::min(first, compile.ordinal);
     }
   }
   return first == INT64_MAX ? 0 : first;
@@ -270,7 +270,7 @@ absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& r
     Called in_run, at_start{.at_start = true}, both;
     for (const CompileSite& site : facts.sites) {
       for (const CompileFact& compile : site.compiles)
-        in_run.explained |= site.process_id == process_id && compile.explained;
+        in_run.explained |= site.process_id == process_id && compile.caller_known;
     }
     for (const CompileFact& compile : operations) {
       if (!compile.in_slice) continue;
