@@ -20,7 +20,7 @@ enum class Needs {
   kReads,                   // executions, transfers or counters, in which a read would be seen
   kDevices,                 // times of a device's work
   kStepPeriods,             // a timeline with steps, or with the executions of steps
-  kTimedStepsOrTracing,     // or metrics that time the tracing
+  kTimedStepsOrTracing,     // a timeline with steps, or metrics that time tracing
   kTimelineOrCompileTimes,  // a timeline, or metrics that time compilations
   kTimelineOrExecuteTimes,  // a timeline, or metrics that time executions
   kOptimizedPrograms,       // optimised HLO; reports without it do not name the check at all
@@ -37,25 +37,24 @@ struct Analyzer {
   Needs needs = Needs::kNothing;
   std::vector<PrintedThreshold> thresholds = {};  // for docs/diagnoses/
   bool is_from_timeline = false;  // costs come from the timeline alone, so from its window
-  bool is_paid_once = false;      // its cost is paid once, so a share of each step means nothing
+  bool is_paid_once = false;      // the cost occurs once, so it is not divided by steps
   bool is_about_capture = false;  // findings are about the capture, not about the program
 };
 
 std::span<const Analyzer* const> AllAnalyzers();
 
-// Returns the framework of the run's program. It is C++ if the user's lines are, or if the run has
-// no lines and only our own recorder's data were read.
+// Returns the framework of the run's program. It is C++ if the user's lines are in C++ files, or if
+// the run has no lines and only our own recorder's data were read.
 absl::StatusOr<Framework> FrameworkOf(const Run& run);
 
 // Runs one analyzer and sets the words of its findings. Returns them in the order in which it found
 // them.
 absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer);
 
-// Runs all analyzers, links what follows from what, and sorts the findings as the report does.
-// Findings of severity info come last. Within each part the most expensive come first, and those
-// without a cost last. Ties are ordered by severity, per_step, count if there is no cost, kind and
-// subject. A finding that
-// follows from another comes after it.
+// Runs all analyzers, links each finding to the one that explains it, and sorts the findings as the
+// report does. Findings of severity info come last. Within each part the most expensive come first,
+// and those without a cost last. Ties are ordered by severity, per_step, count if there is no cost,
+// kind and subject. A finding that follows from another comes after it.
 absl::StatusOr<Findings> Analyze(const Run& run);
 
 // Returns the fingerprint of a finding. It depends on kind, reason type and subject, but not on

@@ -1,5 +1,5 @@
-// Findings: the conclusions of analyzers as typed rows. Only the report and the exporters know
-// text, JSON or colour.
+// A finding is data: kind, reason, subject and figures. analyzers/words/ makes its words, and the
+// report and the exporters print them.
 #pragma once
 
 #include <any>
@@ -34,10 +34,11 @@ struct RecordedPlace {
 struct Reason {
   ReasonType type = ReasonType::kUnknown;
   std::optional<State> state;
-  std::optional<int64_t> step;               // first step of a burst, or last step that compiled
-  std::optional<std::string> node;           // the op that differs
-  std::optional<std::string> before, after;  // its two values
-  std::optional<RecordedPlace> location;     // the place where `node` was recorded
+  std::optional<int64_t> step;      // first step of a burst, or last step that compiled
+  std::optional<std::string> node;  // the op that differs
+  // The values of `node` in the older and the newer graph.
+  std::optional<std::string> before, after;
+  std::optional<RecordedPlace> location;  // the place where `node` was recorded
 };
 
 // Rows of the store and ranges of time that show the finding. An exporter can point at them.
@@ -57,7 +58,7 @@ struct Words {
   std::string why;                    // one or two sentences; "" if the title says it
   std::string cost_note;              // how the cost was measured, or why it was not
   std::string saving_note;            // how the saving was estimated
-  std::string advice;                 // the code to write instead
+  std::string advice;                 // what to change
   std::vector<std::string> evidence;  // one line per entry of Finding::evidence; may be shorter
   bool tells_share = false;           // title or cost note give the share of the time
   bool names_place = false;           // the title names the place in the source
