@@ -54,13 +54,13 @@ bool ChromeEventReader::Read(Scanner& in, ChromeEvent* event) {
   in.Next();
   event->Clear();
   event->offset = int64_t(in.offset());
-  if (shapes_.Read(in, event)) [[likely]]
+  if (templates_.Read(in, event)) [[likely]]
     return true;
   event->Clear();
   pieces_.clear();
   plain_ = true;
   const bool whole = ReadObject(in, event);
-  if (whole && plain_) shapes_.Learn(pieces_);
+  if (whole && plain_) templates_.Learn(pieces_);
   return whole;
 }
 

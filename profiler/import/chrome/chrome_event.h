@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "profiler/import/chrome/chrome_shapes.h"
+#include "profiler/import/chrome/chrome_templates.h"
 #include "profiler/import/chrome/json_scan.h"
 #include "profiler/import/chrome/microseconds.h"
 #include "profiler/import/chrome/text_numbers.h"
@@ -92,7 +92,7 @@ class ChromeEventReader {
   // arguments, categories, processes and threads.
   explicit ChromeEventReader(bool numbers_texts = false)
       : numbers_(numbers_texts ? std::make_unique<TextNumbers>() : nullptr),
-        shapes_(numbers_.get()) {}
+        templates_(numbers_.get()) {}
 
   // Reads the object that begins at the next byte. Returns false if it is not a well-formed object.
   // The scanner is then at the place where that shows, or is cut(). `event` is reused with its room
@@ -108,9 +108,9 @@ class ChromeEventReader {
                  ChromeEvent* event);
 
   std::unique_ptr<TextNumbers> numbers_;
-  ChromeShapes shapes_;
+  ChromeTemplates templates_;
   // The text of the event that is being read, in pieces. plain_ is false if it cannot be learnt.
-  std::vector<ChromeShapes::Piece> pieces_;
+  std::vector<ChromeTemplates::Piece> pieces_;
   bool plain_ = true;
   size_t value_end_ = 0;  // end of the value that was read last
 };

@@ -2,7 +2,7 @@
 // from another one then need not look at the bytes of the texts, which are in that thread's cache.
 #pragma once
 
-#include "profiler/import/chrome/chrome_shapes.h"
+#include "profiler/import/chrome/chrome_templates.h"
 #include "profiler/import/chrome/json_texts.h"
 #include "profiler/import/chrome/text_cache.h"
 
@@ -50,7 +50,7 @@ class TextNumbers {
 
   TextCache cache_;
   std::array<Few, (size_t(ChromeSlot::kTid) + 1) * kFew> few_{};  // by member and last byte
-  uint32_t next_ = ChromeShapes::kMaxNodes;                       // lower ones are numbers of keys
+  uint32_t next_ = ChromeTemplates::kMaxNodes;                    // lower ones are numbers of keys
 };
 
 }  // namespace xlaprof

@@ -67,7 +67,7 @@ void ExpectTheSame(const std::vector<std::string>& events) {
   }
 }
 
-TEST(ChromeShapes, EverySortOfValue) {
+TEST(ChromeTemplates, EverySortOfValue) {
   const std::string long_name(300, 'k');
   ExpectTheSame({
       R"({"ph":"X","pid":1,"tid":2,"ts":1.5,"dur":2,"name":"a","args":{"x":1,"y":"z"}})",
@@ -92,9 +92,9 @@ TEST(ChromeShapes, EverySortOfValue) {
   });
 }
 
-// Members come in any order, with spaces anywhere and values of any kind, in more shapes than the
+// Members come in any order, with spaces anywhere and values of any kind, in more ways than the
 // reader remembers.
-TEST(ChromeShapes, ManyWays) {
+TEST(ChromeTemplates, ManyWays) {
   std::mt19937 random(7);
   auto pick = [&](auto... options) {
     const std::string all[] = {options...};
@@ -125,7 +125,7 @@ TEST(ChromeShapes, ManyWays) {
 
 // Regression: when a value after many spaces ended at the last byte of a file of whole pages, the
 // reader read eight bytes.
-TEST(ChromeShapes, NothingIsReadBehindTheText) {
+TEST(ChromeTemplates, NothingIsReadBehindTheText) {
   const auto page = size_t(sysconf(_SC_PAGESIZE));
   void* mapped =
       mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

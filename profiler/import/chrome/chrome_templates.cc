@@ -1,4 +1,4 @@
-#include "profiler/import/chrome/chrome_shapes.h"
+#include "profiler/import/chrome/chrome_templates.h"
 
 #include <algorithm>
 
@@ -13,8 +13,8 @@ using json::Value;
 
 namespace {
 
-// The members of an event, by their slots.
-constexpr Value ChromeEvent::*kMembers[] = {
+// The values of an event, by their slots from 0 to kBindId.
+constexpr Value ChromeEvent::* kMembers[] = {
     &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
     &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
 
@@ -58,35 +58,50 @@ void PutChromeValue(ChromeSlot slot, Value value, ChromeEvent* event) {
   }
 }
 
-bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
 #ifdef __SSE2__
+
+inline bool ChromeTemplates::Node::Matches(const char* at) const {
+  auto same_block = [&](size_t block) {
+    const __m128i same = _mm_cmpeq_epi8(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + block * kBlock)),
+        _mm_load_si128(reinterpret_cast<const __m128i*>(text.data() + block * kBlock)));
+    return (~unsigned(_mm_movemask_epi8(same)) & used[block]) == 0;
+  };
+  if (!same_block(0)) return false;
+  for (size_t block = 1; block * kBlock < size; ++block) {
+    if (!same_block(block)) return false;
+  }
+  return true;
+}
+
+inline void ChromeTemplates::Put(const Node& node, const char* text, Value value,
+                                 ChromeEvent* event) const {
+  if (node.slot == ChromeSlot::kExtra) {
+    const Value key(Kind::kText, {text + node.key_at, node.key_size});
+    const auto number = uint16_t(&node - nodes_.data());
+    event->args.Add(numbers_ != nullptr ? key.Numbered(number) : key, value);
+    return;
+  }
+  const bool has_few_texts = node.slot >= ChromeSlot::kCat && node.slot <= ChromeSlot::kTid;
+  if (has_few_texts && numbers_ != nullptr) value = numbers_->Numbered(node.slot, value);
+  PutChromeValue(node.slot, value, event);
+}
+
+bool ChromeTemplates::Read(Scanner& in, ChromeEvent* event) const {
   const std::string_view rest = in.rest();
   const char *at = rest.data(), *const end = at + rest.size();
   const size_t from = in.offset();
   const Node* const nodes = nodes_.data();
-  auto same_block = [](const char* text, const Node& node, size_t block) {
-    const __m128i same = _mm_cmpeq_epi8(
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + block * kBlock)),
-        _mm_load_si128(reinterpret_cast<const __m128i*>(node.text.data() + block * kBlock)));
-    return (~unsigned(_mm_movemask_epi8(same)) & node.used[block]) == 0;
-  };
-  auto begins = [&](const char* text, const Node& node) {
-    if (!same_block(text, node, 0)) return false;
-    for (size_t block = 1; block * kBlock < node.size; ++block) {
-      if (!same_block(text, node, block)) return false;
-    }
-    return true;
-  };
-  // This many bytes are read after a single check that they are there: the text, and the beginning
-  // of the value.
+  // One check guarantees that this many bytes may be read: the text, and the beginning of the
+  // value.
   constexpr ptrdiff_t kRoom = kBlock * kMaxBlocks + 32;
   for (size_t index = nodes->next; index != 0 && end - at >= kRoom;) {
     const Node& node = nodes[index];
-    if (!begins(at, node)) {
+    if (!node.Matches(at)) {
       index = node.sibling;
       continue;
     }
-    const char *const value_at = at + node.size, *behind = nullptr;
+    const char *const value_at = at + node.size, *value_end = nullptr;
     Value value;
     if (node.kind == Kind::kNumber) {
       const char* number_end = json::DigitsEnd(value_at);
@@ -96,57 +111,46 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
       }
       if (*number_end == ',' || *number_end == '}') [[likely]] {
         value = Value(Kind::kNumber, {value_at, size_t(number_end - value_at)});
-        behind = number_end;
+        value_end = number_end;
       }
     } else if (node.kind == Kind::kText) {
       if (const char* text_end = json::PlainTextEnd(value_at)) [[likely]] {
         value = Value(Kind::kText, {value_at, size_t(text_end - value_at)});
-        behind = text_end + 1;
+        value_end = text_end + 1;
       }
     } else if (node.kind == Kind::kNone) {
       if (node.phase != 0) event->phase = node.phase;
       in.MoveTo(from + size_t(value_at - rest.data()));
       return true;
     }
-    if (behind == nullptr) [[unlikely]] {
+    if (value_end == nullptr) [[unlikely]] {
       in.MoveTo(from + size_t(value_at - rest.data()) - (node.kind == Kind::kText ? 1 : 0));
       Value other;
       // A value that follows spaces may be the last of the text, too near its end to be numbered.
       if (!in.Read(&other) || end - other.raw().data() < ptrdiff_t(TextNumbers::kRoom)) break;
       value = other;
-      behind = in.rest().data();
+      value_end = in.rest().data();
     }
-    if (node.slot == ChromeSlot::kTs) {
-      ReadTime(value, &event->ts);
-    } else if (node.slot == ChromeSlot::kDur) {
-      ReadTime(value, &event->dur);
-    } else if (node.slot == ChromeSlot::kName) {
-      event->name = value;
-    } else if (node.slot <= ChromeSlot::kTid) {
-      event->*kMembers[size_t(node.slot)] =
-          numbers_ != nullptr ? numbers_->Numbered(node.slot, value) : value;
-    } else if (node.slot == ChromeSlot::kExtra) {
-      const Value key(Kind::kText, {at + node.key_at, node.key_size});
-      event->args.Add(numbers_ != nullptr ? key.Numbered(uint16_t(index)) : key, value);
-    } else {
-      PutChromeValue(node.slot, value, event);
-    }
-    at = behind;
+    Put(node, at, value, event);
+    at = value_end;
     index = node.next;
   }
   in.MoveTo(from);
-#else
-  (void)in, (void)event;
-#endif
   return false;
 }
 
-void ChromeShapes::Learn(std::span<const Piece> pieces) {
+#else
+
+bool ChromeTemplates::Read(Scanner&, ChromeEvent*) const { return false; }
+
+#endif
+
+void ChromeTemplates::Learn(std::span<const Piece> pieces) {
   size_t parent = 0;
   char phase = 0;
   const char* before = nullptr;  // the text before the phase
   for (Piece piece : pieces) {
-    // The phase, of which there are few, is part of the text before the next value.
+    // Phases are few, so the phase is learned as part of the fixed text.
     if (piece.slot == ChromeSlot::kPhase && piece.kind == Kind::kText &&
         piece.before.end()[1] == '"' && *piece.before.end() != '\\' && *piece.before.end() != '"') {
       phase = *piece.before.end();
