@@ -10,7 +10,7 @@ namespace {
 
 using wire::Reader;
 
-// A compressed text that grows beyond this is hostile.
+// Longer decompressed texts are cut here.
 constexpr size_t kMaxInflatedBytes = size_t(1) << 20;
 // Larger values of a statistic are whole files (HLO, symbol maps), not arguments.
 constexpr size_t kMaxArgumentBytes = size_t(1) << 20;
@@ -40,7 +40,7 @@ std::string Inflate(std::string_view bytes) {
 std::string_view ShownName(std::string_view name, std::string_view display_name) {
   if (name.empty()) return display_name;
   if (std::string_view instruction = ShortHloName(name); !instruction.empty()) return instruction;
-  // name#key=value,...# is a TraceMe that its tracer did not take apart.
+  // name#key=value,...# is a TraceMe whose metadata was not parsed.
   if (size_t hash = name.find('#');
       hash != std::string_view::npos && hash > 0 && name.ends_with('#'))
     return name.substr(0, hash);
@@ -59,7 +59,7 @@ absl::StatusOr<StringId> XPlane::KeyId(StatName& stat) {
 // Finds the name and the arguments that all events of this table entry share. A device's ops are
 // named by their whole HLO text. They are shown by the instruction's name, and keep the text as
 // `long_name`.
-absl::Status XPlane::Resolve(EventName& event) {
+absl::Status XPlane::Resolve(EventMetadata& event) {
   event.resolved = true;
   if (!ShortHloName(event.name).empty()) {
     XP_TRY(event.long_name, file_.Intern(event.name));
@@ -72,15 +72,13 @@ absl::Status XPlane::Resolve(EventName& event) {
     wire::Decode(in.bytes(), &stat);
     StatName* key = StatOf(stat.metadata_id);
     if (key == nullptr) continue;
-    if (key->key == Key::kCategory && key->added) {
+    if (key->key == Key::kCategory && key->is_ours) {
       const StatName* text = stat.kind == wire::Stat::kRef ? StatOf(stat.int64()) : nullptr;
       if (text == nullptr) continue;
       event.has_category = true;
       event.category_text = text->name;
       event.user = text->name == TextOf(Category::kScope);
-      for (size_t i = 0; i < kCategoryCount; ++i) {
-        if (TextOf(Category(i)) == text->name) event.category = Category(i);
-      }
+      event.category = ParseWord<Category>(text->name);
       continue;
     }
     event.has_stats = true;
@@ -92,12 +90,12 @@ absl::Status XPlane::Resolve(EventName& event) {
   return absl::OkStatus();
 }
 
-// Two entries of the table can have the same name (an op of two programs) with different values.
-// Arguments by name would then be wrong for one of them, so such entries give theirs to each event.
+// Arguments are normally stored once per name. Entries that share a name, such as an op of two
+// programs, store them on each event instead, because their values may differ.
 void XPlane::FindDifferingNames() {
   absl::flat_hash_map<std::string_view, uint32_t> first;
   for (uint32_t i = 0; i < events_.size(); ++i) {
-    EventName& event = events_[i];
+    EventMetadata& event = events_[i];
     std::string_view name = ShownName(event.name, event.display_name);
     auto [it, is_new] = first.emplace(name, i);
     if (is_new) continue;
@@ -152,7 +150,7 @@ absl::StatusOr<bool> XPlane::Value(const wire::Stat& stat, ArgValue* value) {
   return false;
 }
 
-absl::Status XPlane::GiveNameArguments(EventName& event, int64_t track_id) {
+absl::Status XPlane::WriteEntryArguments(EventMetadata& event, int64_t track_id) {
   EventWriter& events = file_.context.events;
   auto give = [&](StringId key, const ArgValue& value) {
     if (event.per_event) {
@@ -171,7 +169,7 @@ absl::Status XPlane::GiveNameArguments(EventName& event, int64_t track_id) {
     wire::Stat stat;
     wire::Decode(in.bytes(), &stat);
     StatName* key = StatOf(stat.metadata_id);
-    if (key == nullptr || key->added) continue;
+    if (key == nullptr || key->is_ours) continue;
     ArgValue value;
     XP_TRY(bool there, Value(stat, &value));
     if (!there) continue;

@@ -13,58 +13,74 @@ int64_t FloorToNs(int64_t ps) {
   return ps % 1000 < 0 ? ns - 1 : ns;
 }
 
+struct EventTimes {
+  int64_t ts_ns = 0, end_ns = 0;
+  int64_t origin_ns = 0;  // of the line
+};
+
+// Returns false if the times of an event are impossible.
+bool TimesOf(const wire::Event& in, int64_t timestamp_ns, int64_t shift_ns, EventTimes* times) {
+  int64_t end_ps = 0;
+  const bool overflows =
+      __builtin_add_overflow(timestamp_ns, shift_ns, &times->origin_ns) ||
+      __builtin_add_overflow(in.offset_ps, in.duration_ps, &end_ps) ||
+      __builtin_add_overflow(times->origin_ns, FloorToNs(in.offset_ps), &times->ts_ns) ||
+      __builtin_add_overflow(times->origin_ns, FloorToNs(end_ps), &times->end_ns);
+  return !overflows && times->ts_ns >= -kMaxTimeNs && times->end_ns <= kMaxTimeNs;
+}
+
 }  // namespace
 
-void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
+void XPlane::Note(StatName& name, const wire::Stat& stat, EventStats* stats) {
   switch (name.key) {
     case Key::kOther:
       break;
     case Key::kProducerType:
-      said->producer_type = stat.int64();
+      stats->producer_type = stat.int64();
       break;
     case Key::kProducerId:
-      said->produces = true;
-      said->producer_id = stat.number;
+      stats->produces = true;
+      stats->producer_id = stat.number;
       break;
     case Key::kConsumerType:
-      said->consumer_type = stat.int64();
+      stats->consumer_type = stat.int64();
       break;
     case Key::kConsumerId:
-      said->consumes = true;
-      said->consumer_id = stat.number;
+      stats->consumes = true;
+      stats->consumer_id = stat.number;
       break;
     case Key::kRoot:
-      said->is_root = stat.number != 0;
+      stats->is_root = stat.number != 0;
       break;
     case Key::kStepNumber:
-      said->step_number = stat.int64();
+      stats->step_number = stat.int64();
       break;
     case Key::kSize:
-      said->size = stat.int64();
+      stats->size = stat.int64();
       break;
     case Key::kRunId:
-      said->run_id = stat.int64();
+      stats->run_id = stat.int64();
       break;
     case Key::kDeviceOrdinal:
-      said->device_ordinal = stat.int64();
+      stats->device_ordinal = stat.int64();
       break;
     case Key::kHloOp:
-      said->has_op = true;
+      stats->has_op = true;
       break;
     case Key::kCorrelation:
-      said->is_call = true;
+      stats->is_call = true;
       break;
     case Key::kProgramId:
-      said->program_id = stat.int64();
+      stats->program_id = stat.int64();
       break;
     case Key::kCounterValue:
-      said->has_counter = true;
-      said->counter = stat.kind == wire::Stat::kDouble ? stat.real()
-                      : stat.kind == wire::Stat::kInt  ? double(stat.int64())
-                                                       : double(stat.number);
+      stats->has_counter = true;
+      stats->counter = stat.kind == wire::Stat::kDouble ? stat.real()
+                       : stat.kind == wire::Stat::kInt  ? double(stat.int64())
+                                                        : double(stat.number);
       break;
     case Key::kEndless:
-      said->is_endless = name.added;
+      stats->is_endless = name.is_ours;
       break;
     case Key::kDeviceOffset:
     case Key::kDeviceDuration:
@@ -93,8 +109,8 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
 
 // Returns the category of an event. The category that our own exporter wrote takes precedence.
 // Otherwise it follows from a device's line, or from the name and place.
-Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root, bool is_op,
-                            bool is_launch) const {
+Category XPlane::CategoryOf(const EventMetadata& event, const LineState& line, bool is_root,
+                            bool is_op, bool is_launch) const {
   if (event.has_category) {
     if (event.category != Category::kNone) return event.category;
     return line.device ? line.category : Category::kHost;
@@ -108,7 +124,7 @@ Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool 
                       : event.what.category;
 }
 
-absl::StatusOr<StringId> XPlane::CategoryId(EventName& event, Category category) {
+absl::StatusOr<StringId> XPlane::CategoryId(EventMetadata& event, Category category) {
   if (!event.has_category) return file_.categories[size_t(category)];
   if (event.category_id == 0 && !event.category_text.empty()) {
     XP_TRY(event.category_id, file_.Intern(event.category_text));
@@ -118,7 +134,7 @@ absl::StatusOr<StringId> XPlane::CategoryId(EventName& event, Category category)
 
 absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& facts) {
   wire::Event in;
-  Said said;
+  EventStats stats;
   arguments_.clear();
   const bool sound = wire::Decode(bytes, &in, [&](std::string_view message) {
     wire::Stat stat;
@@ -126,7 +142,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     StatName* key = StatOf(stat.metadata_id);
     if (key == nullptr) [[unlikely]]
       return;
-    Note(*key, stat, &said);
+    Note(*key, stat, &stats);
     arguments_.emplace_back(key, stat);
   });
   if (!sound) [[unlikely]] {
@@ -135,74 +151,90 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
                                file_.Offset(bytes.data()));
   }
   const uint32_t index = event_ids_.Find(in.metadata_id);
-  EventName* name = nullptr;
+  EventMetadata* metadata = nullptr;
   if (index != UINT32_MAX) [[likely]] {
-    name = &events_[index];
+    metadata = &events_[index];
   } else {
-    XP_TRY(name, AddNameless(in.metadata_id));
+    XP_TRY(metadata, AddNameless(in.metadata_id));
   }
-  if (!name->resolved) XP_TRY(Resolve(*name));
+  if (!metadata->resolved) XP_TRY(Resolve(*metadata));
 
-  int64_t ts_ns = 0, end_ns = 0, end_ps = 0, origin_ns = 0;
   if (in.duration_ps < 0) [[unlikely]] {
     in.duration_ps = 0;
     XP_TRY(file_.context.Issue("negative_duration", Severity::kWarning,
                                "Events of negative duration were read as instants.",
                                file_.Offset(bytes.data())));
   }
-  bool far = __builtin_add_overflow(line.timestamp_ns, line.shift_ns, &origin_ns) ||
-             __builtin_add_overflow(in.offset_ps, in.duration_ps, &end_ps) ||
-             __builtin_add_overflow(origin_ns, FloorToNs(in.offset_ps), &ts_ns) ||
-             __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
-  if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
+  EventTimes times;
+  if (!TimesOf(in, line.timestamp_ns, line.shift_ns, &times)) [[unlikely]] {
     return file_.context.Issue("time_out_of_range", Severity::kWarning,
                                "Events with impossible times (decades away) were left out.",
                                file_.Offset(bytes.data()));
   }
-
+  if (in.aggregated) return AddTotals(in, times.origin_ns, line, metadata->id);
   EventWriter& events = file_.context.events;
-  if (in.aggregated) {
-    // This is many occurrences without times: it becomes two samples of counters, not an event.
-    XP_TRY(int64_t count_track, CounterTrack(line, name->id, " (occurrences)"));
-    XP_TRY(int64_t time_track, CounterTrack(line, name->id, " (ns in all)"));
-    XP_TRY(events.Counter(count_track, origin_ns, double(in.occurrences)));
+  if (stats.has_counter) {
+    XP_TRY(int64_t track, CounterTrack(line, metadata->id, ""));
     ++file_.event_count;
-    return events.Counter(time_track, origin_ns, double(in.duration_ps) / 1000);
-  }
-  if (said.has_counter) {
-    XP_TRY(int64_t track, CounterTrack(line, name->id, ""));
-    ++file_.event_count;
-    return events.Counter(track, ts_ns, said.counter);
+    return events.Counter(track, times.ts_ns, stats.counter);
   }
 
   // A host thread that calls a GPU's driver names the op that it launches. Only a CPU's client runs
   // ops on host threads, and these carry no number of a call.
-  const bool has_op = said.has_op || name->has_op;
-  const bool is_launch = has_op && said.is_call && !line.device;
+  const bool has_op = stats.has_op || metadata->has_op;
+  const bool is_launch = has_op && stats.is_call && !line.device;
   const bool is_op = has_op && !is_launch;
-  const Category category = CategoryOf(*name, line, said.is_root, is_op, is_launch);
-  const bool is_step = category == Category::kStep && !line.device;
+  const Category category = CategoryOf(*metadata, line, stats.is_root, is_op, is_launch);
   if (line.track_id < 0) [[unlikely]]
     XP_TRY(AddTrack(line));
-  Event event{.ts_ns = ts_ns,
-              .dur_ns = said.is_endless ? kUnknownDuration : end_ns - ts_ns,
-              .name = name->id};
-  XP_TRY(event.category, CategoryId(*name, category));
-  if (said.produces) event.flow_out = file_.Flow(said.producer_type, said.producer_id);
-  if (said.consumes) event.flow_in = file_.Flow(said.consumer_type, said.consumer_id);
+  Event event{.ts_ns = times.ts_ns,
+              .dur_ns = stats.is_endless ? kUnknownDuration : times.end_ns - times.ts_ns,
+              .name = metadata->id};
+  XP_TRY(event.category, CategoryId(*metadata, category));
+  if (stats.produces) event.flow_out = file_.Flow(stats.producer_type, stats.producer_id);
+  if (stats.consumes) event.flow_in = file_.Flow(stats.consumer_type, stats.consumer_id);
   XP_TRY(events.Add(line.track_id, event));
   ++file_.event_count;
   if (category == Category::kPython) ++file_.python_count;
-  if (name->last_track != line.track_id || name->per_event) {
-    name->last_track = line.track_id;
-    if (name->has_stats || name->long_name != 0) XP_TRY(GiveNameArguments(*name, line.track_id));
+  if (metadata->last_track != line.track_id || metadata->per_event) {
+    metadata->last_track = line.track_id;
+    if (metadata->has_stats || metadata->long_name != 0)
+      XP_TRY(WriteEntryArguments(*metadata, line.track_id));
   }
+  XP_TRY(WriteArguments(in, metadata->has_category, &stats));
+
+  const WrittenEvent written{.metadata = *metadata,
+                             .stats = stats,
+                             .event = event,
+                             .end_ns = times.end_ns,
+                             .category = category,
+                             .is_op = is_op,
+                             .offset = file_.Offset(bytes.data())};
+  if (!line.device) return AddHostFacts(written, line, facts);
+  AddDeviceFacts(written, facts);
+  return absl::OkStatus();
+}
+
+// Writes an event that stands for many occurrences without times as two samples of counters.
+absl::Status XPlane::AddTotals(const wire::Event& in, int64_t ts_ns, const LineState& line,
+                               StringId name) {
+  EventWriter& events = file_.context.events;
+  XP_TRY(int64_t count_track, CounterTrack(line, name, " (occurrences)"));
+  XP_TRY(int64_t time_track, CounterTrack(line, name, " (ns in all)"));
+  XP_TRY(events.Counter(count_track, ts_ns, double(in.occurrences)));
+  ++file_.event_count;
+  return events.Counter(time_track, ts_ns, double(in.duration_ps) / 1000);
+}
+
+// Writes the statistics of the event that was written last as its arguments, and notes the texts
+// that facts need. `is_ours` says that our own exporter wrote the event.
+absl::Status XPlane::WriteArguments(const wire::Event& in, bool is_ours, EventStats* stats) {
   for (auto& [key, stat] : arguments_) {
     // The number of a flow is kept as the event's flow. A statistic that only repeats the event's
     // own time is left out (our own exporter left it out already).
-    if (key->key == Key::kProducerId || key->key == Key::kConsumerId || key->added ||
-        (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps && !name->has_category) ||
-        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps && !name->has_category))
+    if (key->key == Key::kProducerId || key->key == Key::kConsumerId || key->is_ours ||
+        (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps && !is_ours) ||
+        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps && !is_ours))
       continue;
     ArgValue value;
     if (stat.kind == wire::Stat::kInt) {
@@ -216,72 +248,76 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     if (key->id == 0) [[unlikely]] {
       XP_TRY(key->id, KeyId(*key));
     }
-    events.Arg(key->id, value);
+    file_.context.events.Arg(key->id, value);
     if (const Text* text = std::get_if<Text>(&value)) {
-      if (key->key == Key::kGraphHash) said.hash = text->id;
-      if (key->key == Key::kModuleName) said.module = text->id;
-      if (key->key == Key::kHloOp) said.op = text->id;
+      if (key->key == Key::kGraphHash) stats->hash = text->id;
+      if (key->key == Key::kModuleName) stats->module = text->id;
+      if (key->key == Key::kHloOp) stats->op = text->id;
     }
   }
+  return absl::OkStatus();
+}
 
-  // Facts follow.
-  int64_t offset = 0;
-  auto where = [&] { return offset != 0 ? offset : offset = file_.Offset(bytes.data()); };
-  if (line.device) {
-    // Our own exporter writes the kernels inside of a program to the program's line.
-    if (category == Category::kModule || category == Category::kOp) facts.SawDeviceWork();
-    if (category == Category::kModule) {
-      facts.Add(XModule{.ts_ns = ts_ns,
-                        .end_ns = end_ns,
-                        .program_id = ProgramIdOf(name->name),
-                        .run_id = said.run_id,
-                        .device_ordinal = device_ordinal_,
-                        .device = device_,
-                        .name = name->name,
-                        .offset = where()});
-    } else if (category == Category::kStep) {
-      facts.AddDeviceStep(ts_ns, end_ns, name->id, where(), device_);
-    } else if (category == Category::kOp && !has_modules_line_ && is_op) {
-      const OptInt program = said.program_id ? said.program_id : name->program_id;
-      facts.Add(XOp{.ts_ns = ts_ns,
-                    .end_ns = end_ns,
-                    .name = name->id,
-                    .op = said.op,
-                    .program = facts.Program(program, device_),
-                    .run_id = said.run_id});
-    }
-    return absl::OkStatus();
+void XPlane::AddDeviceFacts(const WrittenEvent& written, XFacts& facts) const {
+  const auto& [metadata, stats, event, end_ns, category, is_op, offset] = written;
+  // Our own exporter writes the kernels inside of a program to the program's line.
+  if (category == Category::kModule || category == Category::kOp) facts.SawDeviceWork();
+  if (category == Category::kModule) {
+    facts.Add(XModule{.ts_ns = event.ts_ns,
+                      .end_ns = end_ns,
+                      .program_id = ProgramIdOf(metadata.name),
+                      .run_id = stats.run_id,
+                      .device_ordinal = device_ordinal_,
+                      .device = device_,
+                      .name = metadata.name,
+                      .offset = offset});
+  } else if (category == Category::kStep) {
+    facts.AddDeviceStep(event.ts_ns, end_ns, metadata.id, offset, device_);
+  } else if (category == Category::kOp && !has_modules_line_ && is_op) {
+    const OptInt program = stats.program_id ? stats.program_id : metadata.program_id;
+    facts.Add(XOp{.ts_ns = event.ts_ns,
+                  .end_ns = end_ns,
+                  .name = metadata.id,
+                  .op = stats.op,
+                  .program = facts.Program(program, device_),
+                  .run_id = stats.run_id});
   }
+}
+
+absl::Status XPlane::AddHostFacts(const WrittenEvent& written, const LineState& line,
+                                  XFacts& facts) {
+  const auto& [metadata, stats, event, end_ns, category, is_op, offset] = written;
+  const bool is_step = category == Category::kStep;
   if (is_op && !is_step) {
     StringId device = 0;
-    if (said.device_ordinal > 0) {
-      XP_TRY(device, file_.context.store.Intern(fmt::format("CPU:{}", said.device_ordinal)));
+    if (stats.device_ordinal > 0) {
+      XP_TRY(device, file_.context.store.Intern(fmt::format("CPU:{}", stats.device_ordinal)));
     }
-    const OptInt program = said.program_id ? said.program_id : name->program_id;
-    facts.Add(XOp{.ts_ns = ts_ns,
+    const OptInt program = stats.program_id ? stats.program_id : metadata.program_id;
+    facts.Add(XOp{.ts_ns = event.ts_ns,
                   .end_ns = end_ns,
-                  .name = name->id,
-                  .op = said.op,
+                  .name = metadata.id,
+                  .op = stats.op,
                   .program = facts.Program(program, device),
                   .flow = event.flow_out,
-                  .run_id = said.run_id,
+                  .run_id = stats.run_id,
                   .on_host = true});
     return absl::OkStatus();
   }
-  if (event.flow_in != 0 && name->name.starts_with("end: ")) facts.EndOf(event.flow_in, end_ns);
-  XRole role = is_step ? XRole::kStep : name->user ? XRole::kScope : name->what.role;
+  if (event.flow_in != 0 && metadata.name.starts_with("end: ")) facts.EndOf(event.flow_in, end_ns);
+  const XRole role = is_step ? XRole::kStep : metadata.user ? XRole::kScope : metadata.what.role;
   if (role == XRole::kNone) return absl::OkStatus();
-  facts.Add(XMark{.ts_ns = ts_ns,
+  facts.Add(XMark{.ts_ns = event.ts_ns,
                   .end_ns = end_ns,
                   .role = role,
-                  .name = name->id,
-                  .text = role == XRole::kGraphCompile ? said.hash : said.module,
-                  .number = role == XRole::kStep      ? said.step_number
-                            : role == XRole::kEnqueue ? said.run_id
-                                                      : said.size,
-                  .device = said.device_ordinal,
+                  .name = metadata.id,
+                  .text = role == XRole::kGraphCompile ? stats.hash : stats.module,
+                  .number = role == XRole::kStep      ? stats.step_number
+                            : role == XRole::kEnqueue ? stats.run_id
+                                                      : stats.size,
+                  .device = stats.device_ordinal,
                   .track_id = line.track_id,
-                  .offset = where(),
+                  .offset = offset,
                   .front = line.front});
   return absl::OkStatus();
 }

@@ -94,7 +94,7 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file)
       if (in.number() == 4) {
         wire::EventMetadata metadata;
         wire::Decode(entry.value, &metadata);
-        EventName event{
+        EventMetadata event{
             .message = entry.value, .name = metadata.name, .display_name = metadata.display_name};
         event_ids_.Add(entry.key, uint32_t(events_.size()));
         events_.push_back(event);
@@ -104,7 +104,7 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file)
         stat_ids_.Add(entry.key, uint32_t(stats_.size()));
         stats_.push_back({.name = metadata.name,
                           .key = KeyOf(metadata.name),
-                          .added = metadata.description == kAddedStat});
+                          .is_ours = metadata.description == kAddedStat});
       }
     }
     if (in.number() == 6) {
@@ -132,7 +132,7 @@ int64_t XPlane::IntStat(std::string_view key) const {
 absl::Status XPlane::ReadStats() {
   for (const wire::Stat& stat : plane_stats_) {
     const StatName* key = StatOf(stat.metadata_id);
-    if (key == nullptr || !key->added) continue;
+    if (key == nullptr || !key->is_ours) continue;
     if (key->name == "xlaprof_added_line") added_lines_.insert(stat.int64());
     if (key->name == "xlaprof_async_line") async_lines_.insert(stat.int64());
     if (key->name == "xlaprof_device") {
@@ -144,7 +144,7 @@ absl::Status XPlane::ReadStats() {
 
 std::vector<XPlane::HloProto> XPlane::HloProtos() const {
   std::vector<HloProto> found;
-  for (const EventName& event : events_) {
+  for (const EventMetadata& event : events_) {
     Reader in(event.message);
     while (in.Next()) {
       if (!in.Is(5, wire::kBytes)) continue;
@@ -164,7 +164,7 @@ XPlane::StatName* XPlane::StatOf(int64_t metadata_id) {
   return index == UINT32_MAX ? nullptr : &stats_[index];
 }
 
-absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
+absl::StatusOr<XPlane::EventMetadata*> XPlane::AddNameless(int64_t metadata_id) {
   XP_TRY(file_.context.Issue(
       "nameless_events", Severity::kWarning,
       "The names of some events are missing from the capture, because it is cut or damaged. These events are called #ID."));

@@ -97,11 +97,11 @@ class XPlane {
   struct StatName {
     std::string_view name;
     Key key = Key::kOther;
-    bool added = false;  // our own exporter's, for readers: not an argument of the event
-    StringId id = 0;     // interned on first use
-    StringId value = 0;  // as the value of a ref
+    bool is_ours = false;  // our own exporter's, for readers: not an argument of the event
+    StringId id = 0;       // interned on first use
+    StringId value = 0;    // as the value of a ref
   };
-  struct EventName {
+  struct EventMetadata {
     std::string_view message;  // bytes of the XEventMetadata, for its statistics
     std::string_view name, display_name;
     XName what;
@@ -139,7 +139,7 @@ class XPlane {
     absl::flat_hash_map<int64_t, uint32_t> sparse_;
   };
   // The statistics of one event that matter for flows and facts.
-  struct Said {
+  struct EventStats {
     int64_t producer_type = 0, consumer_type = 0;
     uint64_t producer_id = 0, consumer_id = 0;
     bool produces = false, consumes = false, is_root = false, has_op = false;
@@ -149,6 +149,16 @@ class XPlane {
     double counter = 0;
     bool has_counter = false, is_endless = false;
     StringId hash = 0, module = 0, op = 0;
+  };
+  // An event that was written, for the facts that follow from it.
+  struct WrittenEvent {
+    const EventMetadata& metadata;
+    const EventStats& stats;
+    const Event& event;
+    int64_t end_ns = 0;
+    Category category = Category::kNone;
+    bool is_op = false;
+    int64_t offset = 0;  // in the file
   };
   struct LineState {
     TrackRow track;
@@ -163,23 +173,28 @@ class XPlane {
 
   static Key KeyOf(std::string_view name);
   absl::Status ReadStats();
-  Category CategoryOf(const EventName& event, const LineState& line, bool is_root, bool is_op,
+  Category CategoryOf(const EventMetadata& event, const LineState& line, bool is_root, bool is_op,
                       bool is_launch) const;
   void FindDifferingNames();
   void Survey();
   void SurveyLine(std::string_view bytes, size_t number);
   StatName* StatOf(int64_t metadata_id);
-  absl::StatusOr<EventName*> AddNameless(int64_t metadata_id);  // for ids that the table lacks
-  absl::Status Resolve(EventName& event);
-  absl::Status GiveNameArguments(EventName& event, int64_t track_id);
+  absl::StatusOr<EventMetadata*> AddNameless(int64_t metadata_id);  // for ids that the table lacks
+  absl::Status Resolve(EventMetadata& event);
+  absl::Status WriteEntryArguments(EventMetadata& event, int64_t track_id);
   absl::StatusOr<StringId> KeyId(StatName& stat);
   absl::StatusOr<bool> Value(const wire::Stat& stat, ArgValue* value);
-  void Note(StatName& name, const wire::Stat& stat, Said* said);
+  void Note(StatName& name, const wire::Stat& stat, EventStats* stats);
   absl::Status ReadLine(std::string_view bytes, bool cut, size_t number, XFacts& facts);
   absl::Status AddTrack(LineState& line);
   absl::Status ReadEvent(std::string_view bytes, LineState& line, XFacts& facts);
+  absl::Status AddTotals(const wire::Event& in, int64_t ts_ns, const LineState& line,
+                         StringId name);
+  absl::Status WriteArguments(const wire::Event& in, bool is_ours, EventStats* stats);
+  void AddDeviceFacts(const WrittenEvent& written, XFacts& facts) const;
+  absl::Status AddHostFacts(const WrittenEvent& written, const LineState& line, XFacts& facts);
   absl::StatusOr<int64_t> CounterTrack(const LineState& line, StringId name, std::string_view unit);
-  absl::StatusOr<StringId> CategoryId(EventName& event, Category category);
+  absl::StatusOr<StringId> CategoryId(EventMetadata& event, Category category);
   absl::Status Damaged(const wire::Reader& in, std::string_view where);
 
   std::string_view bytes_;
@@ -192,7 +207,7 @@ class XPlane {
   absl::flat_hash_map<int64_t, int64_t> lines_left_;  // by id, lines that are still to be read
   std::vector<StatName> stats_;
   Ids stat_ids_;
-  std::vector<EventName> events_;
+  std::vector<EventMetadata> events_;
   Ids event_ids_;
   std::vector<wire::Stat> plane_stats_;
   // The ids of lines that our own exporter added, and of lines that are of no thread.

@@ -36,7 +36,7 @@ bool IsFrontThread(std::string_view line) {
 void XPlane::Survey() {
   Reader in(bytes_);
   size_t number = 0;
-  for (EventName& event : events_) {
+  for (EventMetadata& event : events_) {
     event.what = ClassifyHostName(event.name);
     event.stage = IsCompilerStage(event.name);
   }
@@ -45,7 +45,7 @@ void XPlane::Survey() {
     if (in.Is(3, wire::kBytes)) SurveyLine(in.bytes(), number++);
   }
   if (in.cut() && in.number() == 3) SurveyLine(in.rest(), number++);
-  for (EventName& event : events_)
+  for (EventMetadata& event : events_)
     event.user = !event.what.known && event.seen_as_user && !event.seen_as_runtime;
 }
 
@@ -56,7 +56,7 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
   int64_t runtime_until_ps = INT64_MIN;
   // Unknown names outside of everything, in order. A compiler stage is nullptr, and an event with a
   // role ends the zone.
-  std::vector<EventName*> outside;
+  std::vector<EventMetadata*> outside;
   size_t first_stage = SIZE_MAX, last_stage = 0;
   auto close_zone = [&](size_t end) {
     for (size_t i = first_stage; i < end; ++i) {
@@ -64,7 +64,7 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
     }
     first_stage = SIZE_MAX;
   };
-  std::vector<EventName*> inside;
+  std::vector<EventMetadata*> inside;
   Reader in(bytes);
   while (in.Next()) {
     if (!in.Is(4, wire::kBytes)) continue;
@@ -72,7 +72,7 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
     wire::DecodeHead(in.bytes(), &event);
     const uint32_t index = event_ids_.Find(event.metadata_id);
     if (index == UINT32_MAX) continue;
-    EventName& name = events_[index];
+    EventMetadata& name = events_[index];
     if (name.what.category == Category::kPython) {
       front = true;
       continue;
@@ -117,8 +117,8 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
     }
   }
   if (first_stage != SIZE_MAX) close_zone(outside.size());
-  for (EventName* name : inside) name->seen_as_runtime = true;
-  for (EventName* name : outside) {
+  for (EventMetadata* name : inside) name->seen_as_runtime = true;
+  for (EventMetadata* name : outside) {
     if (name != nullptr) (front ? name->seen_as_user : name->seen_as_runtime) = true;
   }
   if (front_.size() <= number) front_.resize(number + 1);
