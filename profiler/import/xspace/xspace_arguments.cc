@@ -15,16 +15,18 @@ constexpr size_t kMaxInflatedBytes = size_t(1) << 20;
 // Larger values of a statistic are whole files (HLO, symbol maps), not arguments.
 constexpr size_t kMaxArgumentBytes = size_t(1) << 20;
 
-std::string Inflate(std::string_view bytes) {
+// Decompresses `bytes`. Sets `is_cut` if the text is longer than kMaxInflatedBytes.
+std::string Inflate(std::string_view bytes, bool* is_cut) {
   std::string out;
+  *is_cut = false;
   z_stream stream = {};
   if (inflateInit2(&stream, 15 + 32) != Z_OK) return out;
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = uInt(std::min<size_t>(bytes.size(), UINT32_MAX));
   int result = Z_OK;
-  while (result == Z_OK && out.size() < kMaxInflatedBytes) {
+  while (result == Z_OK && out.size() <= kMaxInflatedBytes) {
     size_t before = out.size();
-    out.resize(std::min(kMaxInflatedBytes, before + 4096));
+    out.resize(std::min(kMaxInflatedBytes + 1, before + 4096));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
     stream.avail_out = uInt(out.size() - before);
     result = inflate(&stream, Z_NO_FLUSH);
@@ -32,6 +34,10 @@ std::string Inflate(std::string_view bytes) {
     if (stream.avail_in == 0 && stream.avail_out != 0) break;
   }
   inflateEnd(&stream);
+  if (out.size() > kMaxInflatedBytes) {
+    out.resize(kMaxInflatedBytes);
+    *is_cut = true;
+  }
   return out;
 }
 
@@ -126,7 +132,13 @@ absl::StatusOr<bool> XPlane::Value(const wire::Stat& stat, ArgValue* value) {
       return true;
     }
     case wire::Stat::kGzip: {
-      XP_TRY(StringId id, file_.Intern(Inflate(stat.bytes)));
+      bool is_cut = false;
+      XP_TRY(StringId id, file_.Intern(Inflate(stat.bytes, &is_cut)));
+      if (is_cut) {
+        XP_TRY(file_.context.Issue("cut_argument", Severity::kInfo,
+                                   "Compressed arguments larger than 1 MiB were cut.",
+                                   file_.Offset(stat.bytes.data())));
+      }
       *value = Text{id};
       return true;
     }

@@ -87,17 +87,32 @@ TEST(XSpace, DoesNotBelieveAClockAtTheEndOfTime) {
   EXPECT_THAT(in.Rows("SELECT value FROM meta WHERE key = 'base_epoch_ns'"), ElementsAre());
 }
 
-TEST(XSpace, KeepsEveryKindOfStatistic) {
-  std::string packed(200, '\0');
-  uLongf size = packed.size();
+std::string Packed(std::string text) {
   z_stream stream = {};
   deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string text = "a long text";
+  std::string packed(deflateBound(&stream, text.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(text.data()), stream.avail_in = uInt(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data()), stream.avail_out = uInt(size);
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data()), stream.avail_out = uInt(packed.size());
   deflate(&stream, Z_FINISH);
   packed.resize(stream.total_out);
   deflateEnd(&stream);
+  return packed;
+}
+
+TEST(XSpace, SaysThatACompressedArgumentIsCut) {
+  constexpr size_t kMiB = 1 << 20;
+  for (const size_t size : {kMiB, kMiB + 1}) {
+    auto in =
+        ImportXSpace({Host()
+                          .Line(-5, "worker")
+                          .Event("X::a", 5, 0, {{"z", Gzip{Packed(std::string(size, 'z'))}}})});
+    EXPECT_THAT(in.Rows("SELECT max(length(text)) FROM string"), ElementsAre("1048576"));
+    EXPECT_THAT(in.Rows("SELECT count(*) FROM import_issue WHERE code = 'cut_argument'"),
+                ElementsAre(size == kMiB ? "0" : "1"));
+  }
+}
+
+TEST(XSpace, KeepsEveryKindOfStatistic) {
   auto in = ImportXSpace({Host()
                               .Line(-5, "worker")
                               .Event("X::a", 5, 0,
@@ -107,7 +122,7 @@ TEST(XSpace, KeepsEveryKindOfStatistic) {
                                       {"s", "text"},
                                       {"r", Ref{"interned"}},
                                       {"b", Blob{"\x01\x02"}},
-                                      {"z", Gzip{packed}}})});
+                                      {"z", Gzip{Packed("a long text")}}})});
   EXPECT_THAT(
       in.Events(),
       ElementsAre("worker|5|0|host|X::a|b=bytes|d=0.5|i=-3|r=interned|s=text|u=4u|z=a long text"));
