@@ -45,10 +45,10 @@ absl::Status DebugWriter::WriteIssues() {
   return absl::OkStatus();
 }
 
-absl::Status DebugWriter::WriteRun(std::span<const int> segments, int segment) {
+absl::Status DebugWriter::WriteRun(std::span<const int> run_of_fact, int run) {
   processes_.clear();
   for (size_t i = 0; i < log_.facts.size(); ++i) {
-    if (segments[i] == segment) XP_TRY(WriteFact(log_.facts[i]));
+    if (run_of_fact[i] == run) XP_TRY(WriteFact(log_.facts[i]));
   }
   return absl::OkStatus();
 }

@@ -9,14 +9,15 @@
 
 namespace xlaprof {
 
-// Writes the facts of one log, run after run. The log must outlive this object.
+// Writes the facts of one log, run after run. The log must outlive this object. An `origin` is the
+// index of the process that wrote a line.
 class DebugWriter {
  public:
   DebugWriter(const DebugLog& log, ImportContext& context) : log_(log), context_(context) {}
 
   absl::Status WriteIssues();
-  // Writes the facts whose run in `segments` is `segment`, in order.
-  absl::Status WriteRun(std::span<const int> segments, int segment);
+  // Writes the facts of one run, in order. `run_of_fact[i]` is the run of fact i (SegmentsOf).
+  absl::Status WriteRun(std::span<const int> run_of_fact, int run);
 
  private:
   struct Process {
