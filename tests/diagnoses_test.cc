@@ -10,7 +10,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "tests/golden_file.h"
 
 namespace xlaprof {
@@ -102,7 +102,7 @@ std::map<Key, Finding> Examples(const Analyzer& analyzer) {
   std::map<Key, Finding> examples;
   for (const fs::path& capture : cases) {
     Store store = Store::CreateTemporary().value();
-    EXPECT_TRUE(LoadSql(store, ReadFile(capture)).ok()) << capture;
+    EXPECT_TRUE(RunSqlScript(store, ReadFile(capture)).ok()) << capture;
     const auto findings = Analyze(Run(store), analyzer);
     EXPECT_TRUE(findings.ok()) << capture << findings.status();
     if (!findings.ok()) continue;

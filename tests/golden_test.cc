@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "profiler/store/store.h"
 #include "tests/golden_file.h"
 
@@ -45,7 +45,7 @@ TEST_P(Golden, PrintsWhatIsExpected) {
     if (name == "capture.sql") {
       auto store = Store::Create(fs::path(scratch) / "capture.xlaprof");
       ASSERT_TRUE(store.ok()) << store.status();
-      absl::Status status = LoadSql(*store, ReadFile(entry.path()));
+      absl::Status status = RunSqlScript(*store, ReadFile(entry.path()));
       ASSERT_TRUE(status.ok()) << status;
       inputs += " " + scratch + "/capture.xlaprof";
     } else if (name == "args") {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "tests/run_program.h"
 
 namespace xlaprof {
@@ -19,7 +19,7 @@ class Escaping : public ProgramTest {
  protected:
   void Store1(const std::string& sql) {
     Store store = *Store::Create(folder_ / "run.xlaprof");
-    absl::Status status = LoadSql(store, sql);
+    absl::Status status = RunSqlScript(store, sql);
     ASSERT_TRUE(status.ok()) << status;
   }
 };

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "profiler/store/store.h"
 #include "tests/run_program.h"
 
@@ -31,7 +31,7 @@ class ExportCommand : public ProgramTest {
           "'e{0}');",
           i);
     }
-    absl::Status status = LoadSql(*store, sql);
+    absl::Status status = RunSqlScript(*store, sql);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_TRUE(store->Exec("PRAGMA journal_mode=DELETE").ok());
   }

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "tests/run_program.h"
 
 namespace xlaprof {
@@ -15,7 +15,7 @@ class QueryCommand : public ProgramTest {
  protected:
   QueryCommand() {
     Store store = *Store::Create(folder_ / "run.xlaprof");
-    absl::Status status = LoadSql(store, R"(
+    absl::Status status = RunSqlScript(store, R"(
       INSERT INTO track (id, kind, name, sort) VALUES (1, 'device', 'XLA Ops', 0);
       INSERT INTO event (track_id, ts_ns, dur_ns, name, category) VALUES
         (1, 0, 10, 'plain', 'op'), (1, 20, 5, 'comma, "quote"', NULL), (1, 30, NULL, 'tab	and' || char(10) || 'line' || char(27) || '[31m', 'op');

@@ -11,7 +11,7 @@
 #include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "profiler/store/events.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "tests/golden_file.h"
 
 namespace xlaprof {
@@ -37,7 +37,7 @@ class ChromeExport : public testing::Test {
   Store Load(const std::string& name) {
     Store store = *Store::CreateTemporary();
     absl::Status status =
-        LoadSql(store, ReadFile(kGolden / "export_timeline" / name / "capture.sql"));
+        RunSqlScript(store, ReadFile(kGolden / "export_timeline" / name / "capture.sql"));
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }

@@ -12,7 +12,7 @@
 
 #include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "tests/exporters/perfetto_trace.h"
 #include "tests/golden_file.h"
 
@@ -36,7 +36,7 @@ class PerfettoExport : public testing::Test {
 
   static Store Load(std::string_view sql) {
     Store store = *Store::CreateTemporary();
-    absl::Status status = LoadSql(store, std::string(sql));
+    absl::Status status = RunSqlScript(store, std::string(sql));
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }

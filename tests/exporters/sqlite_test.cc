@@ -9,7 +9,7 @@
 
 #include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 
 namespace xlaprof {
 
@@ -31,7 +31,7 @@ class SqliteExport : public testing::Test {
     std::ifstream in(fs::path(XLAPROF_SOURCE_DIR) /
                      "tests/golden/export_timeline/every_kind/capture.sql");
     std::string sql{std::istreambuf_iterator<char>(in), {}};
-    absl::Status status = LoadSql(store_, sql);
+    absl::Status status = RunSqlScript(store_, sql);
     EXPECT_TRUE(status.ok()) << status;
   }
   ~SqliteExport() override {
@@ -130,7 +130,7 @@ TEST_F(SqliteExport, EveryViewAnswers) {
 
 TEST_F(SqliteExport, ViewsCountFromTheStartAndOnce) {
   store_ = *Store::CreateTemporary();
-  const absl::Status status = LoadSql(
+  const absl::Status status = RunSqlScript(
       store_,
       "INSERT INTO process (id, segment) VALUES (1, 0);"
       "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'a', 0), "

@@ -10,7 +10,7 @@
 #include "exporters/exporter.h"
 #include "exporters/output/proto_file.h"
 #include "profiler/import/import.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 
 namespace xlaprof {
 
@@ -31,7 +31,7 @@ class XSpaceExport : public testing::Test {
 
   static Store Load(std::string_view sql) {
     Store store = *Store::CreateTemporary();
-    absl::Status status = LoadSql(
+    absl::Status status = RunSqlScript(
         store,
         "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'r', NULL, 1, 'x'); INSERT INTO source (id, path, "
         "format, imported) VALUES (1, 'a', 'xspace', 1); INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, "

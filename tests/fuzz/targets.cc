@@ -10,8 +10,8 @@
 #include "profiler/import/import.h"
 #include "profiler/store/chunk.h"
 #include "profiler/store/chunk_internal.h"
-#include "profiler/store/load_sql.h"
 #include "profiler/store/salvage.h"
+#include "profiler/store/sql_script.h"
 #include "tests/fuzz/ring_target.h"
 #include "tests/hostile/check.h"
 #include "tests/hostile/damage.h"
@@ -81,7 +81,7 @@ std::string SmallStoreFile() {
   const fs::path path = Scratch() / fmt::format("small.{}.xlaprof", getpid());
   {
     auto store = Store::Create(path);
-    absl::Status status = store.ok() ? LoadSql(*store, kSmallStoreSql) : store.status();
+    absl::Status status = store.ok() ? RunSqlScript(*store, kSmallStoreSql) : store.status();
     if (!status.ok()) fmt::print(stderr, "{}\n", status.ToString());
     XP_CHECK(status.ok());
   }
@@ -188,7 +188,7 @@ std::vector<std::string> ChunkSeeds() {
 // Runs any SQL on a store: its virtual tables must answer or refuse.
 std::string RunSql(std::string_view bytes, bool) {
   auto store = Store::CreateTemporary();
-  if (!store.ok() || !LoadSql(*store, kSmallStoreSql).ok()) return "no store";
+  if (!store.ok() || !RunSqlScript(*store, kSmallStoreSql).ok()) return "no store";
   // A query may be slow for a user, but not here.
   int steps = 0;
   sqlite3_progress_handler(

@@ -7,7 +7,7 @@
 
 #include "analyzers/report/report.h"
 #include "profiler/import/import.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 #include "tests/fuzz/targets.h"
 #include "tests/hostile/check.h"
 #include "tests/hostile/damage.h"
@@ -168,7 +168,7 @@ TEST(Stores, HostileValues) {
     return GuardedCase{.name = sql.substr(0, 200), .run = [sql]() -> std::string {
                          auto store = Store::CreateTemporary();
                          if (!store.ok()) return store.status().ToString();
-                         absl::Status status = LoadSql(*store, kSmallStoreSql);
+                         absl::Status status = RunSqlScript(*store, kSmallStoreSql);
                          if (!status.ok()) return status.ToString();
                          (void)store->Exec(sql);  // constraints such as NOT NULL may refuse it
                          auto report = MakeReport(xlaprof::Run(*store));
@@ -201,7 +201,7 @@ TEST(Stores, HostileSchemas) {
                          {
                            auto store = Store::Create(path);
                            if (!store.ok()) return store.status().ToString();
-                           absl::Status status = LoadSql(*store, kSmallStoreSql);
+                           absl::Status status = RunSqlScript(*store, kSmallStoreSql);
                            if (status.ok()) status = store->Exec(kSchemas[i]);
                            if (!status.ok()) return status.ToString();
                          }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/store/events.h"
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 
 namespace xlaprof {
 namespace {
@@ -222,8 +222,8 @@ TEST_F(SqlInsert, StoreKnowsTextThatSqlInterned) {
   EXPECT_EQ(*store_.Intern("after"), 4u);
 }
 
-TEST_F(SqlInsert, LoadSqlRunsAll) {
-  absl::Status status = LoadSql(store_, R"(-- a capture; with a semicolon in its comment
+TEST_F(SqlInsert, RunSqlScriptRunsAll) {
+  absl::Status status = RunSqlScript(store_, R"(-- a capture; with a semicolon in its comment
     INSERT INTO track (id, kind, name, sort) VALUES (1, 'device', 'a;b', 0);
     /* and
        another */
@@ -236,18 +236,19 @@ TEST_F(SqlInsert, LoadSqlRunsAll) {
               ElementsAre("a;b op 12"));
 }
 
-TEST_F(SqlInsert, LoadSqlNamesTheLine) {
+TEST_F(SqlInsert, RunSqlScriptNamesTheLine) {
   const char* good = "INSERT INTO track (id, kind, name, sort)\nVALUES (1, 'device', 'd', 0);\n";
-  EXPECT_EQ(Message(LoadSql(
+  EXPECT_EQ(Message(RunSqlScript(
                 store_, std::string(good) + "\n-- next\nINSERT INTO track (id)\n  SELECT nmae;")),
             "line 6: no such column: nmae");
-  EXPECT_EQ(Message(LoadSql(store_, std::string(good) + "INSERT INTO track (kinds)\nVALUES (1);")),
-            "line 3: table track has no column named kinds");
-  EXPECT_THAT(std::string(Message(LoadSql(
+  EXPECT_EQ(
+      Message(RunSqlScript(store_, std::string(good) + "INSERT INTO track (kinds)\nVALUES (1);")),
+      "line 3: table track has no column named kinds");
+  EXPECT_THAT(std::string(Message(RunSqlScript(
                   store_, std::string(good) +
                               "INSERT INTO event (track_id, ts_ns, name)\nVALUES (1, 'x', 'e');"))),
               testing::StartsWith("line 3: event.ts_ns must be an integer"));
-  EXPECT_THAT(std::string(Message(LoadSql(
+  EXPECT_THAT(std::string(Message(RunSqlScript(
                   store_, std::string(good) +
                               "INSERT INTO arg (event_id, key, value) VALUES (9, 'k', 1)"))),
               HasSubstr("event 9 was not inserted"));

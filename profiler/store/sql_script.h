@@ -1,4 +1,4 @@
-// Fills a store from SQL text, a capture that people can read.
+// Runs an SQL script on a store; tests write captures this way.
 #pragma once
 
 #include <string_view>
@@ -13,6 +13,6 @@ namespace xlaprof {
 // If a statement fails, returns InvalidArgument with its line, such as "line 7: no such column:
 // durr_ns", and the store is as it was before. A temporary store has no journal, so it must be
 // thrown away then.
-absl::Status LoadSql(Store& store, std::string_view sql);
+absl::Status RunSqlScript(Store& store, std::string_view sql);
 
 }  // namespace xlaprof

@@ -1,4 +1,4 @@
-#include "profiler/store/load_sql.h"
+#include "profiler/store/sql_script.h"
 
 #include <algorithm>
 
@@ -49,7 +49,7 @@ absl::Status RunAll(Store& store, std::string_view sql) {
 
 }  // namespace
 
-absl::Status LoadSql(Store& store, std::string_view sql) {
+absl::Status RunSqlScript(Store& store, std::string_view sql) {
   XP_TRY(store.Begin());
   absl::Status status = RunAll(store, sql);
   if (status.ok()) status = store.Commit();
