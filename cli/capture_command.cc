@@ -233,7 +233,7 @@ void AddCaptureCommand(CLI::App& app, int& exit_status) {
       ->required();
   command->add_option("--duration", arguments->duration, "Length of the capture: 5s, 200ms")
       ->capture_default_str();
-  command->add_option("--delay", arguments->delay, "Wait this long before the capture begins")
+  command->add_option("--delay", arguments->delay, "Waits this long before the capture begins")
       ->capture_default_str();
   command
       ->add_option("--retry", arguments->retries,
@@ -242,8 +242,8 @@ void AddCaptureCommand(CLI::App& app, int& exit_status) {
   command->add_option("-o,--output", arguments->output, "The store to write")
       ->capture_default_str();
   command->add_option("--keep", arguments->keep,
-                      "Also keep the hosts' answers (XSpaces) in this directory, for XProf");
-  command->add_flag("--force", arguments->force, "Replace an existing store");
+                      "Also keeps the hosts' answers (XSpaces) in this directory, for XProf");
+  command->add_flag("--force", arguments->force, "Replaces an existing store");
   command->callback([arguments, &exit_status] {
     auto status = RunCapture(*arguments);
     exit_status = status.ok() ? *status : Fail(status.status());

@@ -62,10 +62,10 @@ void AddDemoCommand(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("demo", kDemoSummary);
   command->add_option(
       "--pathology", arguments->pathology,
-      "Plant a fault: changing_batch, item, nonzero, ...; an unknown name lists all");
+      "Plants a fault: changing_batch, item, nonzero, ...; an unknown name lists all");
   command->add_option("--steps", arguments->steps, "Training steps")->check(CLI::Range(1, 1000000));
   command->add_option("-o,--output", arguments->output, "The recording");
-  command->add_flag("--force", arguments->force, "Replace an existing recording");
+  command->add_flag("--force", arguments->force, "Replaces an existing recording");
   command->callback([arguments, &exit_status] {
     absl::Status status = RunDemo(*arguments);
     exit_status = status.ok() ? kExitDone : Fail(status);

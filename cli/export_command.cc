@@ -39,9 +39,7 @@ absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& expor
   if (!fs::is_regular_file(output, error))
     return Invalid("{}: exists and is not a regular file. Choose another name", arguments.output);
   XP_TRY(CheckNotInput(arguments.input, arguments.output));
-  if (!arguments.force)
-    return absl::AlreadyExistsError(fmt::format(
-        "{}: is there already. Choose another name, or --force to replace it", arguments.output));
+  if (!arguments.force) return OutputExistsError(arguments.output);
   return absl::OkStatus();
 }
 
@@ -106,8 +104,9 @@ void AddExportCommand(CLI::App& app, int& exit_status) {
       ->required();
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
-  command->add_flag("--no-findings", arguments->no_findings, "Export the run without its findings");
-  command->add_flag("--force", arguments->force, "Replace an existing file");
+  command->add_flag("--no-findings", arguments->no_findings,
+                    "Exports the run without its findings");
+  command->add_flag("--force", arguments->force, "Replaces an existing file");
   command->callback([arguments, &exit_status] {
     absl::Status status = RunExport(*arguments);
     exit_status = status.ok() ? kExitDone : Fail(status);

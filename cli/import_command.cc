@@ -33,7 +33,7 @@ void AddImportCommand(CLI::App& app, int& exit_status) {
   AddInputOptions(*command, arguments->input);
   command->add_option("-o,--output", arguments->output, "The store to write, such as run.xlaprof")
       ->required();
-  command->add_flag("--force", arguments->force, "Replace an existing store");
+  command->add_flag("--force", arguments->force, "Replaces an existing store");
   command->callback([arguments, &exit_status] {
     absl::Status status = ImportRun(*arguments);
     exit_status = status.ok() ? kExitDone : Fail(status);

@@ -89,7 +89,7 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
 }
 
 void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots) {
-  command.add_option("--source-root", roots, "Also quote source lines from files under DIR")
+  command.add_option("--source-root", roots, "Also quotes source lines from files under DIR")
       ->type_name("DIR")
       ->allow_extra_args(false);
 }
@@ -111,12 +111,11 @@ std::vector<fs::path> SourceRoots(const InputOptions& input,
 }
 
 void AddRunOptions(CLI::App& command, InputOptions& options) {
-  command.add_option(
-      "--run", options.run,
-      "The run to use if the files hold several. Without it, the newest, by the times in the runs' names, or else by those of the files");
-  command.add_option(
-      "--as", options.as_format,
-      fmt::format("Read the files as this format, whatever they seem to be: {}", ImporterNames()));
+  command.add_option("--run", options.run,
+                     "Chooses a run by its label if the files hold several. Default: the newest");
+  command.add_option("--as", options.as_format,
+                     fmt::format("Reads every file as this format instead of recognising it: {}",
+                                 ImporterNames()));
 }
 
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use) {

@@ -11,7 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// Makes the temporary table `finding`, which hides the empty one of the store.
+// Makes the temporary table `finding`, which hides the empty one of the store. Does nothing if the
+// store already has findings.
 absl::Status AddFindings(Store& store) {
   XP_TRY(const OptInt stored, store.One<int64_t>("SELECT count(*) FROM finding"));
   if (stored.value_or(0) > 0) return absl::OkStatus();
@@ -22,7 +23,7 @@ absl::Status AddFindings(Store& store) {
   return InsertFindings(report.findings, "temp", store);
 }
 
-// Hides the store's view of the capture's start, which an export reads from a row that it adds.
+// Replaces the view capture_start, which reads a row that only exports have.
 absl::Status AddCaptureStart(Store& store) {
   XP_TRY(const OptInt start_ns, CaptureStart(store));
   return store.Exec(

@@ -96,11 +96,12 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   command->add_option("--format", arguments->format, "text, json, markdown or html")
       ->check(CLI::IsMember({"text", "json", "markdown", "html"}));
   command->add_option("-o,--output", arguments->output,
-                      "Write to this file instead of standard output");
+                      "Writes the report, also as html, to this file instead of standard output");
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
-  command->add_flag("--all", arguments->all,
-                    "Print findings of severity info in full, and the evidence of each finding");
+  command->add_flag(
+      "--all", arguments->all,
+      "Prints every finding in full, with its evidence, including those under 'Also seen'");
   command->add_option("--colour,--color", arguments->colour, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->callback([arguments, &exit_status] {

@@ -1,5 +1,5 @@
-// Implements xlaprof report, which prints the findings of a store, a capture directory, or any
-// files.
+// Implements xlaprof report, which prints the findings of a store, a capture directory, or the
+// files of one run.
 #pragma once
 
 namespace CLI {
@@ -8,7 +8,7 @@ class App;
 
 namespace xlaprof {
 
-// Adds the subcommand. When it has run, `exit_status` is the result of main.
+// Adds the subcommand. Running it sets `exit_status`, which main returns.
 void AddReportCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

@@ -30,14 +30,19 @@ absl::StatusOr<int64_t> ProcessId(const Store& store, int64_t number) {
 }  // namespace
 
 void AddSliceOptions(CLI::App& command, SliceOptions& options) {
-  command.add_option("--steps", options.steps,
-                     "Only steps A to B, both included: A:B, A:, :B or A");
   command.add_option(
-      "--from", options.from,
-      "Only what happens later than TIME after the capture's start: 1.5s, 200ms, 30us; a number without a unit is in ns");
-  command.add_option("--to", options.to, "Only what happens before TIME");
-  command.add_option("--process", options.process,
-                     "Only process N: its id in the report, or its pid");
+      "--steps", options.steps,
+      "Shows only steps A to B, both included: A:B, A:, :B or A. A step has the number (step_num) that the program gave it, or else it is counted from 0");
+  command
+      .add_option(
+          "--from", options.from,
+          "Ignores what ends before TIME, counted from the start of the capture: 1.5s, 200ms, 30us; a number without a unit is in ns")
+      ->type_name("TIME");
+  command
+      .add_option("--to", options.to,
+                  "Ignores what begins after TIME, counted from the start of the capture")
+      ->type_name("TIME");
+  command.add_option("--process", options.process, "Shows only the process with this id or pid");
 }
 
 absl::Status Restrict(const SliceOptions& options, Store& store) {

@@ -9,6 +9,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "core/base/unfinished_file.h"
 
@@ -18,10 +19,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The largest part of a file that SQLite maps.
+// The number of bytes that SQLite may memory-map.
 constexpr int64_t kMappedBytes = INT32_MAX;
 
-// Writes the findings, in the transaction that flushes the whole file to the disk.
+// Writes the findings. Committing with synchronous=NORMAL flushes the whole file.
 absl::Status StoreFindings(const Findings& findings, Store& store) {
   XP_TRY(store.Exec("PRAGMA synchronous=NORMAL"));
   XP_TRY(store.Begin());
@@ -70,9 +71,7 @@ absl::Status InsertFindings(const Findings& findings, std::string_view database,
 absl::Status CheckStoreOutput(const fs::path& output, bool force) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
-  if (!force)
-    return absl::AlreadyExistsError(fmt::format(
-        "{}: is there already. Choose another name, or --force to replace it", output.string()));
+  if (!force) return OutputExistsError(output.string());
   auto store = Store::Open(output);
   if (!store.ok())
     return Invalid("{}: exists and is not an xlaprof store, so --force does not replace it ({})",
@@ -84,7 +83,7 @@ absl::Status CheckWritable(const fs::path& output) {
   const UnfinishedFile probe(output);
   const int fd = open(probe.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return IoError("{}: cannot be created: {}. Check that its folder exists and can be written",
+    return IoError("{}: cannot be created: {}. Check that its directory exists and is writable",
                    output.string(), std::strerror(errno));
   }
   close(fd);
@@ -96,6 +95,7 @@ absl::StatusOr<std::string> WriteStoreFile(ImportOptions inputs, const fs::path&
   XP_TRY(CheckStoreOutput(output, force));
   UnfinishedFile unfinished(output);
   XP_TRY(Report report, ImportInto(inputs, unfinished.path(), finish));
+  // Checks again, because the import takes long and another program may have made the file.
   XP_TRY(CheckStoreOutput(output, force));
   std::error_code error;
   auto bytes = fs::file_size(unfinished.path(), error);
@@ -104,11 +104,12 @@ absl::StatusOr<std::string> WriteStoreFile(ImportOptions inputs, const fs::path&
   for (const SourceRow& source : report.sources) files += source.imported;
   for (const Finding& finding : report.findings) warnings += finding.severity != Severity::kInfo;
   const bool is_clean = warnings == 0 && report.issues.empty();
+  const size_t issues = report.issues.size();
   return fmt::format(
       "{}: {}, {} file{} read, {} warning{}{}. {}: xlaprof report {}\n", Printable(output.string()),
       BytesText(double(bytes)), files, files == 1 ? "" : "s",
       is_clean ? "no" : fmt::to_string(warnings), warnings == 1 ? "" : "s",
-      report.issues.empty() ? "" : fmt::format(", {} odd in the input", report.issues.size()),
+      issues == 0 ? "" : fmt::format(", {} problem{} in the input", issues, issues == 1 ? "" : "s"),
       is_clean ? "Where the time goes" : "To see them", ShellWord(output.string()));
 }
 

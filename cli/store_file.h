@@ -11,8 +11,8 @@
 
 namespace xlaprof {
 
-// Checks that `output` does not exist, or may be replaced: with `force` a store of ours may, but
-// nothing else.
+// Checks that `output` does not exist, or may be replaced. With `force`, an existing xlaprof store
+// may be replaced, but no other file.
 absl::Status CheckStoreOutput(const std::filesystem::path& output, bool force);
 
 // Checks that a file can be created in the directory of `output`, by creating one.

@@ -44,6 +44,11 @@ bool WantsColour(std::string_view when) {
          !(term != nullptr && std::string_view(term) == "dumb");
 }
 
+absl::Status OutputExistsError(const std::string& output) {
+  return absl::AlreadyExistsError(
+      fmt::format("{}: already exists. Choose another name, or pass --force", output));
+}
+
 int Fail(const absl::Status& status) {
   fmt::print(stderr, "xlaprof: {}\n", Printable(Message(status), /*keep_newlines=*/true));
   return kExitCouldNot;

