@@ -2,7 +2,8 @@
 
 namespace xlaprof::lazy {
 
-static constexpr const Op* kAll[] = {
+// Add every op of op.h here.
+static constexpr const Op* kAllOps[] = {
     &op::device_data,
     &op::constant,
     &op::neg,
@@ -71,6 +72,6 @@ static constexpr const Op* kAll[] = {
     &op::uniform,
 };
 
-std::span<const Op* const> AllOps() { return kAll; }
+std::span<const Op* const> AllOps() { return kAllOps; }
 
 }  // namespace xlaprof::lazy

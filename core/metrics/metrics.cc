@@ -117,7 +117,7 @@ void EachMetric(Arena arena, F&& f) {
 std::string UnitText(metrics::Unit unit, double value) {
   switch (unit) {
     case metrics::Unit::kBytes:
-      return metrics::BytesText(value);
+      return metrics::TorchBytesText(value);
     case metrics::Unit::kTimeNs:
       return metrics::DurationText(value);
     case metrics::Unit::kValue:

@@ -17,7 +17,7 @@ namespace xlaprof::lazy {
 
 namespace metrics {
 
-// The registries of the lazy graphs and of the device. Reports print one after the other.
+// The registries of the lazy graphs and of the device. A report prints kLazy first.
 enum class Arena : uint8_t { kLazy, kRuntime };
 // Selects how values are printed.
 enum class Unit : uint8_t { kValue, kBytes, kTimeNs };
@@ -25,7 +25,7 @@ enum class Unit : uint8_t { kValue, kBytes, kTimeNs };
 // A counter. Counters and metrics live as long as the process, and any thread may use them.
 class Counter {
  public:
-  // Returns the counter of this name, and makes it at the first call.
+  // Returns the counter of this name, creating it on first use.
   static Counter& Of(std::string_view name, Arena arena = Arena::kLazy);
   void Add(int64_t n = 1) { cells_.Add(n); }
   int64_t value() const { return cells_.sum() - cleared_.load(std::memory_order_relaxed); }
@@ -47,8 +47,10 @@ struct MetricData {
   std::vector<Sample> samples;  // the last ones, oldest first
 };
 
+// The sum and the last samples of a measured value, such as a time or a number of bytes.
 class Metric {
  public:
+  // Returns the metric of this name, creating it on first use.
   static Metric& Of(std::string_view name, Unit unit, Arena arena);
   void Add(double value, int64_t count = 1);
   MetricData data() const;
@@ -63,7 +65,7 @@ class Metric {
   size_t oldest_ = 0;  // index of the oldest sample
 };
 
-// Adds the time from here to the end of the block to a metric, in nanoseconds.
+// Adds the time from its construction to its destruction to a metric, in nanoseconds.
 class Timed {
  public:
   explicit Timed(Metric& metric);
@@ -75,9 +77,9 @@ class Timed {
   const int64_t begin_ns_;
 };
 
-// Adds the time from here to the end of the block for some of a thread's calls: each of the first
-// 64, then one in 64. A sample stands for all calls since the previous one. It is for calls that
-// take less time than two reads of the clock.
+// Adds the time from its construction to its destruction for some of a thread's calls: each of the
+// first 64, then one in 64. A sample stands for all calls since the previous one. This class is for
+// calls that take less time than two reads of the clock.
 class SampledCall {
  public:
   explicit SampledCall(Metric& metric) : metric_(metric) {
@@ -102,15 +104,16 @@ class SampledCall {
 // Returns a duration in torch_xla's form, 02s500ms000.000us. Each part is exact, whereas torch_xla
 // rounds and subtracts.
 std::string DurationText(double ns);
-std::string BytesText(double bytes);
+// Returns a number of bytes in torch_xla's form, 1.50KB.
+std::string TorchBytesText(double bytes);
 
 }  // namespace metrics
 
-// The functions of torch_xla.debug.metrics, with its names. Lists of names include only those that
-// have a value.
+// The functions of torch_xla.debug.metrics, with its names. Lists of names include only names with
+// a value.
 std::string metrics_report();
-// Returns a short report. Empty lists mean CachedCompile and MarkStep, and CompileTime, ExecuteTime
-// and transfers. Fallbacks are always included.
+// Returns a short report. By default, the counters are CachedCompile and MarkStep, and the metrics
+// are CompileTime, ExecuteTime and the transfers. Fallbacks are always included.
 std::string short_metrics_report(std::span<const std::string> counters = {},
                                  std::span<const std::string> metrics = {});
 std::vector<std::string> counter_names();
@@ -125,7 +128,7 @@ std::vector<std::string> executed_fallback_ops();
 
 }  // namespace xlaprof::lazy
 
-// Counts: XLAPROF_COUNT("CachedCompile"). The name is looked up only once.
+// Adds 1 to a counter: XLAPROF_COUNT("CachedCompile"). The name is looked up only once.
 #define XLAPROF_COUNT(name)                             \
   do {                                                  \
     static ::xlaprof::lazy::metrics::Counter& counter = \

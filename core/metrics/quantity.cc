@@ -24,7 +24,7 @@ std::string DurationText(double ns) {
   return text + fmt::format("{:07.3f}us", left / 1e3);
 }
 
-std::string BytesText(double bytes) {
+std::string TorchBytesText(double bytes) {
   static constexpr const char* kSuffixes[] = {"B", "KB", "MB", "GB", "TB", "PB"};
   size_t i = 0;
   while (bytes >= 1024 && i + 1 < std::size(kSuffixes)) bytes /= 1024, ++i;

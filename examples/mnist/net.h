@@ -1,6 +1,8 @@
 // The network that learns digits.
 #pragma once
 
+#include <vector>
+
 #include "core/nn/nn.h"
 
 namespace xlaprof::examples {

@@ -1,27 +1,34 @@
+// Lowers operations that read or write elements by index, and arange.
+#include <numeric>
+
 #include "core/ir/xla/builder_internal.h"
 
 namespace xlaprof::lazy::xla {
 namespace {
 
-Dims AllBut(int64_t rank, int64_t dim) {
-  Dims dims;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i != dim) dims.push_back(i);
-  }
+Dims AllDims(int64_t rank) {
+  Dims dims(static_cast<size_t>(rank));
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+Dims AllDimsBut(int64_t rank, int64_t dim) {
+  Dims dims = AllDims(rank);
+  dims.erase(dims.begin() + dim);
   return dims;
 }
 
 // Clamps an index. XLA's gather does so by itself; its scatter skips indices out of range.
-Value InRange(Builder& b, Value index, int64_t size) {
+Value Clamped(Builder& b, Value index, int64_t size) {
   const Type type = b.TypeOf(index);
   if (type.elements() == 0) return index;
   return b.Binary("minimum", b.Binary("maximum", index, b.Splat(0, type)),
                   b.Splat(double(size - 1), type));
 }
 
-// Returns, for each element of `index`, the full place that it refers to: its own place, except in
-// `dim`.
-Value Places(Builder& b, Value index, int64_t dim) {
+// Returns full index tuples for gather and scatter: each element's own coordinates, with coordinate
+// `dim` replaced by its value.
+Value FullIndices(Builder& b, Value index, int64_t dim) {
   const Type type = b.TypeOf(index);
   Type one = type;
   one.dims.push_back(1);
@@ -36,22 +43,32 @@ Value Places(Builder& b, Value index, int64_t dim) {
 
 Value Column(Builder& b, Value index) { return b.Reshape(index, {b.TypeOf(index).dims[0], 1}); }
 
-Value Gathered(const Call& call, Value places, std::vector<Dims> lists) {
+// The dimension numbers of XLA's gather and scatter, with XLA's names.
+struct GatherDims {
+  Dims offset_dims, collapsed_slice_dims, start_index_map, slice_sizes;
+};
+struct ScatterDims {
+  Dims update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims;
+};
+
+Value Gathered(const Call& call, Value indices, const GatherDims& dims) {
   // For an empty result XLA would require empty slices.
   if (call.type.elements() == 0) return call.b.Splat(0, call.type);
   return call.b.Add({.kind = Kind::kGather,
                      .name = "gather",
                      .type = call.type,
-                     .operands = {call[0], places},
-                     .lists = std::move(lists)});
+                     .operands = {call[0], indices},
+                     .lists = {dims.offset_dims, dims.collapsed_slice_dims, dims.start_index_map,
+                               dims.slice_sizes}});
 }
 
-Value Scattered(const Call& call, Value places, Value updates, std::vector<Dims> lists) {
+Value Scattered(const Call& call, Value indices, Value updates, const ScatterDims& dims) {
   return call.b.Add({.kind = Kind::kScatter,
                      .name = "scatter",
                      .type = call.type,
-                     .operands = {call[0], places, updates},
-                     .lists = std::move(lists),
+                     .operands = {call[0], indices, updates},
+                     .lists = {dims.update_window_dims, dims.inserted_window_dims,
+                               dims.scatter_dims_to_operand_dims},
                      .combine = "add"});
 }
 
@@ -60,36 +77,46 @@ Value IndexSelect(const Call& call) {
   Dims sizes = call.TypeOf(0).dims;
   sizes[size_t(dim)] = 1;
   return Gathered(call, Column(call.b, call[1]),
-                  {AllBut(call.type.rank(), dim), {dim}, {dim}, sizes});
+                  {.offset_dims = AllDimsBut(call.type.rank(), dim),
+                   .collapsed_slice_dims = {dim},
+                   .start_index_map = {dim},
+                   .slice_sizes = sizes});
 }
 
 Value Gather(const Call& call) {
-  const Dims all = AllBut(call.type.rank(), -1);
-  return Gathered(call, Places(call.b, call[1], call.attributes[0]),
-                  {{}, all, all, Dims(all.size(), 1)});
+  const Dims all = AllDims(call.type.rank());
+  return Gathered(call, FullIndices(call.b, call[1], call.attributes[0]),
+                  {.offset_dims = {},
+                   .collapsed_slice_dims = all,
+                   .start_index_map = all,
+                   .slice_sizes = Dims(all.size(), 1)});
 }
 
 Value IndexAdd(const Call& call) {
   const int64_t dim = call.attributes[0];
-  const Value index = InRange(call.b, call[1], call.type.dims[size_t(dim)]);
+  const Value index = Clamped(call.b, call[1], call.type.dims[size_t(dim)]);
   return Scattered(call, Column(call.b, index), call[2],
-                   {AllBut(call.type.rank(), dim), {dim}, {dim}});
+                   {.update_window_dims = AllDimsBut(call.type.rank(), dim),
+                    .inserted_window_dims = {dim},
+                    .scatter_dims_to_operand_dims = {dim}});
 }
 
 Value ScatterAdd(const Call& call) {
   Builder& b = call.b;
   const int64_t dim = call.attributes[0];
-  const Dims all = AllBut(call.type.rank(), -1), used = call.TypeOf(1).dims;
-  Value from = call[2];
+  const Dims all = AllDims(call.type.rank()), used = call.TypeOf(1).dims;
+  Value updates = call[2];
   if (call.TypeOf(2).dims != used) {
-    from = b.Add({.kind = Kind::kSlice,
-                  .name = "slice",
-                  .type = {call.type.element, used},
-                  .operands = {from},
-                  .lists = {Dims(used.size(), 0), used, Dims(used.size(), 1)}});
+    updates = b.Add({.kind = Kind::kSlice,
+                     .name = "slice",
+                     .type = {call.type.element, used},
+                     .operands = {updates},
+                     .lists = {Dims(used.size(), 0), used, Dims(used.size(), 1)}});
   }
-  const Value index = InRange(b, call[1], call.type.dims[size_t(dim)]);
-  return Scattered(call, Places(b, index, dim), from, {{}, all, all});
+  const Value index = Clamped(b, call[1], call.type.dims[size_t(dim)]);
+  return Scattered(
+      call, FullIndices(b, index, dim), updates,
+      {.update_window_dims = {}, .inserted_window_dims = all, .scatter_dims_to_operand_dims = all});
 }
 
 Value Arange(const Call& call) {
