@@ -125,7 +125,7 @@ TEST_F(VirtualTables, EqualTheScanner) {
             scanned);
 }
 
-TEST_F(VirtualTables, ConstraintsKeepWhatPlainRowsKeep) {
+TEST_F(VirtualTables, FiltersLikeAPlainTable) {
   for (const char* where : {"1",
                             "track_id = 2",
                             "track_id IN (3, 1)",
@@ -174,7 +174,7 @@ TEST_F(VirtualTables, ConstraintsKeepWhatPlainRowsKeep) {
   }
 }
 
-TEST_F(VirtualTables, OrderIsWhatIsAskedFor) {
+TEST_F(VirtualTables, HonoursOrderBy) {
   EXPECT_EQ(Query(store_, "SELECT ts_ns, id FROM event WHERE track_id = 1 ORDER BY ts_ns, id"),
             Query(store_, "SELECT ts_ns, id FROM plain WHERE track_id = 1 ORDER BY ts_ns, id"));
 }
@@ -190,13 +190,14 @@ TEST_F(VirtualTables, SkipChunksThatCannotMatch) {
             1);  // the only chunk that has it
   EXPECT_EQ(ReadsOf("SELECT sum(ts_ns) FROM event WHERE name = 'nobody'"), 0);
   EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id = 300"), 1);
-  EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id IN (301, 302, 303)"), 0);  // kept from before
+  // The chunk is cached from the previous query.
+  EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id IN (301, 302, 303)"), 0);
   EXPECT_EQ(ReadsOf("SELECT ts_ns FROM event WHERE id > 595"), 1);
   EXPECT_EQ(ReadsOf("SELECT sum(value) FROM counter_sample WHERE track_id = 9 AND ts_ns >= 600"),
             1);
 }
 
-TEST_F(VirtualTables, JoinsLookUp) {
+TEST_F(VirtualTables, JoinsUseTheIdIndex) {
   ASSERT_TRUE(store_
                   .Exec("INSERT INTO track (id, kind, name, sort) VALUES (1, 'device', 'XLA Ops', "
                         "0), (2, 'host_thread', 'python', 0)")
