@@ -111,7 +111,7 @@ inline constexpr Threshold kBytesOfNumber{
 // --- graph_fragmentation ---
 inline constexpr Threshold kPiecesPerStep{
     3.0, Unit::kPerStep, "A finding needs at least this many executions in the median step.",
-    "One or two early cuts in a step have their own findings (sync_point, fallback)."};
+    "One or two early executions in a step have their own findings (sync_point, fallback)."};
 inline constexpr Threshold kManyPiecesPerStep{
     4.0, Unit::kPerStep, "A warning needs at least this many executions in the median step.",
     "From the fourth execution on, the number itself is the problem, whatever cuts the graph."};
