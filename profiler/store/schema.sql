@@ -104,7 +104,7 @@
 --   warm_up                  in the first steps only
 --   burst                    in several consecutive steps, then no more
 --   ongoing                  until the end
---   settled                  it stopped at some step
+--   settled                  not after some step
 
 -- VOCABULARY reason_type: why something happened, as `reason.type` of the report says it.
 --   shape_change             an input has another size
@@ -174,6 +174,7 @@
 --   one_step                 the profile has a single step
 --   window                   the profile covers a part of the executions
 --   inside_compile           the profile was taken during a compilation
+--   no_kernels               the profile has launches of kernels, but no kernel
 --   no_lines                 no source names lines of code
 --   no_counters              the metrics reports lack counters
 --   no_executions            the metrics reports lack executions
@@ -358,6 +359,7 @@ CREATE TABLE graph_node (
   root INTEGER,                     -- index among the results; NULL: not a result
   name TEXT,                        -- printed name without % (dot.16 or 7); NULL: none
   computation TEXT,                 -- HLO computation it is in; NULL: entry
+  framework_op TEXT,                -- op of the framework that an HLO instruction is part of, aten::mul; NULL: not printed
   PRIMARY KEY (graph_id, idx)
 ) WITHOUT ROWID;
 

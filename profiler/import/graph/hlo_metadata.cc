@@ -102,6 +102,17 @@ std::string_view ScopeOf(std::string_view op_name) {
   return slash == std::string_view::npos ? std::string_view() : op_name.substr(0, slash);
 }
 
+std::string FrameworkOp(std::string_view op_type, std::string_view op_name) {
+  const size_t slash = op_name.rfind('/');
+  std::string op(!op_type.empty()                  ? op_type
+                 : slash == std::string_view::npos ? std::string_view()
+                                                   : op_name.substr(slash + 1));
+  // PyTorch/XLA writes a namespace as aten__, because HLO allows no colons there.
+  if (const size_t mark = op.find("__"); mark != std::string::npos && mark > 0)
+    op.replace(mark, 2, "::");
+  return op.substr(0, op.find('['));  // JAX once wrote parameters: mul[axis=0]
+}
+
 bool HloStackFrames::TakeLine(std::string_view line) {
   line = Trim(line);
   if (line == "FileNames") return table_ = Table::kFileNames, true;

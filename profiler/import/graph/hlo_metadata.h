@@ -24,6 +24,10 @@ HloMetadata ParseHloMetadata(std::string_view text);  // with braces or without
 // Returns the user scope: the path of `op_name` without the op's own name; "" if it has none.
 std::string_view ScopeOf(std::string_view op_name);
 
+// Returns the op of the framework: aten::mul for op_type="aten__mul", and mul for the op_name
+// "jit(step)/mul" without an op_type. Returns "" if neither names one.
+std::string FrameworkOp(std::string_view op_type, std::string_view op_name);
+
 class HloStackFrames {
  public:
   // Reads `line` if it belongs to the tables, and returns whether it does.

@@ -12,6 +12,7 @@
 #include "core/base/source_place.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/graph/hlo.pb.h"
+#include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
@@ -423,6 +424,8 @@ class NodeWriter {
     const std::string& op_name = in.metadata().op_name();
     if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0)
       node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
+    if (std::string op = FrameworkOp(in.metadata().op_type(), op_name); !op.empty())
+      node.framework_op = ToUtf8(op);
     if (std::string location = LocationOf(in.metadata()); !location.empty()) {
       if (graph_.located_nodes++ == 0 ||
           (!IsUserFile(graph_.located_example) && IsUserFile(location)))

@@ -361,6 +361,8 @@ class HloText {
     HloMetadata metadata = ParseHloMetadata(text);
     if (std::string_view scope = ScopeOf(metadata.op_name); !scope.empty())
       node.scope = std::string(scope);
+    if (std::string op = FrameworkOp(metadata.op_type, metadata.op_name); !op.empty())
+      node.framework_op = std::move(op);
     if (graph_.call_site.file.empty() && metadata.stack_frame_id > 0)
       graph_.call_site = CallSite(frames_.Stack(metadata), graph_.name);
     if (std::string location = frames_.Location(metadata); !location.empty())

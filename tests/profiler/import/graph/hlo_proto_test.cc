@@ -218,6 +218,9 @@ std::string Located(Wire metadata) {
 
 TEST(HloProto, PrefersTheNearestUserFrameOfAnInstructionsStack) {
   constexpr const char* kRows = "SELECT scope, location FROM graph_node";
+  EXPECT_THAT(
+      Import(Located(Wire().Text(1, "aten__tanh"))).Rows("SELECT framework_op FROM graph_node"),
+      ElementsAre("aten::tanh"));
   auto in = Import(Located(
       Wire().Text(2, "train.1/fwd.1/aten__tanh").Text(3, "/x/other.py").Int(4, 3).Int(15, 2)));
   EXPECT_THAT(in.Rows(kRows), ElementsAre("train.1/fwd.1|body@/home/u/train.py:10"));

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "profiler/import/graph/hlo_metadata.h"
+
 namespace xlaprof {
 namespace {
 
@@ -46,7 +48,9 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   EXPECT_EQ(n[3].location, "/home/me/train.py:12");
   EXPECT_EQ(n[3].name, "p0.1");
   EXPECT_EQ(n[3].computation, OptText());
+  EXPECT_EQ(n[3].framework_op, "xla::device_data");
   EXPECT_EQ(n[4].attributes, "literal=-inf");
+  EXPECT_EQ(n[4].framework_op, "aten::max");
   EXPECT_EQ(n[4].scope, OptText());
   EXPECT_EQ(n[4].location, "/home/me/a \"b\" {c.py:3");
   EXPECT_EQ(n[5].operands, "3,4");
@@ -56,6 +60,13 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   EXPECT_EQ(n[7].shape, "(f32[2]{0}, s64[])");
   EXPECT_EQ(n[7].operands, "5,6");
   EXPECT_EQ(n[7].root, 0);
+}
+
+TEST(HloText, TheFrameworksOpIsTheOpTypeOrTheEndOfTheOpName) {
+  EXPECT_EQ(FrameworkOp("aten__mul", "train.1/aten__mul"), "aten::mul");
+  EXPECT_EQ(FrameworkOp("", "jit(step)/transpose(jvp())/dot_general[precision=None]"),
+            "dot_general");
+  EXPECT_EQ(FrameworkOp("", "state['w']"), "") << "the name of an argument";
 }
 
 // JAX writes the name of an argument as the op_name; torch_xla writes a type and a path.
