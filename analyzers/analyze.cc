@@ -5,6 +5,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/causes.h"
 #include "analyzers/kinds.h"
+#include "analyzers/run/call_stacks.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -93,10 +94,12 @@ absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
     return absl::Status(findings.status().code(),
                         fmt::format("{}: {}", analyzer.name, Message(findings.status())));
   }
+  XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
   for (Finding& finding : *findings) {
     finding.analyzer = &analyzer;
     if (finding.certainty == Certainty::kUnknown) finding.certainty = UsualCertainty(finding);
     SetIntervals(finding);
+    finding.stack = stacks->Of(finding);
   }
   return findings;
 }

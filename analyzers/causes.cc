@@ -6,10 +6,12 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/run/tables.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -44,6 +46,21 @@ bool ResultSizeDependsOnValues(std::string_view op) {
                                               "torchvision::nms",
                                               "aten::index"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
+// Returns whether an input that changes its size can be the result of this op, which runs on the
+// CPU: its size depends on values, and its type and rank are those of the op's results.
+bool FitsResult(std::string_view op, const Finding& recompile) {
+  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  if (figures == nullptr || !figures->cause.is_input || !figures->sizes ||
+      figures->sizes->dimension != 0 || !recompile.subject.file)
+    return false;
+  const XlaShape& shape = figures->sizes->shape;
+  constexpr size_t kMostRanks = 5;  // nonzero has a column for each dimension of its input
+  if (op == "aten::nonzero" || op == "aten::argwhere")
+    return shape.element_type() == "s64" && shape.rank() == 2 &&
+           shape.dimensions()[1] <= int64_t(kMostRanks);
+  return ResultSizeDependsOnValues(op) && shape.rank() == 1;
 }
 
 // The facts that links between fallbacks and compiles need.
@@ -128,7 +145,14 @@ bool IsGap(const Finding& finding, ReasonType reason) {
   return IsOf(finding, device_gap) && HasReason(finding, reason);
 }
 
-// Links a recompile whose sizes come from a mask to the op that makes them, and tells its words so.
+// Returns whether the host copied while the device was idle.
+bool CopiesMeanwhile(const Finding& gap) {
+  const auto* figures = std::any_cast<DeviceGapFigures>(&gap.figures);
+  return figures != nullptr && figures->doing == Doing::kTransfer;
+}
+
+// Links a recompile to the fallback op whose result has another size each time, if that op ran before
+// most of its compiles.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
   XP_TRY(const MaskEvidence evidence, MaskEvidence::Of(run));
   linker.Link(
@@ -142,22 +166,24 @@ absl::Status LinkMasks(const Run& run, Linker& linker) {
       [&](const Finding& cause, const Finding& effect) {
         return IsOf(cause, fallback) && cause.subject.op &&
                ResultSizeDependsOnValues(*cause.subject.op) &&
-               evidence.Precedes(*cause.subject.op, CitedRows(effect, "compile"));
+               (evidence.Precedes(*cause.subject.op, CitedRows(effect, "compile")) ||
+                (cause.per_step.value_or(0) >= 1 && FitsResult(*cause.subject.op, effect)));
       });
   return absl::OkStatus();
 }
 
 }  // namespace
 
+// The order of the links matters: an earlier one wins.
 absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   Linker linker(findings);
-  // Without a step mark, each graph holds one more step.
+  // Without a step mark, each graph holds one step more than the one before.
   linker.Link(
       [](const Finding& effect) {
         return IsOf(effect, recompilation) && HasReason(effect, ReasonType::kNoStepMark);
       },
       [](const Finding& cause, const Finding&) { return IsOf(cause, missing_step_mark); });
-  // It also makes each read evaluate all steps before it.
+  // A missing step mark also makes each read evaluate all steps before it.
   linker.Link([](const Finding& effect) { return IsOf(effect, sync_point); },
               [](const Finding& cause, const Finding& effect) {
                 return IsOf(cause, missing_step_mark) && cause.severity != Severity::kInfo &&
@@ -179,19 +205,39 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                        cause.per_step.value_or(0) >= 1;
               });
   // The device idles because of what the host does meanwhile.
+  linker.Link(
+      [](const Finding& effect) {
+        return IsGap(effect, ReasonType::kTransfer) || IsGap(effect, ReasonType::kOnce);
+      },
+      [](const Finding& cause, const Finding& effect) {
+        return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
+               CopiesMeanwhile(effect) && cause.subject.scope == effect.subject.scope;
+      });
+  linker.Link(
+      [](const Finding& effect) {
+        return IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice);
+      },
+      [](const Finding& cause, const Finding& effect) {
+        return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
+               cause.subject.scope == effect.subject.scope;
+      });
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kInput); },
               [](const Finding& cause, const Finding&) { return IsOf(cause, input_bound); });
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kTracing); },
               [](const Finding& cause, const Finding&) { return IsOf(cause, tracing_bound); });
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kCompile); },
               [](const Finding& cause, const Finding&) {
-                return IsOf(cause, recompilation) && cause.severity != Severity::kInfo;
+                return IsOf(cause, recompilation) || IsOf(cause, slow_compile);
               });
-  linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kCompile); },
-              [](const Finding& cause, const Finding&) { return IsOf(cause, slow_compile); });
   CauseLinks links = linker.Take();
   for (size_t i = 0; i < findings.size(); ++i) {
     if (!links[i] || !IsOf(findings[*links[i]], fallback)) continue;
+    // The op's result enters the graph as an input at the line that called the op.
+    Subject& op = findings[*links[i]].subject;
+    if (!op.file && FitsResult(op.op.value_or(""), findings[i])) {
+      op.file = findings[i].subject.file, op.line = findings[i].subject.line;
+      op.function = findings[i].subject.function;
+    }
     if (auto* figures = std::any_cast<RecompileFigures>(&findings[i].figures))
       figures->mask = findings[*links[i]].subject;
   }
@@ -200,7 +246,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
 
 namespace {
 
-// Compares the ends of a sort key that do not depend on links.
+// Returns what orders findings of equal cost: the kind, the subject, then the title.
 auto SubjectKey(const Finding& finding) {
   const Subject& s = finding.subject;
   return std::tuple(finding.kind(), s.file, s.line, s.function, s.scope, s.op, s.graph_hash,

@@ -19,6 +19,7 @@
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -161,6 +162,7 @@ ReasonType ReasonOf(const IdleCause& cause) {
     case GapWait::kLaunch:
       return ReasonType::kLaunch;
     case GapWait::kKernelWait:
+    case GapWait::kUnrecorded:
       return ReasonType::kKernelWait;
     case GapWait::kUnknown:
       break;
@@ -209,24 +211,19 @@ struct Circumstances {
   const CaptureSettings& settings;
   SteadyTime steady;
   std::optional<IdleOfDevices> all_devices;
+  bool is_slowed_by_tracer = false;  // the Python tracer's calls take most of all gaps
 };
-
-// Returns the number of gaps in which the cause matters. A small part of each of many gaps is as
-// much a pattern as the largest part of a few gaps.
-int64_t GapsOf(const IdleOfCause& idle) {
-  return 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in;
-}
 
 // The part of a cause's idle time that one finding is about.
 struct IdlePart {
   int64_t ns = 0, gaps = 0;
   bool recurs = false;
-  std::vector<std::pair<int64_t, Interval>> longest;  // as in IdleOfCause
+  std::vector<LongGap> longest;  // as in IdleOfCause
 };
 
 // Returns all idle time of a cause as one part.
 std::vector<IdlePart> WholeOf(const IdleOfCause& idle, bool recurs) {
-  return {{.ns = idle.ns, .gaps = GapsOf(idle), .recurs = recurs, .longest = idle.longest}};
+  return {{.ns = idle.ns, .gaps = idle.gaps, .recurs = recurs, .longest = idle.longest}};
 }
 
 // Returns whether the host's activity explains the idle time, however often it recurs.
@@ -250,8 +247,8 @@ std::vector<IdlePart> PartsOf(const SteadyTime& steady, const IdleCause& cause,
   if (!is_enough(recurrence.recurring_ns)) return WholeOf(idle, is_large_part_of_a_step);
   const size_t once = recurrence.once.size();
   std::vector<IdlePart> out{
-      {.ns = idle.ns - recurrence.once_ns,
-       .gaps = std::max<int64_t>(1, GapsOf(idle) - int64_t(once)),
+      {.ns = recurrence.recurring_ns,
+       .gaps = std::max<int64_t>(1, idle.gaps - int64_t(once)),
        .recurs = true,
        .longest = {idle.longest.begin() + ptrdiff_t(once), idle.longest.end()}}};
   if (is_enough(recurrence.once_ns)) {
@@ -264,24 +261,23 @@ std::vector<IdlePart> PartsOf(const SteadyTime& steady, const IdleCause& cause,
 }
 
 // Returns how the settings of the capture explain the idle time, if they do.
-std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings,
-                                              const IdleCause& cause, const IdleOfCause& idle,
-                                              std::string_view scope) {
+std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const IdleCause& cause,
+                                              const IdleOfCause& idle, std::string_view scope) {
+  const CaptureSettings& settings = of.settings;
   const Doing doing = cause.activity.doing;
   if (settings.slow_tracing() && doing == Doing::kTracing) return DeviceGapVerdict::kSlowTracing;
   const int64_t reads_ns = settings.FallbackBoundNs(scope);
-  const int64_t bound_ns = GapsOf(idle) * settings.TracingBoundNs(scope) + reads_ns;
+  const int64_t bound_ns = idle.gaps * settings.TracingBoundNs(scope) + reads_ns;
   if (doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns)
     return reads_ns > 0 ? DeviceGapVerdict::kScopeReads : DeviceGapVerdict::kScopeTraces;
-  if (settings.python_tracer && idle.calls * policy::kPythonTracerCallNs * 2 >= idle.main_ns)
-    return DeviceGapVerdict::kPythonTracer;
-  return {};
+  return of.is_slowed_by_tracer ? std::optional(DeviceGapVerdict::kPythonTracer) : std::nullopt;
 }
 
 DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
                        const IdlePart& part, std::string_view scope, double share) {
-  if (auto fault = CapturesFault(of.settings, cause, idle, scope)) return *fault;
+  if (auto fault = CapturesFault(of, cause, idle, scope)) return *fault;
   const Activity& activity = cause.activity;
+  if (cause.wait == GapWait::kUnrecorded) return DeviceGapVerdict::kUnrecorded;
   if (activity.doing == Doing::kCapture) return DeviceGapVerdict::kCapturesGraph;
   if (IsExplained(activity.doing)) return DeviceGapVerdict::kPricedElsewhere;
   if (!part.recurs) return DeviceGapVerdict::kOnce;
@@ -309,6 +305,7 @@ ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
     case DeviceGapVerdict::kUnnamed:
     case DeviceGapVerdict::kCapturesGraph:
     case DeviceGapVerdict::kPricedElsewhere:
+    case DeviceGapVerdict::kUnrecorded:
       return ReasonOf(cause);
     case DeviceGapVerdict::kPythonTracer:
     case DeviceGapVerdict::kSlowTracing:
@@ -327,17 +324,17 @@ absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const Id
   const bool host_matters = cause.wait == GapWait::kUnknown || cause.wait == GapWait::kHostWait;
   const int64_t process_id = of.device.time.process_id;
   for (size_t i = 0; i < std::min(part.longest.size(), kCitedGaps); ++i) {
-    figures.parts_ns.push_back(part.longest[i].first);
+    figures.parts_ns.push_back(part.longest[i].main_ns);
     HostCalls calls;
     if (host_matters) {
-      XP_TRY(calls, CallsDuring(of.run, process_id, part.longest[i].second));
+      XP_TRY(calls, CallsDuring(of.run, process_id, part.longest[i].gap));
     }
     const std::optional<HostCall>& call = calls.runtime ? calls.runtime : calls.python;
     figures.calls.push_back(call ? call->name : "");
   }
   if (!host_matters || part.longest.empty()) return absl::OkStatus();
-  const Interval longest = part.longest.front().second;
-  figures.is_one_gap = 2 * part.longest.front().first >= part.ns;
+  const Interval longest = part.longest.front().gap;
+  figures.is_one_gap = 2 * longest.length_ns() >= part.ns;
   XP_TRY(figures.launches_in_gaps, LaunchesDuring(of.run, process_id, longest));
   if (figures.doing != Doing::kNothing) return absl::OkStatus();
   XP_TRY(const HostNeighbours events, NeighboursOf(of.run, process_id, longest));
@@ -367,6 +364,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .chances_are_steps = of.device.by_steps,
       .is_only_step = of.device.by_steps && of.device.chances == 1,
       .settings = of.settings};
+  figures.main_share = double(idle.main_ns) / double(idle.ns);
   figures.verdict = Judge(of, cause, idle, part, figures.scope, figures.share);
   if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
       idle.scopes == 1) {
@@ -379,8 +377,9 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       figures.calls.front().empty())
     figures.verdict = DeviceGapVerdict::kUnnamed;
   if (activity.doing == Doing::kUserCode) {
-    XP_TRY(figures.fetches, FetchesBefore(of.run, of.device.time.process_id,
-                                          std::span(part.longest).first(figures.parts_ns.size())));
+    std::vector<Interval> gaps;
+    for (size_t i = 0; i < figures.parts_ns.size(); ++i) gaps.push_back(part.longest[i].gap);
+    XP_TRY(figures.fetches, FetchesBefore(of.run, of.device.time.process_id, gaps));
   }
   return figures;
 }
@@ -402,19 +401,26 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   Finding finding{.count = part.gaps, .cost_ns = part.ns};
   if (figures.recurs()) {
     finding.severity = Severity::kWarning;
-    finding.saving_ns = part.ns;
+    finding.saving_ns = Whole(figures.main_share * double(part.ns));
   }
   XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures.verdict)};
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
-    const Interval& gap = part.longest[i].second;
+    const Interval& gap = part.longest[i].gap;
     finding.evidence.push_back(
         {.table = "event", .ts_ns = gap.begin_ns, .dur_ns = gap.length_ns()});
   }
   finding.figures = std::move(figures);
   return finding;
+}
+
+// Returns whether the calls that the Python tracer recorded account for half of the idle time. All
+// gaps are judged together, because one capture has one tracer.
+bool IsSlowedByTracer(const CaptureSettings& settings, const IdleCauses& idle) {
+  return settings.python_tracer &&
+         idle.python_calls * policy::kPythonTracerCallNs * 2 >= idle.idle_ns;
 }
 
 // Finds the device that idles longest before the steady part, if that is long.
@@ -454,13 +460,13 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
                          .host = *host,
                          .settings = *settings,
                          .steady = SteadyTimeOf(device, *steps, compiling),
-                         .all_devices = AllDevices(devices)};
+                         .all_devices = AllDevices(devices),
+                         .is_slowed_by_tracer = IsSlowedByTracer(*settings, idle_by_cause)};
   for (const auto& [cause, idle] :
        Gather(MergeLateLaunches(std::move(idle_by_cause.causes)), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;
-    const bool may_recur =
-        !CapturesFault(of.settings, cause, idle, ScopeText(run, cause.activity)) &&
-        !IsExplained(cause.activity.doing);
+    const bool may_recur = !CapturesFault(of, cause, idle, ScopeText(run, cause.activity)) &&
+                           !IsExplained(cause.activity.doing);
     for (const IdlePart& part : may_recur ? PartsOf(of.steady, cause, idle, idle_by_cause.parts)
                                           : WholeOf(idle, /*recurs=*/false)) {
       XP_TRY(Finding finding, FindingOf(of, cause, idle, part));
@@ -482,8 +488,9 @@ extern const Analyzer device_gap{
     .say = SayDeviceGap,
     .needs = Needs::kDevices,
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
-                   policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kPythonTracerCallNs,
-                   policy::kTracedOperationNs, policy::kFallbackStackNs},
+                   policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kLongKernelWaitNs,
+                   policy::kCopyShareOfGap, policy::kPythonTracerCallNs, policy::kTracedOperationNs,
+                   policy::kFallbackStackNs},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -36,6 +36,7 @@ enum class DeviceGapVerdict : uint8_t {
   kUnnamed,          // Nothing names the code that the host ran, or it is the device's own work.
   kCapturesGraph,    // The host recorded a CUDA graph, which runs nothing on the device.
   kPricedElsewhere,  // Another finding is about the same cause and has its price.
+  kUnrecorded,       // A kernel waited for work that the file does not show.
   // The settings of the capture explain it:
   kPythonTracer,  // by the calls that the Python tracer recorded,
   kSlowTracing,   // because they slow down tracing,
@@ -63,6 +64,7 @@ struct DeviceGapFigures {
   bool in_step = false;           // `scope` is the name of a step, and no scope was open in it
   bool launches_in_scope = true;  // false: the host was late in a scope that launches nothing
 
+  double main_share = 1;  // the part of these gaps in which the host did this
   double share = 0;
   IdleShareOf share_of = IdleShareOf::kSteadySteps;
   int64_t chances = 0;  // steady steps, or executions in runs without steps

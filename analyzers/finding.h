@@ -30,6 +30,17 @@ struct RecordedPlace {
   std::string text() const { return (is_near ? "near " : "") + place.text(); }
 };
 
+// A call that was open when something happened.
+struct CallFrame {
+  SourcePlace place;
+  bool is_user = false;  // in the user's code, not in a library
+};
+
+struct CallStack {
+  std::vector<CallFrame> frames;  // innermost first; empty if unknown
+  bool is_only = true;            // the finding's line led to no other stack
+};
+
 // The reason of a finding.
 struct Reason {
   ReasonType type = ReasonType::kUnknown;
@@ -83,6 +94,7 @@ struct Finding {
   std::any figures;                           // the struct of this kind, which its words print
 
   // Analyze sets the rest.
+  CallStack stack;  // how the program came to the subject's line, and what that line called
   Words words;
   std::string fingerprint;                // unique among the findings of a run
   std::string because_of;                 // fingerprint of the finding that explains it; "" if none

@@ -7,7 +7,10 @@
 #include <set>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/graph_nodes.h"
+#include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_code.h"
 #include "core/base/metric_names.h"
 
 namespace xlaprof {
@@ -104,6 +107,115 @@ absl::StatusOr<Findings> FromExecutions(const Run& run) {
   return findings;
 }
 
+// The executions of one process of a JAX program.
+struct JaxExecutions {
+  std::map<std::string, std::vector<const ExecutionRow*>> functions;   // by name of the program
+  std::map<std::string, std::vector<const ExecutionRow*>> operations;  // by name of the operation
+};
+
+absl::StatusOr<std::map<int64_t, JaxExecutions>> JaxExecutionsByProcess(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  std::map<int64_t, JaxExecutions> processes;
+  for (const ExecutionRow& row : executions->rows) {
+    const GraphRow* graph = graphs->Find(row.graph_id);
+    if (graph == nullptr || !graph->name || !graph->name->starts_with("jit_")) continue;
+    JaxExecutions& process = processes[row.process_id.value_or(0)];
+    const std::string operation = IsShortJaxOperation(*graph->name)
+                                      ? graph->name->substr(std::string_view("jit_").size())
+                                      : JaxOperationOf(*graph->name);
+    // Names that begin with _ are JAX's own helpers.
+    if (operation.empty() && graph->name->starts_with("jit__")) continue;
+    if (operation.empty()) {
+      process.functions[*graph->name].push_back(&row);
+    } else if (!IsJaxLoop(*graph->name)) {
+      process.operations[operation].push_back(&row);
+    }
+  }
+  return processes;
+}
+
+// Returns the user's lines that call most of these operations, most executions first.
+absl::StatusOr<std::vector<SourcePlace>> LinesOf(const Run& run,
+                                                 const std::map<int64_t, int64_t>& by_graph) {
+  constexpr size_t kMostGraphs = 32, kMostLines = 4;
+  XP_TRY(const UserCode* code, run.Get<UserCode>());
+  std::vector<std::pair<int64_t, int64_t>> graphs(by_graph.begin(), by_graph.end());
+  std::ranges::stable_sort(graphs, std::greater(), [](const auto& one) { return one.second; });
+  if (graphs.size() > kMostGraphs) graphs.resize(kMostGraphs);
+  std::map<SourcePlace, int64_t> by_line;
+  for (const auto& [graph_id, count] : graphs) {
+    XP_TRY(const OptText text, LocationOfResult(run, graph_id));
+    SourcePlace place = text ? code->Resolve(SourcePlace::Parse(*text)) : SourcePlace();
+    if (code->IsUser(place)) by_line[place] += count;
+  }
+  std::vector<std::pair<SourcePlace, int64_t>> lines(by_line.begin(), by_line.end());
+  std::ranges::stable_sort(lines, std::greater(), [](const auto& one) { return one.second; });
+  std::vector<SourcePlace> out;
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) out.push_back(lines[i].first);
+  return out;
+}
+
+// Finds the operations that one process runs outside of jit between executions of its main function.
+absl::StatusOr<std::optional<Finding>> OperationsOutsideJit(const Run& run,
+                                                            const JaxExecutions& process) {
+  constexpr size_t kNamed = 3;
+  const auto main = std::ranges::max_element(process.functions, {}, [](const auto& function) {
+    int64_t ns = 0;
+    for (const ExecutionRow* row : function.second) ns += row->dur_ns.value_or(0);
+    return std::pair(ns, function.second.size());
+  });
+  if (main == process.functions.end()) return std::nullopt;
+  const auto [first, last] =
+      std::ranges::minmax(main->second, {}, [](const ExecutionRow* row) { return row->ordinal; });
+  Finding finding{.severity = Severity::kWarning,
+                  .count = 0,
+                  .reason = Reason{.type = ReasonType::kOutsideJit}};
+  OperationsOutsideJitFigures figures{.function = main->first,
+                                      .function_executions = int64_t(main->second.size())};
+  Evidence evidence{.table = "execution"};
+  std::map<int64_t, int64_t> by_graph;
+  int64_t device_ns = 0;
+  for (const auto& [operation, rows] : process.operations) {
+    int64_t count = 0;
+    for (const ExecutionRow* row : rows) {
+      if (row->ordinal < first->ordinal || row->ordinal > last->ordinal) continue;
+      ++count;
+      device_ns += row->dur_ns.value_or(0);
+      if (row->graph_id) ++by_graph[*row->graph_id];
+      if (evidence.rows.size() < kMaxTypicalRows) evidence.rows.push_back(row->id);
+    }
+    *finding.count += count;
+    if (count > 0) figures.most.emplace_back(operation, count);
+  }
+  figures.per_execution = double(*finding.count) / double(figures.function_executions);
+  if (figures.function_executions < policy::kNotOnce ||
+      figures.per_execution < policy::kOperationsPerFunction)
+    return std::nullopt;
+  std::ranges::stable_sort(figures.most, std::greater(), [](const auto& of) { return of.second; });
+  figures.has_others = figures.most.size() > kNamed;
+  if (figures.has_others) figures.most.resize(kNamed);
+  if (device_ns > 0) finding.cost_ns = device_ns;
+  XP_TRY(figures.lines, LinesOf(run, by_graph));
+  if (!figures.lines.empty()) {
+    const SourcePlace& line = figures.lines.front();
+    finding.subject = {.file = line.file, .line = line.line};
+    if (!line.function.empty()) finding.subject.function = line.function;
+  }
+  finding.evidence.push_back(std::move(evidence));
+  finding.figures = GraphFragmentationFigures(std::move(figures));
+  return finding;
+}
+
+absl::Status FromOperations(const Run& run, Findings& findings) {
+  XP_TRY(const auto processes, JaxExecutionsByProcess(run));
+  for (const auto& [process_id, process] : processes) {
+    XP_TRY(std::optional<Finding> finding, OperationsOutsideJit(run, process));
+    if (finding) findings.push_back(*std::move(finding));
+  }
+  return absl::OkStatus();
+}
+
 // Finds small executions by the counters alone, which give the executions per step mark.
 absl::StatusOr<Findings> FromMetrics(const Run& run) {
   XP_TRY(const MetricsReports* reports, run.Get<MetricsReports>());
@@ -142,7 +254,9 @@ static absl::StatusOr<Findings> FindGraphFragmentation(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   const bool knows_steps = std::ranges::any_of(
       executions->rows, [](const ExecutionRow& row) { return row.step_id.has_value(); });
-  return knows_steps ? FromExecutions(run) : FromMetrics(run);
+  XP_TRY(Findings findings, knows_steps ? FromExecutions(run) : FromMetrics(run));
+  XP_TRY(FromOperations(run, findings));
+  return findings;
 }
 
 extern const Analyzer graph_fragmentation{
@@ -150,9 +264,10 @@ extern const Analyzer graph_fragmentation{
     .summary = "steps that run as several small executions",
     .meaning =
         "One step runs as several small programs. Each of them is dispatched and waited for, and the compiler cannot optimise across their borders.",
-    .looks_at = "executions and the steps they are in, or ExecuteTime and MarkStep",
+    .looks_at =
+        "executions and the steps they are in, executions of single JAX operations, or ExecuteTime and MarkStep",
     .find = FindGraphFragmentation,
     .say = SayGraphFragmentation,
     .thresholds = {policy::kPiecesPerStep, policy::kManyPiecesPerStep,
-                   policy::kStepsWithMedianPieces}};
+                   policy::kStepsWithMedianPieces, policy::kOperationsPerFunction}};
 }  // namespace xlaprof

@@ -23,7 +23,19 @@ struct CountedPiecesFigures {
   int64_t step_marks = 0;
 };
 
-using GraphFragmentationFigures = std::variant<RecordedPiecesFigures, CountedPiecesFigures>;
+// Executions of single JAX operations that were called outside of jit, between executions of a jitted
+// function. Finding::count is their number.
+struct OperationsOutsideJitFigures {
+  std::string function;                               // the jitted function, such as jit_step
+  int64_t function_executions = 0;                    // its executions
+  double per_execution = 0;                           // operations for each of these
+  std::vector<std::pair<std::string, int64_t>> most;  // operations with most executions
+  bool has_others = false;                            // there are more than `most`
+  std::vector<SourcePlace> lines;                     // the user's lines that call most of them
+};
+
+using GraphFragmentationFigures =
+    std::variant<RecordedPiecesFigures, CountedPiecesFigures, OperationsOutsideJitFigures>;
 
 // Says that a step runs as several executions, and how many of them a read forced.
 Words SayGraphFragmentation(const Finding& finding, Framework framework);

@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
+#include "analyzers/run/host_ops.h"
 #include "analyzers/run/open_compiles.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
@@ -42,11 +43,21 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   const int64_t steps_with_start = std::ranges::count_if(
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
   if (steps_with_start == 0) {
-    findings.push_back(Missing(ReasonType::kNoStepMarkers, Severity::kInfo,
-                               {.is_torch_profile = contents->has_torch_ops}));
+    findings.push_back(Missing(
+        ReasonType::kNoStepMarkers, Severity::kInfo,
+        {.steps_are_known = !steps->all.empty(), .is_torch_profile = contents->has_torch_ops}));
   } else if (steps_with_start == 1) {
     findings.push_back(Missing(ReasonType::kOneStep));
   }
+  return absl::OkStatus();
+}
+
+// Finds a profile whose GPU was not recorded.
+absl::Status JudgeKernels(const Run& run, Findings& findings) {
+  XP_TRY(const HostOps* ops, run.Get<HostOps>());
+  if (ops->launches == 0) return absl::OkStatus();
+  findings.push_back(
+      Missing(ReasonType::kNoKernels, Severity::kWarning, {.launches = ops->launches}));
   return absl::OkStatus();
 }
 
@@ -171,6 +182,7 @@ absl::Status FindSlowSettings(const Run& run, Findings& findings) {
 absl::StatusOr<Findings> FindIncompleteCaptures(const Run& run) {
   Findings findings;
   XP_TRY(JudgeEvents(run, findings));
+  XP_TRY(JudgeKernels(run, findings));
   XP_TRY(JudgeWindow(run, findings));
   XP_TRY(JudgeOpenCompiles(run, findings));
   XP_TRY(FindUnanswered(run, findings));

@@ -19,6 +19,10 @@ struct IncompleteCaptureFigures {
   std::string module;     // the program that was compiled, as XLA names it
   int64_t passes_ns = 0;  // from the first to the last pass of its compilation
   int64_t window_ns = 0;  // the length of the profile
+  // no_kernels
+  int64_t launches = 0;
+  // no_step_markers
+  bool steps_are_known = false;  // another source counts steps
   // no_step_markers, recording_overhead
   bool is_torch_profile = false;  // the profile was taken by PyTorch's own profiler
   // recording_overhead

@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
+#include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/scope_place.h"
@@ -46,6 +47,7 @@ DataLoading LoadingOf(const Contents& contents) {
 struct Waits {
   int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
   int64_t longest_ns = 0;                             // all waits of one step are one wait
+  std::optional<int64_t> idle_ns;                     // waits during which the device was idle
   int64_t last_wait = 0;                              // 1: the first step
   std::vector<std::pair<int64_t, Interval>> longest;  // wait and step, longest wait first
   Activity activity;                                  // the longest part of the waits
@@ -59,8 +61,20 @@ int64_t LongestIn(const Interval& step, const HostTimeline& host) {
   return longest_ns;
 }
 
-Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, int64_t process,
-              int64_t median_step_ns) {
+// Returns how long the busiest of the process's devices was idle in `period`; nothing if no device
+// was recorded.
+std::optional<int64_t> IdleIn(const Interval& period, const IdleTime& idle, int64_t process) {
+  std::optional<int64_t> least_ns;
+  for (const DeviceIdle& device : idle.devices) {
+    if (device.time.process_id != process || !device.takes_part) continue;
+    const int64_t ns = Overlap(device.gaps, period);
+    least_ns = std::min(least_ns.value_or(ns), ns);
+  }
+  return least_ns;
+}
+
+Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, const IdleTime& idle,
+              int64_t process, int64_t median_step_ns) {
   const Interval window{periods.front().begin_ns, periods.back().end_ns};
   Waits waits{
       .process = process, .window_ns = window.length_ns(), .steps = int64_t(periods.size())};
@@ -75,6 +89,8 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
     }
     waits.wait_ns += wait_ns;
     waits.longest_ns = std::max(waits.longest_ns, wait_ns);
+    if (const auto idle_ns = IdleIn(periods[i], idle, process))
+      waits.idle_ns = waits.idle_ns.value_or(0) + std::min(wait_ns, *idle_ns);
     if (double(wait_ns) > policy::kWaitShareOfStep * double(median_step_ns)) {
       ++waits.waited_steps;
       waits.last_wait = int64_t(i) + 1;
@@ -103,13 +119,14 @@ int64_t MedianLength(const std::vector<Interval>& periods) {
 absl::StatusOr<std::optional<Waits>> WorstWaits(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   XP_TRY(const StepPeriods* step_periods, run.Get<StepPeriods>());
+  XP_TRY(const IdleTime* idle, run.Get<IdleTime>());
   std::optional<Waits> worst;
   for (const auto& [process, periods] : step_periods->steady) {
     if (periods.empty()) continue;
     XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process));
     if (!host->has_events()) continue;
-    Waits waits =
-        WaitsIn(periods, *host, process, Median(steps->steady_ns).value_or(MedianLength(periods)));
+    Waits waits = WaitsIn(periods, *host, *idle, process,
+                          Median(steps->steady_ns).value_or(MedianLength(periods)));
     if (!worst || waits.wait_ns > worst->wait_ns) worst = std::move(waits);
   }
   return worst;
@@ -140,6 +157,7 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   if (!worst || worst->window_ns <= 0) return findings;
   InputBoundFigures figures{.share = double(worst->wait_ns) / double(worst->window_ns),
                             .steps = worst->steps,
+                            .idle_ns = worst->idle_ns,
                             .pattern = PatternOf(*worst),
                             .longest_ns = worst->longest_ns,
                             .last_wait = worst->last_wait};
@@ -147,19 +165,25 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   figures.loading = LoadingOf(*contents);
 
-  const bool repeats = figures.pattern == WaitPattern::kRepeats;
+  XP_TRY(const StepPeriods* periods, run.Get<StepPeriods>());
+  figures.by_batch = periods->by_batch.contains(worst->process);
+  // A wait costs nothing while the device works on what was queued before.
+  const int64_t lost_ns = worst->idle_ns.value_or(worst->wait_ns);
+  const bool repeats = figures.pattern == WaitPattern::kRepeats &&
+                       double(lost_ns) >= policy::kInputShare * double(worst->window_ns);
   Finding finding{.severity = repeats ? Severity::kWarning : Severity::kInfo,
                   .count = worst->waited_steps,
-                  .per_step = double(worst->waited_steps) / double(worst->steps),
                   .cost_ns = worst->wait_ns};
-  if (repeats) finding.saving_ns = worst->wait_ns;
+  if (!figures.by_batch) finding.per_step = double(worst->waited_steps) / double(worst->steps);
+  if (repeats) finding.saving_ns = lost_ns;
   finding.reason = Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
                                                                            : ReasonType::kModerate};
   XP_TRY(finding.subject, SubjectOf(run, *worst));
   for (const auto& [wait_ns, period] : worst->longest) {
     figures.waits_ns.push_back(wait_ns);
-    finding.evidence.push_back(
-        {.table = "step", .ts_ns = period.begin_ns, .dur_ns = period.length_ns()});
+    finding.evidence.push_back({.table = figures.by_batch ? "event" : "step",
+                                .ts_ns = period.begin_ns,
+                                .dur_ns = period.length_ns()});
   }
   finding.figures = std::move(figures);
   findings.push_back(std::move(finding));
@@ -172,13 +196,13 @@ extern const Analyzer input_bound{
     .name = "input_bound",
     .summary = "steps that wait for training data",
     .meaning =
-        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If the profile does not mark steps, only waits for a batch that torch_xla then uploads are seen.",
+        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If the profile does not mark steps, each batch that the loader hands out counts as a step. A wait during which the device still works on what was queued before saves nothing.",
     .looks_at = "steps with times, or executions of steps, and the host's input events",
     .find = FindInputBound,
     .say = SayInputBound,
     .needs = Needs::kStepPeriods,
-    .thresholds = {policy::kInputShare, policy::kHighInputShare, policy::kStepsWithoutWaitShare,
-                   policy::kWaitShareOfStep},
+    .thresholds = {policy::kInputShare, policy::kFewestBatches, policy::kHighInputShare,
+                   policy::kStepsWithoutWaitShare, policy::kWaitShareOfStep},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzers/finding.h"
@@ -25,8 +26,11 @@ enum class WaitPattern : uint8_t {
 };
 
 struct InputBoundFigures {
-  double share = 0;   // the part of the steady time
-  int64_t steps = 0;  // steady steps
+  double share = 0;       // the part of the steady time
+  int64_t steps = 0;      // steady steps, or batches
+  bool by_batch = false;  // no step is marked, so each batch of the loader is one
+  // The part of the waits in which the device was idle, too. Nothing without a device.
+  std::optional<int64_t> idle_ns;
   WaitPattern pattern = WaitPattern::kRepeats;
   int64_t longest_ns = 0;  // the longest wait
   int64_t last_wait = 0;   // the number of the last step that waits; 1 is the first steady step

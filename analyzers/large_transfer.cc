@@ -11,6 +11,7 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/fallback_copies.h"
 #include "analyzers/run/metrics.h"
+#include "analyzers/run/pageable_uploads.h"
 #include "analyzers/run/tables.h"
 #include "core/base/metric_names.h"
 #include "core/base/source_place.h"
@@ -128,6 +129,32 @@ absl::StatusOr<Findings> FromRows(const Run& run, const Transfers& transfers) {
       findings.push_back(FindingOf(std::get<Direction>(key), group, work));
   }
   return findings;
+}
+
+// Finds uploads from pageable memory that block the host for a noticeable part of the time.
+absl::Status FindPageable(const Run& run, Findings& findings) {
+  XP_TRY(const PageableUploads* uploads, run.Get<PageableUploads>());
+  if (uploads->count < policy::kNotOnce) return absl::OkStatus();
+  XP_TRY(const IdleTime* idle, run.Get<IdleTime>());
+  const DeviceWork work = WorkOf(idle->devices);
+  const int64_t rest_ns = uploads->blocked_ns - uploads->longest_ns;
+  const double steady_ns = double(work.steady.length_ns());
+  if (steady_ns <= 0 || double(rest_ns) < policy::kCopyShare * steady_ns) return absl::OkStatus();
+  int64_t idle_ns = 0;
+  for (const DeviceIdle& device : idle->devices) idle_ns = std::max(idle_ns, device.idle_ns);
+  Finding finding{
+      .severity = Severity::kWarning,
+      .count = uploads->count,
+      .cost_ns = std::min(uploads->blocked_ns, idle_ns),
+      .reason = Reason{.type = ReasonType::kToDevice},
+      .evidence = {
+          {.table = "event", .ts_ns = uploads->longest_ts_ns, .dur_ns = uploads->longest_ns}}};
+  if (double(*finding.cost_ns) < policy::kCopyShare * steady_ns) finding.severity = Severity::kInfo;
+  if (work.steady_steps > 0) finding.per_step = double(uploads->count) / double(work.steady_steps);
+  finding.figures =
+      LargeTransferFigures(BlockingUploads{.share = double(uploads->blocked_ns) / steady_ns});
+  findings.push_back(std::move(finding));
+  return absl::OkStatus();
 }
 
 constexpr const char* kTimedUploads = metric_names::kTransferToDeviceTime;
@@ -267,7 +294,13 @@ absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
   const bool has_times = std::ranges::any_of(transfers->rows, [](const TransferRow& row) {
     return row.ts_ns && row.dur_ns.value_or(0) > 0;
   });
-  if (has_times) return FromRows(run, *transfers);
+  Findings uploads;
+  XP_TRY(FindPageable(run, uploads));
+  if (has_times || !uploads.empty()) {
+    XP_TRY(Findings findings, FromRows(run, *transfers));
+    std::ranges::move(uploads, std::back_inserter(findings));
+    return findings;
+  }
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
   XP_TRY(const FallbackCopies* copies, run.Get<FallbackCopies>());
   Findings findings = TransfersFromMetrics(*metrics, *copies);

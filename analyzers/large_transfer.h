@@ -53,7 +53,13 @@ struct TimedUploads {
   int64_t fallback_calls = 0;  // calls of ops without lowering whose results these are; 0: others
 };
 
-using LargeTransferFigures = std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads>;
+// Uploads from pageable memory, which block the calling thread.
+struct BlockingUploads {
+  double share = 0;  // the part of the steady time that the calls took
+};
+
+using LargeTransferFigures =
+    std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads, BlockingUploads>;
 
 // Says what is copied, how long that takes, and how to copy less.
 Words SayLargeTransfer(const Finding& finding, Framework framework);

@@ -312,6 +312,25 @@ inline constexpr Threshold kOnceFactor{
     3.0, Unit::kFactor,
     "A gap is reported apart if it is longer than this many times the recurring idle time of a part of the run.",
     "It is a multiple of what other parts of the run have, so it is not a part of the pattern."};
+inline constexpr Threshold kLongKernelWaitNs{
+    int64_t{1'000'000}, Unit::kNs,
+    "If a kernel waits for longer than this after its launch, and no stream of its device works, then it waits for something that the file does not show.",
+    "Scheduling a kernel takes a few microseconds. Longer waits are for other work: that of another process or another device, or a part of the trace that is missing."};
+inline constexpr Threshold kCopyShareOfGap{
+    0.1, Unit::kShare, "Copies that take this share of a gap may be what a kernel waits for.",
+    "A copy of 10 us does not explain a gap of a millisecond."};
+inline constexpr Threshold kOperationsPerFunction{
+    10.0, Unit::kFactor,
+    "This many executions of single operations for each execution of the jitted function are a finding.",
+    "A few operations prepare the inputs and read the results of a jitted function. Each execution costs some ten microseconds on the host."};
+inline constexpr Threshold kCallbackShare{
+    0.05, Unit::kShare,
+    "Callbacks into Python are a finding if they take this share of the device's busy time.",
+    "Shorter ones cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kGrowingSizes{
+    int64_t{4}, Unit::kCount,
+    "An input that grows by the same amount this many times in a row is one that steps append to.",
+    "Sizes of batches vary in both directions."};
 inline constexpr Threshold kUnnamedIdleShare{
     0.2, Unit::kShare,
     "Idle time during host code that nothing names is a warning from this share of the steady time on.",
@@ -358,6 +377,10 @@ inline constexpr Threshold kInputShare{
     0.05, Unit::kShare,
     "Waiting for data is a finding from this share of the steady time on, and a warning unless one wait is most of it and the others are a smaller share.",
     "XProf calls a program moderately input bound from this share on. One long wait, such as that for the first batch of an epoch, is not a pattern."};
+inline constexpr Threshold kFewestBatches{
+    4, Unit::kCount,
+    "Without marked steps, the batches of a loader are the steps if it handed out this many.",
+    "Two periods remain without that of the first batch, in which the loader's workers start."};
 inline constexpr Threshold kHighInputShare{
     0.20, Unit::kShare, "The reason is `high` instead of `moderate` from this share on.",
     "XProf calls a program highly input bound from this share on."};

@@ -51,7 +51,7 @@ std::string TimesText(int64_t count) { return count == 1 ? "once" : Plural(count
 std::string PerStepText(double per_step) {
   constexpr double kRare = 0.75;
   if (per_step <= 0 || per_step > kRare) return fmt::format("{:.3g} a step", per_step);
-  return fmt::format("once in {:.3g} steps", 1 / per_step);
+  return fmt::format("once every {:.3g} steps", 1 / per_step);
 }
 
 std::string HowOften(std::optional<int64_t> count, std::optional<double> per_step) {

@@ -107,6 +107,28 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
                                           .last_nodes = *unmarked.last_nodes()}});
 }
 
+// Returns whether the compiles may be those of other programs, such as an evaluation: no source names
+// the places that compile, the graphs differ in their ops, and most of them ran more than once, or,
+// if no execution names its graph, few steps compile.
+bool MayBeOtherPrograms(const RecompileGroup& group,
+                        const std::map<std::string, int64_t>& executions) {
+  const CompileSite& site = *group.site;
+  if (!site.place.empty() || !site.function.empty()) return false;
+  const ReasonType type = group.cause().type;
+  if (type != ReasonType::kOpChange && type != ReasonType::kLiveTensorsChange &&
+      type != ReasonType::kUnknown)
+    return false;
+  int64_t known = 0, run_again = 0;
+  for (const CompileFact* compile : group.compiles) {
+    const auto times = executions.find(compile->hash);
+    known += times != executions.end();
+    run_again += times != executions.end() && times->second > 1;
+  }
+  const double compiles = double(group.compiles.size());
+  if (known == 0) return compiles < policy::kCompilesPerStep * double(group.steps->count());
+  return 2 * double(run_again) > compiles;
+}
+
 // Returns the severity of a group. `compiling_ns` is the compile time of the whole process, with
 // which the cost is compared if no step is known.
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
@@ -208,10 +230,23 @@ void SetState(RecompileGroup& group) {
   const bool mixed =
       site.place.empty() && site.function.empty() && group.steps->from == StepsFrom::kExecutions;
   if (group.steps->known && !mixed) {
-    group.state = StateOf(steps, group.steps->first, group.steps->last);
+    // Without marked steps, the execution that makes the parameters counts as one, too.
+    const bool is_marked = group.steps->from == StepsFrom::kSteps && !group.steps->name.empty();
+    group.state = StateOf(steps, group.steps->first, group.steps->last,
+                          policy::kMinWarmUpSteps + (is_marked ? 0 : 1));
   } else {
     group.state.word = State::kUnknown;
   }
+}
+
+// Returns whether each new size is larger than the one before by the same amount, as that of a cache
+// to which each step appends.
+bool GrowsSteadily(const std::vector<int64_t>& sizes) {
+  if (int64_t(sizes.size()) < policy::kGrowingSizes) return false;
+  const int64_t step = sizes[1] - sizes[0];
+  for (size_t i = 1; i < sizes.size(); ++i)
+    if (sizes[i] - sizes[i - 1] != step) return false;
+  return step > 0;
 }
 
 RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
@@ -227,7 +262,10 @@ RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
                            .from_sizes = group.from_sizes,
                            .beside = group.beside,
                            .cost = CostOf(group, wall_ns)};
-  if (figures.sizes && figures.sizes->dimension) figures.padding = PaddingOf(*figures.sizes);
+  if (figures.sizes && figures.sizes->dimension) {
+    figures.grows_steadily = GrowsSteadily(figures.sizes->sizes);
+    if (!figures.grows_steadily) figures.padding = PaddingOf(*figures.sizes);
+  }
   figures.is_rare_smaller_size =
       figures.sizes && IsRareSmallerSize(group, *figures.sizes, executions);
   return figures;
@@ -311,9 +349,12 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                   .count = static_cast<int64_t>(group.compiles.size()),
                   .cost_ns = CostNs(group, figures.cost),
                   .reason = ReasonOf(group, places)};
-  SetSaving(group, &finding, &figures);
-  finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns,
-                                facts.compiling_ns.at(process_id), figures.is_rare_smaller_size);
+  figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
+  if (!figures.may_be_other_programs) {
+    SetSaving(group, &finding, &figures);
+    finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns,
+                                  facts.compiling_ns.at(process_id), figures.is_rare_smaller_size);
+  }
   if (group.steps->count() > 0) {
     finding.per_step =
         static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
@@ -446,18 +487,32 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,      policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,       policy::kMostlyCompilingShare,
-                   policy::kDearCompilingShare,  policy::kDearCompilingNs,
-                   policy::kCheapCompilingShare, policy::kRareSizeShare,
-                   policy::kBurstCompiles,       policy::kBurstSteps,
-                   policy::kBurstPartOfRun,      policy::kCleanStepsAfterBurst,
-                   policy::kRoundsOfPieces,      policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean, policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,       policy::kManyCompiles,
-                   policy::kManyGraphs,          policy::kManyOperations,
-                   policy::kSureOperationNames,  policy::kRepeatedLoop,
-                   policy::kOperationInputs,     policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,
+                   policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,
+                   policy::kMostlyCompilingShare,
+                   policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,
+                   policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,
+                   policy::kGrowingSizes,
+                   policy::kBurstCompiles,
+                   policy::kBurstSteps,
+                   policy::kBurstPartOfRun,
+                   policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,
+                   policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean,
+                   policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,
+                   policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,
+                   policy::kManyCompiles,
+                   policy::kManyGraphs,
+                   policy::kManyOperations,
+                   policy::kSureOperationNames,
+                   policy::kRepeatedLoop,
+                   policy::kOperationInputs,
+                   policy::kManyUnpricedOperations,
                    policy::kMostPrograms}};
 }  // namespace xlaprof

@@ -63,7 +63,9 @@ struct RecompileFigures {
   std::vector<std::string> values;       // the distinct values that the changed item had
   std::optional<SizesSeen> sizes;        // set for a shape_change
   std::optional<PaddingChoice> padding;  // set if one dimension varies
+  bool grows_steadily = false;           // one dimension grows by the same amount each time
   bool is_rare_smaller_size = false;     // for example the last batch of an epoch
+  bool may_be_other_programs = false;    // such as an evaluation
   size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile
   // The op whose result's size depends on values, if it changes the sizes of this graph.

@@ -7,16 +7,19 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/device_ops.h"
 #include "analyzers/run/device_reads.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/early_cuts.h"
 #include "analyzers/run/fetches.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_code.h"
 #include "core/base/metric_names.h"
 #include "core/base/whole.h"
 
@@ -215,8 +218,9 @@ absl::Status FromCompiles(const Run& run, Findings& findings) {
 absl::StatusOr<OptInt> MostIdle(const Run& run) {
   XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
   OptInt most_ns;
-  for (const DeviceIdle& device : idle_time->devices)
-    most_ns = std::max(most_ns.value_or(0), device.idle_ns);
+  for (const DeviceIdle& device : idle_time->devices) {
+    if (device.takes_part) most_ns = std::max(most_ns.value_or(0), device.idle_ns);
+  }
   return most_ns;
 }
 
@@ -235,7 +239,7 @@ int64_t LostNs(const DeviceReads& place, const DeviceTimes& devices) {
 
 // Makes the finding about the reads at one place, without its severity. The device is idle during
 // the share `lost` of the time that the reads block.
-Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, double lost,
+Finding FromPlace(const Run& run, const DeviceReads& place, OptInt steps, double lost,
                   OptInt idle_ns) {
   Finding finding{.subject = place.subject,
                   .count = place.count,
@@ -250,6 +254,7 @@ Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, doubl
     finding.evidence.push_back({.table = "event", .ts_ns = time.ts_ns, .dur_ns = time.dur_ns});
   ReadOperationFigures figures{.of_jax = !place.op.starts_with("aten::"),
                                .counts_elements = place.op == "aten::nonzero",
+                               .copies = place.copies,
                                .blocked_ns = place.blocked_ns};
   if (lost < 1) figures.device_idle_ns = idle_ns;
   finding.figures = SyncPointFigures(figures);
@@ -262,15 +267,20 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
   XP_TRY(const DeviceReadsInSteps* reads, run.Get<DeviceReadsInSteps>());
   if (reads->places.empty()) return absl::OkStatus();
   XP_TRY(const Steps* steps, run.Get<Steps>());
-  const int64_t whole_steps =
-      std::max<int64_t>(1, reads->steps - std::ranges::count_if(steps->all, &StepSpan::cut));
+  OptInt whole_steps;
+  if (reads->steps > 0)
+    whole_steps =
+        std::max<int64_t>(1, reads->steps - std::ranges::count_if(steps->all, &StepSpan::cut));
   XP_TRY(const OptInt idle_ns, MostIdle(run));
   double blocked_ns = 0;
   for (const DeviceReads& place : reads->places) blocked_ns += double(place.blocked_ns);
   // While the host waits for the device to work, only the device's idle time is lost.
   const double lost =
       std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
-  const double steps_ns = double(Median(steps->steady_ns).value_or(0)) * double(whole_steps);
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  const double steps_ns = whole_steps
+                              ? double(Median(steps->steady_ns).value_or(0)) * double(*whole_steps)
+                              : double(times->longest().value_or(0));
   XP_TRY(const DeviceTimes* devices, run.Get<DeviceTimes>());
   for (const DeviceReads& place : reads->places) {
     Finding finding = FromPlace(run, place, whole_steps, lost, idle_ns);
@@ -281,6 +291,45 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
                            ? Severity::kInfo
                            : SeverityOf(place.count, finding.per_step, {}, {});
     findings.push_back(std::move(finding));
+  }
+  return absl::OkStatus();
+}
+
+// Finds callbacks into Python inside jitted programs. The device waits until Python returns.
+absl::Status FromCallbacks(const Run& run, Findings& findings) {
+  XP_TRY(const std::vector<CallbackNode> callbacks, PythonCallbacks(run));
+  if (callbacks.empty()) return absl::OkStatus();
+  XP_TRY(const DeviceOps* ops, run.Get<DeviceOps>());
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  XP_TRY(const UserCode* code, run.Get<UserCode>());
+  for (const DeviceTime& device : times->devices) {
+    const auto of_device = ops->by_device.find({device.process_id, device.device});
+    if (of_device == ops->by_device.end()) continue;
+    for (const auto& [name, op] : of_device->second) {
+      const auto callback =
+          std::ranges::find(callbacks, ops->names.at(name).op, &CallbackNode::name);
+      const double share = double(op.ns) / double(std::max<int64_t>(1, device.busy_ns));
+      if (callback == callbacks.end() || op.count < policy::kNotOnce ||
+          share < policy::kCallbackShare)
+        continue;
+      Finding finding{.severity = Severity::kWarning,
+                      .count = op.count,
+                      .cost_ns = op.ns,
+                      .saving_ns = op.ns,
+                      .reason = Reason{.type = ReasonType::kValueAccess},
+                      .evidence = {{.table = "event",
+                                    .rows = {op.event_id},
+                                    .ts_ns = op.ts_ns,
+                                    .dur_ns = op.longest_ns}}};
+      finding.subject.op = callback->framework_op.empty() ? callback->name : callback->framework_op;
+      const SourcePlace place = code->Resolve(SourcePlace::Parse(callback->location));
+      if (code->IsUser(place)) {
+        finding.subject.file = place.file, finding.subject.line = place.line;
+        if (!place.function.empty()) finding.subject.function = place.function;
+      }
+      finding.figures = SyncPointFigures(CallbackFigures{.device = device.label, .share = share});
+      findings.push_back(std::move(finding));
+    }
   }
   return absl::OkStatus();
 }
@@ -297,6 +346,7 @@ static absl::StatusOr<Findings> FindSyncPoints(const Run& run) {
   if (executions->rows.empty()) XP_TRY(FromCompiles(run, findings));
   XP_TRY(FromMetrics(run, *cuts, counts->all, findings));
   if (findings.empty()) XP_TRY(FromOperations(run, findings));
+  XP_TRY(FromCallbacks(run, findings));
   return findings;
 }
 
@@ -313,6 +363,6 @@ extern const Analyzer sync_point{
     .say = SaySyncPoint,
     .needs = Needs::kReads,
     .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
-                   policy::kReadShareOfStep, policy::kArrayReadShareOfStep,
+                   policy::kReadShareOfStep, policy::kArrayReadShareOfStep, policy::kCallbackShare,
                    policy::kBytesOfNumber}};
 }  // namespace xlaprof

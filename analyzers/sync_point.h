@@ -58,14 +58,21 @@ struct CountedReadFigures {
 // Reads at one place that a profile shows as calls. Finding::subject names the operation.
 struct ReadOperationFigures {
   bool of_jax = false;           // otherwise of PyTorch, op by op
-  bool counts_elements = false;  // otherwise it reads a number
+  bool counts_elements = false;  // it counts the elements that a mask selects
+  bool copies = false;           // it copies a tensor; otherwise it reads a number
   int64_t blocked_ns = 0;        // time that copies and waits block the step's thread
   // The device's idle time in the steady steps, if it is less than the time that all reads block.
   std::optional<int64_t> device_idle_ns;
 };
 
-using SyncPointFigures =
-    std::variant<EarlyReadFigures, CompiledReadFigures, CountedReadFigures, ReadOperationFigures>;
+// Python functions that a program calls while it runs on the device.
+struct CallbackFigures {
+  std::string device;
+  double share = 0;  // of the device's busy time
+};
+
+using SyncPointFigures = std::variant<EarlyReadFigures, CompiledReadFigures, CountedReadFigures,
+                                      ReadOperationFigures, CallbackFigures>;
 
 // Says what the host reads, how often, and how the program can do without.
 Words SaySyncPoint(const Finding& finding, Framework framework);

@@ -21,6 +21,7 @@ struct GraphNode {
   };
   std::vector<Operand> operands;
   std::optional<int64_t> root;
+  std::string framework_op;  // aten::mul for an HLO instruction that is part of it; "" if unknown
 };
 
 struct PrintedGraph {

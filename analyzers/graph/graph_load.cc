@@ -41,15 +41,17 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id) {
   XP_TRY(store.Each(
       "SELECT idx, op, shape, operands, coalesce(attributes, ''), coalesce(scope, ''), "
       "coalesce(location, ''), root, "
-      "coalesce(name, ''), coalesce(computation, '') FROM graph_node WHERE graph_id = ?1 ORDER BY "
-      "idx",
+      "coalesce(name, ''), coalesce(computation, ''), coalesce(framework_op, '') FROM graph_node "
+      "WHERE graph_id = ?1 ORDER BY idx",
       [&](int64_t idx, std::string_view op, std::string_view shape, std::string_view operands,
           std::string_view attributes, std::string_view scope, std::string_view location,
-          OptInt root, std::string_view name, std::string_view computation) {
+          OptInt root, std::string_view name, std::string_view computation,
+          std::string_view framework_op) {
         index[idx] = static_cast<int>(graph.nodes.size());
         graph.nodes.push_back({std::string(op), std::string(shape), std::string(attributes),
                                std::string(scope), std::string(location), std::string(name),
-                               std::string(computation), ParseOperands(operands), root});
+                               std::string(computation), ParseOperands(operands), root,
+                               std::string(framework_op)});
       },
       graph_id));
   for (GraphNode& node : graph.nodes) {

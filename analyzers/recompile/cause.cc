@@ -112,6 +112,40 @@ bool IsNumberOrInput(std::string_view op) {
          op == "parameter";
 }
 
+// Returns whether the op only passes on a number: its user says more about what the number is for.
+bool OnlyPassesOn(std::string_view op) {
+  static constexpr std::array<std::string_view, 9> kOps = {"broadcast",
+                                                           "convert",
+                                                           "reshape",
+                                                           "copy",
+                                                           "stablehlo.broadcast_in_dim",
+                                                           "bitcast",
+                                                           "convert_element_type",
+                                                           "aten::expand",
+                                                           "aten::_to_copy"};
+  return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
+}
+
+// Returns the op that a constant is written for: the framework's op that HLO's metadata names, or
+// else the first op that computes with it. Returns "" if the graph shows neither.
+std::string OpWithConstant(const PrintedGraph& graph, int constant) {
+  int at = constant;
+  for (int step = 0; step < 4; ++step) {
+    const GraphNode& node = graph.nodes[at];
+    const std::string& op = node.framework_op.empty() ? node.op : node.framework_op;
+    const bool is_number =
+        IsConstant(node) && (node.framework_op.empty() || node.framework_op == "prim::Constant");
+    if (!is_number && !OnlyPassesOn(op)) return op;
+    const auto user = std::ranges::find_if(graph.nodes, [&](const GraphNode& other) {
+      return other.computation == node.computation &&
+             std::ranges::any_of(other.operands, [&](const auto& o) { return o.node == at; });
+    });
+    if (user == graph.nodes.end()) return "";
+    at = int(user - graph.nodes.begin());
+  }
+  return "";
+}
+
 // Returns whether a stated cause is more than that the source does not know it.
 bool Explains(const RecompileCause& stated) {
   return stated.type != ReasonType::kUnknown && stated.type != ReasonType::kUnprintedChange;
@@ -124,6 +158,13 @@ RecompileCause OtherStaticArgument(const Form& form) {
           .constant = ConstantKind::kStaticArgument,
           .seen_in = form.seen_in,
           .note = note::OnlyStaticArgumentsAreLeft()};
+}
+
+// Returns whether what differs is the size of an op that does not select a part by itself. The number
+// that decides the size is elsewhere.
+bool IsSizeInside(const GraphDifference& d, const GraphNode& node) {
+  return !d.is_input && !IsConstant(node) && !IsIndexing(d.node) && XlaShape::Parse(d.before) &&
+         XlaShape::Parse(d.after);
 }
 
 // Returns the kind of the constant that changed, judged by its op. Its nodes may show more.
@@ -226,6 +267,12 @@ struct ReasonFinder::Impl {
       if (in_after && d.before_index >= 0 &&
           is_scalar(before.nodes[d.before_index]) != is_scalar(node))
         cause.constant = ConstantKind::kScalarOrInput;
+      if (cause.constant == ConstantKind::kNode && IsConstant(node)) {
+        if (std::string op = OpWithConstant(graph, index); !op.empty()) cause.node = std::move(op);
+        for (std::string* value : {&cause.before, &cause.after}) {
+          if (value->starts_with("literal=")) value->erase(0, std::string_view("literal=").size());
+        }
+      }
     }
     if (d.is_input) cause.input = InputName(node);
     if (d.is_input && d.type == ReasonType::kShapeChange &&
@@ -235,10 +282,15 @@ struct ReasonFinder::Impl {
       cause.note = note::OnePartitioned();
     }
     if (cause.type == ReasonType::kShardingChange) cause.names_input = true, cause.node.clear();
+    if (cause.type == ReasonType::kConstantChange && IsSizeInside(d, node)) {
+      cause.type = ReasonType::kShapeChange;
+      cause.is_size_inside = true;
+    }
     cause.location = code->Of(node);
     if (cause.location.empty()) {
       cause.location = code->Near(graph, index);
       cause.near = !cause.location.empty();
+      cause.library = SourcePlace::Parse(node.location);
     } else if (d.type == ReasonType::kConstantChange && !d.resized) {
       cause.note = WhatItReads(graph, node, cause.location);
     }

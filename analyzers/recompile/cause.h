@@ -109,8 +109,10 @@ struct RecompileCause {
   std::string scope, input;   // `input`: the parameter's own name, if it has one
   SourcePlace location;       // the user's line; empty when unknown
   bool near = false;          // `location` is only the nearest that is known
+  SourcePlace library;        // the library's line that recorded the op; empty if the user's did
   bool is_input = false;
-  bool names_input = false;  // reports use the input's name and shape, not its op
+  bool is_size_inside = false;  // the size of an op inside the graph, which something else decides
+  bool names_input = false;     // reports use the input's name and shape, not its op
   ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
   std::string shape;                            // shape of the node; "" if unknown
   bool follows = false;                         // likely a consequence of another cause

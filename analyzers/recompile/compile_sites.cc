@@ -10,10 +10,12 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/recompile/outside_jit.h"
+#include "analyzers/run/call_stacks.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/program_devices.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
+#include "core/base/xla_shape.h"
 #include "profiler/store/cut_kind.h"
 
 namespace xlaprof {
@@ -179,6 +181,7 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
                    .ordinal = row.ordinal,
                    .graph_id = row.graph_id,
                    .site_id = row.site_id,
+                   .stack_id = row.stack_id,
                    .dur_ns = row.dur_ns,
                    .ts_ns = row.ts_ns,
                    .trace_ns = row.trace_ns,
@@ -256,17 +259,49 @@ std::vector<CompileFact> OncePerDevice(std::vector<CompileFact> compiles,
   return out;
 }
 
+// Returns the element types and ranks of a graph's results, such as "f32 of rank 0", from the first
+// form that prints its nodes; "" if none does.
+absl::StatusOr<std::string> ResultKinds(const Store& store, const CompileFact& compile) {
+  std::string kinds;
+  for (const auto& [printed_as, graph_id] : compile.forms) {
+    XP_TRY(store.Each(
+        "SELECT shape FROM graph_node WHERE graph_id = ?1 AND root IS NOT NULL AND computation IS "
+        "NULL ORDER BY root",
+        [&](std::string_view text) {
+          const auto shape = XlaShape::Parse(text);
+          if (!shape) return;
+          const std::vector<XlaShape> one = {*shape};
+          for (const XlaShape& part : shape->is_tuple() ? shape->elements() : one)
+            kinds += fmt::format("{} of rank {};", part.element_type(), part.rank());
+        },
+        graph_id));
+    if (!kinds.empty()) break;
+  }
+  return kinds;
+}
+
+// Returns what distinguishes the reads at one line of the user's: the kind of value that is read,
+// and the library's line that reads it.
+absl::StatusOr<std::string> ReadKey(const Run& run, const CompileFact& compile) {
+  if (compile.cause != CutKind::kValueAccess) return std::string();
+  XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
+  XP_TRY(const std::string kinds, ResultKinds(run.store(), compile));
+  return fmt::format("{} {}", kinds, stacks->LibraryOf(compile.stack_id).text());
+}
+
 // Returns the compiles by site, in the order of each site's first compile.
-std::vector<CompileSite> SitesOf(std::vector<CompileFact> compiles,
-                                 const absl::flat_hash_map<int64_t, SourcePlace>& places) {
+absl::StatusOr<std::vector<CompileSite>> SitesOf(
+    const Run& run, std::vector<CompileFact> compiles,
+    const absl::flat_hash_map<int64_t, SourcePlace>& places) {
   std::vector<CompileSite> sites;
-  std::map<std::tuple<int64_t, CutKind, std::string, int64_t>, size_t> index;
+  std::map<std::tuple<int64_t, CutKind, std::string, int64_t, std::string>, size_t> index;
   for (CompileFact& compile : compiles) {
+    XP_TRY(const std::string read, ReadKey(run, compile));
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);
     const int64_t number = IsJaxLoop(compile.function) ? compile.loop_number()
                            : by_function               ? -1
                                                        : compile.site_id.value_or(-1);
-    const std::tuple key(compile.process_id, compile.cause, compile.function, number);
+    const std::tuple key(compile.process_id, compile.cause, compile.function, number, read);
     const auto [at, is_new] = index.try_emplace(key, sites.size());
     if (is_new) {
       CompileSite site{.process_id = compile.process_id,
@@ -308,7 +343,7 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   for (CompileFact& operation : operations)
     facts.operations[operation.process_id].push_back(std::move(operation));
   XP_TRY(const ProgramDevices* devices, run.whole().Get<ProgramDevices>());
-  facts.sites = SitesOf(OncePerDevice(std::move(compiles), *devices), facts.places);
+  XP_TRY(facts.sites, SitesOf(run, OncePerDevice(std::move(compiles), *devices), facts.places));
   return facts;
 }
 

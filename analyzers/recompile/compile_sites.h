@@ -16,7 +16,7 @@ namespace xlaprof {
 
 struct CompileFact {
   int64_t id = 0, process_id = 0, ordinal = 0;
-  OptInt graph_id, site_id, dur_ns, ts_ns, trace_ns;
+  OptInt graph_id, site_id, stack_id, dur_ns, ts_ns, trace_ns;
   std::optional<bool> persistent_hit;
   std::string hash;
   CutKind cause = CutKind::kUnknown;
@@ -50,7 +50,8 @@ struct StepsSeen {
 };
 
 // A place that compiles: a line of the user's code with the kind of cut, or a jitted function, or
-// only a kind of cut.
+// only a kind of cut. Reads at one line are several places if they read values of different types
+// and ranks, or if different lines of libraries read them.
 struct CompileSite {
   int64_t process_id = 0;
   CutKind cause = CutKind::kUnknown;

@@ -50,11 +50,11 @@ RecompileState StateInWindows(const std::vector<CountSample>& samples,
   const int64_t last = steps > 0 ? steps - 1 : static_cast<int64_t>(samples.size()) - 1;
   const int64_t begin = samples.front().steps.value_or(0);
   if (begin < policy::kStartOfRunSteps || policy::kLatePartOfRun * begin < steps)
-    return StateOf(when, 0, last);
+    return StateOf(when, 0, last, policy::kMinWarmUpSteps);
   const auto later = std::lower_bound(when.begin(), when.end(), begin);
   RecompileState state{.word = State::kUnknown};
   if (later != when.end()) {
-    state = StateOf(std::vector<int64_t>(later, when.end()), begin, last);
+    state = StateOf(std::vector<int64_t>(later, when.end()), begin, last, policy::kMinWarmUpSteps);
   } else if ((steps - begin) * static_cast<int64_t>(when.size()) >=
              policy::kExpectedCompiles * begin) {
     state.word = State::kSettled, state.step = begin - 1;

@@ -30,7 +30,19 @@ std::pair<std::string, std::string> ExpectedAndActual(std::string_view reason) {
   const size_t from = expected + kExpected.size();
   std::string_view after = reason.substr(actual + kActual.size());
   after = after.substr(0, after.find_first_of(" #,;"));
+  if (after.ends_with('.')) after.remove_suffix(1);  // more sentences follow
   return {std::string(reason.substr(from, actual - from)), std::string(after)};
+}
+
+// Returns the value of a check that compares an input with a number, such as "L['steps'] == 20"; ""
+// for other checks.
+std::string ComparedNumber(std::string_view check) {
+  const size_t equals = check.find(" == ");
+  if (!check.starts_with("L[") || equals == check.npos) return "";
+  std::string_view value = check.substr(equals + 4);
+  value = value.substr(0, value.find_first_of(" #,;"));
+  const bool is_number = !value.empty() && value.find_first_not_of("-0123456789.e") == value.npos;
+  return is_number ? std::string(value) : "";
 }
 
 // Returns the reason of which the text is certain. Everything else is told as it was printed.
@@ -38,6 +50,10 @@ Reason ReasonOf(const std::string& text) {
   Reason reason{.type = ReasonType::kUnknown, .state = State::kUnknown};
   const bool is_size = text.find("size mismatch") != std::string::npos;
   const bool is_dtype = text.find("dtype mismatch") != std::string::npos;
+  if (std::string number = ComparedNumber(text); !number.empty()) {
+    reason.type = ReasonType::kConstantChange;
+    reason.before = std::move(number);
+  }
   if (!is_size && !is_dtype) return reason;
   reason.type = is_size ? ReasonType::kShapeChange : ReasonType::kDtypeChange;
   auto [before, after] = ExpectedAndActual(text);
@@ -70,7 +86,10 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
     finding.reason = ReasonOf(function.reason);
     finding.evidence = {{.table = "dynamo_recompile", .rows = function.rows}};
     finding.figures = DynamoFigures{
-        .function = std::get<0>(key), .programs = function.programs, .reason = function.reason};
+        .function = std::get<0>(key),
+        .programs = function.programs,
+        .reason = function.reason,
+        .is_parameter = function.reason.find("failed on a parameter") != std::string::npos};
     findings.push_back(std::move(finding));
   }
   return findings;

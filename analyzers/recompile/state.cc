@@ -5,9 +5,10 @@
 #include "analyzers/policy.h"
 
 namespace xlaprof {
-RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t last) {
+RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t last,
+                       int64_t warm_up) {
   RecompileState state;
-  const auto late = std::upper_bound(compiles.begin(), compiles.end(), policy::kMinWarmUpSteps - 1);
+  const auto late = std::upper_bound(compiles.begin(), compiles.end(), warm_up - 1);
   const auto n = compiles.end() - late;
   state.after_warm_up = n;
   if (compiles.empty() || last < first) {

@@ -109,6 +109,7 @@ Json Of(const ReportIssue& issue) {
           {"advice", issue.advice}};
 }
 
+Json Of(const CallFrame& frame);
 Json Of(const Finding& finding);
 Json Of(const TopOp& op);
 Json Of(const DeviceTop& top);
@@ -124,6 +125,13 @@ Json ListOf(const std::vector<T>& rows) {
 Json IntervalOf(const std::optional<std::pair<int64_t, int64_t>>& interval) {
   if (!interval) return nullptr;
   return Json::array({interval->first, interval->second});
+}
+
+Json Of(const CallFrame& frame) {
+  return {{"file", frame.place.file},
+          {"line", Nullable(frame.place.line)},
+          {"function", Words(frame.place.function)},
+          {"is_user", frame.is_user}};
 }
 
 Json Of(const Finding& finding) {
@@ -147,6 +155,7 @@ Json Of(const Finding& finding) {
             {"scope", Nullable(subject.scope)},
             {"op", Nullable(subject.op)},
             {"graph_hash", Nullable(subject.graph_hash)}}},
+          {"stack", ListOf(finding.stack.frames)},
           {"count", Nullable(finding.count)},
           {"per_step", Nullable(finding.per_step)},
           {"cost_ns", Nullable(finding.cost_ns)},

@@ -151,6 +151,8 @@ class MarkdownReport {
           Add("\nThe file is newer than the capture: the line may have moved.\n");
       }
     }
+    if (const std::string library = LibraryText(finding); !library.empty())
+      Add("\n({})\n", Prose(library));
     if (finding.reason) Why(*finding.reason, finding);
     Item("Cost", CostText(report_, finding));
     Item("Saves", SavingText(finding));

@@ -272,6 +272,9 @@ class TextReport {
     Paragraph(indent, finding.words.title, Style::kBold,
               fmt::format("{}  {}: ", number, In(style, word)));
     Where(finding);
+    if (options_.all) {
+      for (const std::string& caller : CallerTexts(finding)) Paragraph(6, caller);
+    }
     Why(finding, rank);
     Field("cost", CostText(report_, finding));
     Field("saves", SavingText(finding));
@@ -294,8 +297,12 @@ class TextReport {
   }
 
   void Where(const Finding& finding) {
-    std::string place = PlaceText(finding, /*full_path=*/true);
-    Paragraph(4, place);
+    Paragraph(4, PlaceText(finding, /*full_path=*/true));
+    Quote(finding);
+    Paragraph(6, LibraryText(finding));
+  }
+
+  void Quote(const Finding& finding) {
     const Subject& subject = finding.subject;
     if (!subject.file || !subject.line) return;
     auto quote =
@@ -368,7 +375,7 @@ class TextReport {
     Section("Which file saw what");
     struct Column {
       const char* title;
-      std::optional<int64_t> Coverage::*count;
+      std::optional<int64_t> Coverage::* count;
     };
     std::vector<Column> columns;
     for (const Column& column :

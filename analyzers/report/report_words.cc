@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzers/quantity.h"
+#include "analyzers/run/call_stacks.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -320,6 +321,28 @@ std::string PlaceText(const Finding& finding, bool full_path) {
     if (out.empty()) add("graph ", subject.graph_hash);
   }
   return out;
+}
+
+std::string LibraryText(const Finding& finding) {
+  const CallFrame* frame = LibraryFrameOf(finding.stack.frames);
+  if (frame == nullptr) return "";
+  const SourcePlace in_package = {std::string(PathInPackage(frame->place.file)), frame->place.line};
+  return fmt::format("this line calls a library, where it happens{} at {}{}{}",
+                     finding.stack.is_only ? "" : ", mostly", in_package.text(),
+                     frame->place.function.empty() ? "" : ", in ", frame->place.function);
+}
+
+std::vector<std::string> CallerTexts(const Finding& finding) {
+  std::vector<std::string> texts;
+  bool is_behind_line = false;  // the frames before are those that the line called
+  for (const CallFrame& frame : finding.stack.frames) {
+    if (is_behind_line && frame.is_user)
+      texts.push_back(fmt::format("called from {}{}{}", frame.place.text(),
+                                  frame.place.function.empty() ? "" : ", in ",
+                                  frame.place.function));
+    is_behind_line |= frame.place.line == finding.subject.line;
+  }
+  return texts;
 }
 
 std::string ReasonText(const Finding& finding) {

@@ -64,8 +64,12 @@ std::string TopTitle(const Report& report);
 std::string TopOpText(const TopOp& op);
 
 std::string PlaceText(const Finding& finding, bool full_path);  // file:line in function, scope, op
-std::string ReasonText(const Finding& finding);                 // type, state and sentence
-std::string NodeText(const Reason& reason);  // the node that differs and its place
+// Returns "the work is in a library: flatten, at jax/tree_util.py:54", or "" if the line itself did it.
+std::string LibraryText(const Finding& finding);
+// Returns the user's lines from which the finding's line was called, innermost first.
+std::vector<std::string> CallerTexts(const Finding& finding);
+std::string ReasonText(const Finding& finding);  // type, state and sentence
+std::string NodeText(const Reason& reason);      // the node that differs and its place
 std::string CostText(const Report& report, const Finding& finding);
 // Returns the findings that follow from a finding, directly or not, in the order of the report.
 std::span<const Finding> ConsequencesOf(const Report& report, const Finding& finding);

@@ -2,10 +2,26 @@
 
 #include <algorithm>
 
+#include "analyzers/quantity.h"
 #include "analyzers/report/report_words.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
+
+// Returns the device that idles most, if even the busiest one idles for most of its time.
+static const Summary::Device* MostIdle(const Summary& summary) {
+  const Summary::Device* most = nullptr;
+  const auto share = [](const Summary::Device& of) {
+    return double(of.busy_ns) / double(of.span_ns);
+  };
+  for (const Summary::Device& device : summary.devices) {
+    // A CPU's profile only has the ops that its client times.
+    if (device.span_ns <= 0 || device.name.starts_with("CPU")) continue;
+    if (share(device) >= policy::kBusyDeviceShare) return nullptr;
+    if (most == nullptr || share(device) < share(*most)) most = &device;
+  }
+  return most;
+}
 
 Verdict VerdictWithoutWarnings(const Report& report) {
   const Summary& s = report.summary;
@@ -18,11 +34,20 @@ Verdict VerdictWithoutWarnings(const Report& report) {
                    !s.devices.empty() || !std::ranges::all_of(report.findings, IsAboutCapture);
   const auto open = std::ranges::find_if(
       report.findings, [](const Finding& finding) { return finding.words.is_open_question; });
-  if (!verdict.judged)
+  const Summary::Device* idle = MostIdle(s);
+  if (!verdict.judged && !report.top_ops.devices.empty())
+    verdict.text =
+        "No device was recorded, so only the ops of the host that take most of the time are listed above.";
+  else if (!verdict.judged)
     verdict.text = "Too little was read to judge: no compilation, execution, transfer or step.";
   else if (open != report.findings.end())
     verdict.text =
         fmt::format("No check gave a warning, but one question is open: {}.", open->words.title);
+  else if (idle != nullptr)
+    verdict.text = fmt::format(
+        "No check gave a warning, but {} was idle for {} of {}. Nothing in these files shows a change that would help; the findings below name what the host did.",
+        idle->name, PercentText(1 - double(idle->busy_ns) / double(idle->span_ns)),
+        DurationText(idle->span_ns));
   else
     verdict.text = "Nothing found that needs fixing: no check gave a warning.";
   constexpr std::string_view kLost[] = {issue_codes::kCutFile, issue_codes::kDamagedCoding,

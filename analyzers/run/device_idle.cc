@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "analyzers/policy.h"
+#include "analyzers/run/device_ops.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -70,13 +72,38 @@ std::set<int64_t> StepProcesses(const DeviceTimes& times, const Steps& steps) {
   return processes;
 }
 
-absl::StatusOr<DeviceIdle> Measure(const Store& store, DeviceTime time, const Steps& steps,
+// Returns whether an op of a GPU only moves or fills memory.
+bool IsCopy(std::string_view name) {
+  static constexpr std::string_view kBegins[] = {"Memcpy", "Memset", "Copy", "memcpy", "memset"};
+  return std::ranges::any_of(kBegins, [&](std::string_view b) { return name.starts_with(b); });
+}
+
+// Returns whether only copies were recorded on a device: nothing then shows whether it worked.
+absl::StatusOr<bool> HasOnlyCopies(const Run& run, const DeviceTime& time) {
+  constexpr size_t kMostCopies = 10'000;  // a device with more has other ops, too
+  if (time.from != BusyFrom::kOps || time.on_host_threads || time.busy.size() > kMostCopies ||
+      double(time.busy_ns) >= policy::kBusyDeviceShare * double(time.span().length_ns()))
+    return false;
+  XP_TRY(const DeviceOps* ops, run.Get<DeviceOps>());
+  const auto of_device = ops->by_device.find({time.process_id, time.device});
+  return of_device != ops->by_device.end() &&
+         std::ranges::all_of(of_device->second,
+                             [&](const auto& op) { return IsCopy(run.store().Text(op.first)); });
+}
+
+absl::StatusOr<DeviceIdle> Measure(const Run& run, DeviceTime time, const Steps& steps,
                                    const std::set<int64_t>& step_processes) {
+  const Store& store = run.store();
   DeviceIdle device{.time = std::move(time)};
   XP_TRY(device.occupied, Occupied(store, device.time));
   const Interval span{device.occupied.front().begin_ns, device.occupied.back().end_ns};
   device.steady = span;
-  if (step_processes.contains(device.time.process_id) && !WorkedInSteps(device.time, steps)) {
+  XP_TRY(const bool has_only_copies, HasOnlyCopies(run, device.time));
+  if (has_only_copies) {
+    device.steady = {span.end_ns, span.end_ns};
+    device.takes_part = false;
+  } else if (step_processes.contains(device.time.process_id) &&
+             !WorkedInSteps(device.time, steps)) {
     // The steps run on other devices. This one is not idle in them, because it takes no part.
     device.steady = {span.end_ns, span.end_ns};
     device.takes_part = false;
@@ -130,7 +157,7 @@ absl::StatusOr<IdleTime> IdleTime::Of(const Run& run) {
   IdleTime idle;
   const std::set<int64_t> step_processes = StepProcesses(*times, *steps);
   for (const DeviceTime& time : times->devices) {
-    XP_TRY(DeviceIdle device, Measure(run.store(), time, *steps, step_processes));
+    XP_TRY(DeviceIdle device, Measure(run, time, *steps, step_processes));
     idle.devices.push_back(std::move(device));
   }
   return idle;

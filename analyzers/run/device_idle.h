@@ -22,9 +22,10 @@ struct DeviceIdle {
   std::vector<Interval> gaps;  // times in `steady` that are not occupied
   int64_t idle_ns = 0;         // sum of the gaps
   int64_t warm_up_idle_ns = 0;
-  int64_t chances = 0;     // steady steps, or else executions in `steady`
-  bool by_steps = false;   // `chances` are steps
-  bool takes_part = true;  // false if only other devices of its process work in the steps
+  int64_t chances = 0;    // steady steps, or else executions in `steady`
+  bool by_steps = false;  // `chances` are steps
+  // False if only other devices of its process work in the steps, or if only copies were recorded.
+  bool takes_part = true;
 
   double idle_share() const {
     return steady.length_ns() > 0 ? double(idle_ns) / double(steady.length_ns()) : 0;

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzers/run/device_flows.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/source_place.h"
 #include "profiler/store/events.h"
@@ -23,6 +24,10 @@ constexpr size_t kLongest = 5;
 constexpr std::array<std::string_view, 4> kReads = {"aten::is_nonzero", "aten::item",
                                                     "aten::_local_scalar_dense", "aten::nonzero"};
 
+// The operations that read if the copy inside them goes to the host.
+constexpr std::array<std::string_view, 4> kCopies = {"aten::to", "aten::_to_copy", "aten::copy_",
+                                                     "aten::cpu"};
+
 // The calls of JAX that wait for an array and, except for the last two, copy it to the host.
 constexpr std::array<std::string_view, 4> kJaxReads = {
     "np.asarray(jax.Array)", "PyArray::Value", "block_until_ready", "batched_block_until_ready"};
@@ -36,7 +41,7 @@ bool IsJaxFile(std::string_view file) {
   return std::ranges::find(kFiles, file) != kFiles.end();
 }
 
-enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kBlocks, kBlockingRead };
+enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kCopy, kBlocks, kBlockingRead };
 
 class Names {
  public:
@@ -49,6 +54,9 @@ class Names {
         host_(store.Find(TextOf(Category::kHost))) {
     for (std::string_view read : kReads) {
       if (StringId id = store.Find(read); id != 0) kind_of_[id] = What::kRead, reads_ = true;
+    }
+    for (std::string_view copy : kCopies) {
+      if (StringId id = store.Find(copy); id != 0) kind_of_[id] = What::kCopy, reads_ = true;
     }
     for (std::string_view read : kJaxReads) {
       if (StringId id = store.Find(read); id != 0) jax_reads_.insert(id), reads_ = true;
@@ -81,6 +89,7 @@ struct Open {
   int64_t begin_ns = 0, end_ns = 0;
   StringId name = 0;
   What what = What::kOther;
+  bool copies_to_host = false;
 };
 
 // The properties that reads of one kind share.
@@ -94,10 +103,14 @@ struct ReadKey {
 class Sweep {
  public:
   // `first_step` is the name of the first step. Reads in all steps count as one place, although
-  // each step has its own name.
-  Sweep(const Store& store, const UserCode& user, StringId& first_step,
+  // each step has its own name. If `only_in_steps`, other reads are left out.
+  Sweep(const Store& store, const UserCode& user, bool only_in_steps, StringId& first_step,
         std::map<ReadKey, DeviceReads>& places)
-      : store_(store), user_(user), first_step_(first_step), places_(places) {}
+      : store_(store),
+        user_(user),
+        only_in_steps_(only_in_steps),
+        first_step_(first_step),
+        places_(places) {}
 
   void Take(const Open& event) {
     while (!stack_.empty() && stack_.back().end_ns <= event.begin_ns) Close();
@@ -105,8 +118,11 @@ class Sweep {
     steps_ += event.what == What::kStep;
     in_steps_ += event.what == What::kStep;
     const bool blocks = event.what == What::kBlocks || event.what == What::kBlockingRead;
-    const bool reads = event.what == What::kRead || event.what == What::kBlockingRead;
-    if (reads && read_ == 0) read_ = stack_.size(), blocked_ns_ = 0;
+    const bool reads =
+        event.what == What::kRead || event.what == What::kBlockingRead || event.what == What::kCopy;
+    if (reads && read_ == 0) read_ = stack_.size(), blocked_ns_ = 0, is_read_ = false;
+    is_read_ |=
+        event.what == What::kRead || event.what == What::kBlockingRead || event.copies_to_host;
     if (blocks && read_ != 0 && blocking_ == 0) {
       blocking_ = stack_.size();
       blocked_ns_ += event.end_ns - event.begin_ns;
@@ -121,7 +137,7 @@ class Sweep {
   void Close() {
     if (blocking_ == stack_.size()) blocking_ = 0;
     if (read_ == stack_.size()) {
-      if (blocked_ns_ > 0 && in_steps_ > 0) Count(stack_.back());
+      if (is_read_ && blocked_ns_ > 0 && (in_steps_ > 0 || !only_in_steps_)) Count(stack_.back());
       read_ = 0;
     }
     in_steps_ -= stack_.back().what == What::kStep;
@@ -139,6 +155,7 @@ class Sweep {
     if (place.in_step) place.scope = first_step_ == 0 ? first_step_ = place.scope : first_step_;
     DeviceReads& reads = places_[place];
     ++reads.count;
+    reads.copies = read.what == What::kCopy;
     reads.blocked_ns += blocked_ns_;
     if (read.what == What::kBlockingRead)
       reads.all.push_back({read.begin_ns, read.end_ns - read.begin_ns});
@@ -158,16 +175,20 @@ class Sweep {
 
   const Store& store_;
   const UserCode& user_;
+  const bool only_in_steps_;
   StringId& first_step_;
   std::map<ReadKey, DeviceReads>& places_;
   std::vector<Open> stack_;
   size_t read_ = 0, blocking_ = 0;  // depth of the outermost open one, from 1
   int64_t blocked_ns_ = 0;
+  bool is_read_ = false;  // the outermost operation reads, and does not only copy
   int64_t steps_ = 0, in_steps_ = 0;
   absl::flat_hash_map<StringId, bool> is_user_;
 };
 
-absl::Status SweepTrack(OrderedEvents& events, int64_t track_id, Names& names, Sweep& sweep) {
+// `to_host` are the flows of copies to the host.
+absl::Status SweepTrack(OrderedEvents& events, int64_t track_id,
+                        const absl::flat_hash_set<uint64_t>& to_host, Names& names, Sweep& sweep) {
   XP_TRY(events.Open(track_id));
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
@@ -177,7 +198,11 @@ absl::Status SweepTrack(OrderedEvents& events, int64_t track_id, Names& names, S
     for (size_t i = 0; i < batch.size; ++i) {
       const What what = names.Of(batch.category[i], batch.name[i]);
       if (what == What::kOther || batch.dur_ns[i] <= 0) continue;
-      sweep.Take({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i], batch.name[i], what});
+      sweep.Take({.begin_ns = batch.ts_ns[i],
+                  .end_ns = batch.ts_ns[i] + batch.dur_ns[i],
+                  .name = batch.name[i],
+                  .what = what,
+                  .copies_to_host = what == What::kBlocks && to_host.contains(batch.flow_out[i])});
     }
   }
   sweep.CloseAll();
@@ -205,6 +230,21 @@ absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
   }
 }
 
+// Returns whether an op on a device is a copy to the host, as CUDA and ROCm print it.
+bool IsCopyToHost(std::string_view name) {
+  return name.find("DtoH") != name.npos || name.find("DeviceToHost") != name.npos;
+}
+
+// Returns the threads of the host whose calls lead to work of a device.
+absl::StatusOr<std::vector<int64_t>> LaunchingThreads(const Store& store) {
+  XP_TRY(const auto with_flows, TracksWithFlows(store));
+  std::vector<int64_t> threads;
+  XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread' ORDER BY id", [&](int64_t id) {
+    if (with_flows.contains(id)) threads.push_back(id);
+  }));
+  return threads;
+}
+
 void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
   reads.op = store.Text(place.op);
   reads.subject.op = reads.op;
@@ -224,13 +264,19 @@ absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
   Names names(store);
   if (!names.reads()) return out;
   XP_TRY(const UserCode* user, run.Get<UserCode>());
-  XP_TRY(const std::vector<int64_t> threads, StepThreads(store));
+  XP_TRY(std::vector<int64_t> threads, StepThreads(store));
+  const bool has_steps = !threads.empty();
+  if (!has_steps) {
+    XP_TRY(threads, LaunchingThreads(store));
+  }
+  XP_TRY(const auto to_host, FlowsToOps(store, IsCopyToHost));
   std::map<ReadKey, DeviceReads> places;
   StringId first_step = 0;
-  XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName | kCategory, /*arguments=*/false));
+  XP_TRY(OrderedEvents events,
+         OrderedEvents::Make(store, kName | kCategory | kFlowOut, /*arguments=*/false));
   for (int64_t thread : threads) {
-    Sweep sweep(store, *user, first_step, places);
-    XP_TRY(SweepTrack(events, thread, names, sweep));
+    Sweep sweep(store, *user, has_steps, first_step, places);
+    XP_TRY(SweepTrack(events, thread, to_host, names, sweep));
     out.steps += sweep.steps();
   }
   for (auto& [place, reads] : places) {

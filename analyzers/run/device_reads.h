@@ -13,11 +13,13 @@
 
 namespace xlaprof {
 
-// The reads of one operation at one place. Only reads inside a step, on its thread, are included.
+// The reads of one operation at one place. If steps are marked, only reads inside a step, on its
+// thread, are included.
 struct DeviceReads {
   struct Time {
     int64_t ts_ns = 0, dur_ns = 0;
   };
+  bool copies = false;   // a copy of a tensor to the host
   std::string op;        // the outermost call that reads: aten::item, np.asarray(jax.Array)
   Subject subject;       // the op, and its line if Python was traced
   StringId scope = 0;    // the innermost scope, or else the step's name
@@ -30,7 +32,7 @@ struct DeviceReads {
 
 struct DeviceReadsInSteps {
   std::vector<DeviceReads> places;  // most blocked first
-  int64_t steps = 0;                // steps of the threads with reads
+  int64_t steps = 0;                // steps of the threads with reads; 0 if none is marked
 
   static absl::StatusOr<DeviceReadsInSteps> Of(const Run& run);
 };

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/run/call_stacks.h"
 #include "analyzers/run/repeated_work.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
@@ -23,7 +24,7 @@ constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";
 struct Row {
   int64_t id = 0, process_id = 0;
   std::string hash;
-  OptInt graph_id, site_id, wait_ns, device_ns;
+  OptInt graph_id, site_id, stack_id, wait_ns, device_ns;
   std::string scope;
   Subject subject;
 };
@@ -35,14 +36,15 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
   XP_TRY(store.Each(
       fmt::format(
           "SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), "
-          "e.site_id, e.host_wait_ns, e.dur_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
+          "e.site_id, e.stack_id, e.host_wait_ns, e.dur_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
           "FROM {}execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON "
           "s.id = e.site_id WHERE e.cause = 'value_access' ORDER BY e.process_id, "
           "e.ordinal",
           tables),
-      [&](int64_t id, int64_t process_id, OptInt graph, std::string hash, OptInt site, OptInt wait,
-          OptInt device_ns, std::string scope, OptText function, OptText file, OptInt line) {
-        Row row{id, process_id, std::move(hash), graph, site, wait, device_ns, scope, {}};
+      [&](int64_t id, int64_t process_id, OptInt graph, std::string hash, OptInt site, OptInt stack,
+          OptInt wait, OptInt device_ns, std::string scope, OptText function, OptText file,
+          OptInt line) {
+        Row row{id, process_id, std::move(hash), graph, site, stack, wait, device_ns, scope, {}};
         row.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
         if (!scope.empty()) row.subject.scope = scope;
         rows.push_back(std::move(row));
@@ -141,7 +143,8 @@ absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& 
       });
 }
 
-absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out) {
+absl::Status LoadOps(const Store& store, const CallStacks& stacks, std::string_view tables,
+                     EarlyCuts& out) {
   // Counters count an op's calls, and the exit summary counts those of each call site. Both
   // describe the same calls.
   XP_TRY(store.Each(
@@ -160,20 +163,34 @@ absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out
   absl::flat_hash_map<std::string, size_t> place_of;  // index in out.ops
   for (size_t i = 0; i < out.ops.size(); ++i) place_of.emplace(out.ops[i].op, i);
   XP_TRY(store.Each(
-      fmt::format("SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM "
-                  "{}fallback f JOIN site s ON s.id = f.site_id WHERE f.op IS NOT NULL GROUP BY "
-                  "f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
+      fmt::format("SELECT f.op, s.function, s.file, s.line, f.stack_id, CAST(total(f.count) AS "
+                  "INTEGER) FROM {}fallback f JOIN site s ON s.id = f.site_id WHERE f.op IS NOT "
+                  "NULL GROUP BY f.op, f.site_id, f.stack_id ORDER BY CAST(total(f.count) AS "
+                  "INTEGER) DESC, f.op, f.site_id, f.stack_id",
                   tables),
-      [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
+      [&](std::string op, OptText function, OptText file, OptInt line, OptInt stack_id,
+          int64_t count) {
         if (op == kScalarRead) {
-          out.scalar_read_sites.push_back({{.file = file, .line = line}, count});
-          out.scalar_read_sites.back().first.function = std::move(function);
+          const Subject site{.file = file, .line = line, .function = std::move(function)};
+          const auto same = std::ranges::find_if(out.scalar_read_sites, [&](const auto& other) {
+            return SamePlace(other.first, site);
+          });
+          if (same == out.scalar_read_sites.end()) {
+            out.scalar_read_sites.emplace_back(site, count);
+          } else {
+            same->second += count;
+          }
           return;
         }
         const auto known = place_of.find(op);
         if (known == place_of.end()) return;
-        out.ops[known->second].sites.push_back(
-            {.file = std::move(file), .line = line, .function = std::move(function)});
+        FallbackOp& known_op = out.ops[known->second];
+        const Subject site{.file = std::move(file), .line = line, .function = std::move(function)};
+        const SourcePlace library = stacks.LibraryOf(stack_id);
+        if (known_op.sites.empty()) known_op.library = library;
+        if (std::ranges::none_of(known_op.sites,
+                                 [&](const Subject& other) { return SamePlace(other, site); }))
+          known_op.sites.push_back(site);
       }));
   // torch_xla's own line names ops without a count: "Op(s) not lowered: aten::a, aten::b,  Please
   // open ...".
@@ -204,8 +221,12 @@ void Match(EarlyCuts& out) {
     if (op.sites.empty()) continue;
     const auto here = at_place.find({op.sites.front().file, op.sites.front().line});
     if (here == at_place.end()) continue;
-    op.cut = here->second.back();
-    for (int i : here->second) out.cuts[size_t(i)].op = op.op;
+    for (int i : here->second) {
+      // The same line may make reads and calls of other ops inside libraries.
+      if (out.cuts[size_t(i)].library != op.library) continue;
+      op.cut = i;
+      out.cuts[size_t(i)].op = op.op;
+    }
   }
   std::vector<int> all;
   std::map<int64_t, std::vector<int>> by_count;
@@ -247,15 +268,17 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   const Store& store = run.store();
   EarlyCuts out;
   XP_TRY(std::vector<Row> rows, LoadRows(store, tables));
-  std::map<std::pair<int64_t, std::string>, std::vector<Row>> places;
+  XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
+  std::map<std::tuple<int64_t, std::string, SourcePlace>, std::vector<Row>> places;
   for (Row& row : rows) {
-    std::pair key(row.site_id.value_or(0), row.site_id ? "" : row.scope);
+    std::tuple key(row.site_id.value_or(0), row.site_id ? "" : row.scope,
+                   stacks->LibraryOf(row.stack_id));
     places[key].push_back(std::move(row));
   }
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   XP_TRY(const RepeatedWork* repeated, run.Get<RepeatedWork>());
   for (const auto& [key, group] : places) {
-    EarlyCut cut{.subject = group.front().subject};
+    EarlyCut cut{.subject = group.front().subject, .library = std::get<SourcePlace>(key)};
     std::set<int64_t> processes;
     for (const Row& row : group) {
       processes.insert(row.process_id);
@@ -271,9 +294,10 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {
     if (a.executions.size() != b.executions.size())
       return a.executions.size() > b.executions.size();
-    return std::tie(a.subject.file, a.subject.line) < std::tie(b.subject.file, b.subject.line);
+    return std::tie(a.subject.file, a.subject.line, a.library) <
+           std::tie(b.subject.file, b.subject.line, b.library);
   });
-  XP_TRY(LoadOps(store, tables, out));
+  XP_TRY(LoadOps(store, *stacks, tables, out));
   XP_TRY(LoadStacks(store, tables, out));
   Match(out);
   return out;
@@ -315,7 +339,8 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
 // cut is an op's.
 void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
   auto place = [](const EarlyCut& cut) {
-    return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope);
+    return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope,
+                      cut.library);
   };
   std::map<decltype(place(EarlyCut())), const EarlyCut*> named;
   for (const EarlyCut& cut : whole.cuts) {

@@ -17,6 +17,7 @@ namespace xlaprof {
 // One place in the user's code (or one scope, if no line is known) that cut the graph early.
 struct EarlyCut {
   Subject subject;
+  SourcePlace library;  // the library's line that cut, which the user's line called; may be empty
   std::vector<int64_t> executions;  // ids, in order
   std::optional<int64_t> steps;     // steps of the processes that cut here; empty if not known
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // the value read
@@ -46,6 +47,7 @@ struct FallbackOp {
   std::vector<int> candidates;  // the first cuts that may be its own, if there are several
   int64_t candidate_count = 0;  // number of cuts that may be its own
   std::vector<Subject> sites;   // its callers in the exit summary, most calls first
+  SourcePlace library;          // the library's line that the first of them called; may be empty
   bool printed = false;         // in all known stacks, torch called it to print a tensor
 };
 

@@ -46,11 +46,11 @@ absl::StatusOr<std::string> NameOf(const Run& run, const TransferRow& fetch) {
 
 }  // namespace
 
-absl::StatusOr<FetchesBeforeGaps> FetchesBefore(
-    const Run& run, int64_t process_id, std::span<const std::pair<int64_t, Interval>> gaps) {
+absl::StatusOr<FetchesBeforeGaps> FetchesBefore(const Run& run, int64_t process_id,
+                                                std::span<const Interval> gaps) {
   XP_TRY(const Transfers* transfers, run.Get<Transfers>());
   FetchesBeforeGaps fetches;
-  for (const auto& [part_ns, gap] : gaps) {
+  for (const Interval& gap : gaps) {
     const TransferRow* fetch = FetchBefore(*transfers, process_id, gap);
     if (fetch == nullptr) continue;
     if (++fetches.gaps > 1) continue;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
@@ -18,8 +17,7 @@ struct FetchesBeforeGaps {
   std::string name;  // of the event of the first such fetch, without its class; "" if not recorded
 };
 
-// `gaps` are a part of each gap, and the gap.
 absl::StatusOr<FetchesBeforeGaps> FetchesBefore(const Run& run, int64_t process_id,
-                                                std::span<const std::pair<int64_t, Interval>> gaps);
+                                                std::span<const Interval> gaps);
 
 }  // namespace xlaprof

@@ -28,4 +28,16 @@ absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id) {
       graph_id);
 }
 
+absl::StatusOr<std::vector<CallbackNode>> PythonCallbacks(const Run& run) {
+  std::vector<CallbackNode> nodes;
+  XP_TRY(run.store().Each(
+      "SELECT DISTINCT name, coalesce(location, ''), coalesce(framework_op, '') FROM graph_node "
+      "WHERE op = 'custom-call' AND name IS NOT NULL AND attributes LIKE '%python%callback%' ORDER "
+      "BY name",
+      [&](std::string name, std::string location, std::string framework_op) {
+        nodes.push_back({std::move(name), std::move(location), std::move(framework_op)});
+      }));
+  return nodes;
+}
+
 }  // namespace xlaprof

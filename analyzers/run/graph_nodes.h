@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzers/run/run.h"
 
@@ -20,5 +21,12 @@ absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id);
 // Returns where the first result of a graph was recorded, or else its first node with a location;
 // nothing if no node has one.
 absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id);
+
+// An instruction that calls a Python function: jax.debug.callback, jax.debug.print, pure_callback,
+// io_callback.
+struct CallbackNode {
+  std::string name, location, framework_op;  // "" if not printed
+};
+absl::StatusOr<std::vector<CallbackNode>> PythonCallbacks(const Run& run);
 
 }  // namespace xlaprof

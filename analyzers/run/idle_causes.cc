@@ -7,6 +7,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
@@ -93,18 +94,35 @@ class GapShares {
   std::vector<Share> shares_;
 };
 
+// Returns the copies to and from a device, disjoint and sorted.
+absl::StatusOr<std::vector<Interval>> CopiesOf(const Run& run, const DeviceTime& device) {
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  std::vector<Interval> copies;
+  for (const TransferRow& row : transfers->rows) {
+    if (row.ts_ns && row.dur_ns && row.process_id.value_or(0) == device.process_id &&
+        row.device.value_or(device.device) == device.device)
+      copies.push_back({*row.ts_ns, *row.ts_ns + *row.dur_ns});
+  }
+  return Union(std::move(copies));
+}
+
+// Returns whether a launched kernel waited longer than anything that was recorded explains.
+bool WaitsForUnrecorded(const Interval& gap, const std::vector<Interval>& copies) {
+  return gap.length_ns() >= policy::kLongKernelWaitNs &&
+         double(Overlap(copies, gap)) < policy::kCopyShareOfGap * double(gap.length_ns());
+}
+
 }  // namespace
 
 void IdleOfCause::KeepLongest() {
-  std::stable_sort(longest.begin(), longest.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(longest, std::greater(),
+                           [](const LongGap& of) { return of.gap.length_ns(); });
   if (longest.size() > kKept) longest.resize(kKept);
 }
 
 void IdleOfCause::Add(const IdleOfCause& other) {
-  ns += other.ns, usual_ns += other.usual_ns;
-  main_of += other.main_of, main_ns += other.main_ns;
-  in += other.in, calls += other.calls, scopes += other.scopes;
+  ns += other.ns, usual_ns += other.usual_ns, main_ns += other.main_ns;
+  gaps += other.gaps, scopes += other.scopes;
   for (size_t i = 0; i < kMostParts; ++i) in_part[i] += other.in_part[i];
   longest.insert(longest.end(), other.longest.begin(), other.longest.end());
   KeepLongest();
@@ -118,10 +136,11 @@ Recurrence RecurrenceOf(const IdleOfCause& idle, size_t parts) {
                                size_t(std::ceil(policy::kRecurringGapShare * double(parts))));
   const int64_t level = rank <= parts ? sorted[rank - 1] : 0;
   for (const int64_t ns : sorted) recurrence.recurring_ns += std::min(ns, level);
-  for (const auto& [ns, gap] : idle.longest) {
+  for (const LongGap& of : idle.longest) {
+    const int64_t ns = of.gap.length_ns();
     if (double(ns) <= policy::kOnceFactor * double(level)) break;
     recurrence.once_ns += ns;
-    recurrence.once.emplace_back(ns, gap);
+    recurrence.once.push_back(of);
   }
   return recurrence;
 }
@@ -143,6 +162,7 @@ absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
   const RunParts parts(device, *steps);
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   XP_TRY(const std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
+  XP_TRY(const std::vector<Interval> copies, CopiesOf(run, device.time));
   std::map<IdleCause, IdleOfCause> sums;
   GapShares filled(*host, compiling);
   std::vector<Share> whole(1);
@@ -152,31 +172,29 @@ absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
     if (idle_of_last == nullptr || cause != last) idle_of_last = &sums[cause], last = cause;
     return *idle_of_last;
   };
+  IdleCauses out{.parts = parts.count()};
   for (size_t g = 0; g < device.gaps.size(); ++g) {
     const Interval& gap = device.gaps[g];
-    const GapWait wait = waits[g];
-    const size_t part = parts.PartOf(g, gap);
+    const bool is_unexplained = waits[g] == GapWait::kKernelWait && WaitsForUnrecorded(gap, copies);
+    const GapWait wait = is_unexplained ? GapWait::kUnrecorded : waits[g];
     // The device does not wait for the host while the host launches its work, or has launched it
     // already.
     const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
     whole[0].ns = whole[0].usual_ns = gap.length_ns();
-    const std::vector<Share>& shares = host_matters ? filled.Of(gap) : whole;
-    for (size_t i = 0; i < shares.size(); ++i) {
-      IdleOfCause& idle = idle_of({wait, shares[i].activity});
-      idle.ns += shares[i].ns;
-      idle.usual_ns += shares[i].usual_ns;
-      idle.in_part[part] += shares[i].ns;
-      ++idle.in;
-      if (i > 0) continue;
-      ++idle.main_of;
-      idle.main_ns += shares[i].ns;
-      idle.calls += host->PythonCalls(gap);
-      // Only the longest gaps so far are kept, because all of them would fill the memory.
-      idle.longest.emplace_back(shares[i].ns, gap);
-      if (idle.longest.size() >= kKept * 64) idle.KeepLongest();
-    }
+    const Share& main = (host_matters ? filled.Of(gap) : whole).front();
+    IdleOfCause& idle = idle_of({wait, main.activity});
+    idle.ns += gap.length_ns();
+    idle.usual_ns += main.usual_ns == main.ns ? gap.length_ns() : 0;
+    idle.in_part[parts.PartOf(g, gap)] += gap.length_ns();
+    idle.main_ns += main.ns;
+    ++idle.gaps;
+    // Only the longest gaps so far are kept, because all of them would fill the memory.
+    idle.longest.push_back({gap, main.ns});
+    if (idle.longest.size() >= kKept * 64) idle.KeepLongest();
+    out.idle_ns += gap.length_ns();
+    out.python_calls += host->PythonCalls(gap);
   }
-  IdleCauses out{.causes = {sums.begin(), sums.end()}, .parts = parts.count()};
+  out.causes.assign(sums.begin(), sums.end());
   for (auto& [cause, idle] : out.causes) idle.KeepLongest();
   std::stable_sort(out.causes.begin(), out.causes.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });

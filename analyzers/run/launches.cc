@@ -27,6 +27,8 @@ std::string_view GapWaitText(GapWait wait) {
       return "launch";
     case GapWait::kKernelWait:
       return "kernel_wait";
+    case GapWait::kUnrecorded:
+      return "unrecorded_work";
   }
   return "";
 }

@@ -17,8 +17,9 @@ enum class GapWait {
   kHostWait,    // the call began after the gap did, so the host was late
   kLaunch,      // the call was under way when the gap began
   kKernelWait,  // the call ended before the gap, so the work waited in the queue
+  kUnrecorded,  // as kKernelWait, but so long that it waited for something that was not recorded
 };
-// Returns "host_wait", "launch" or "kernel_wait"; "" for kUnknown.
+// Returns "host_wait", "launch", "kernel_wait" or "unrecorded_work"; "" for kUnknown.
 std::string_view GapWaitText(GapWait wait);
 
 // Returns one entry per gap of `device`, from the flows that lead from the host's events to the

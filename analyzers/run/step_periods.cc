@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "analyzers/policy.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 
@@ -57,6 +59,50 @@ void AddUnmarked(const Steps& steps, const Executions& executions,
   }
 }
 
+// Returns the ends of the calls that fetch a batch, by host thread, in order.
+absl::StatusOr<std::map<int64_t, std::vector<int64_t>>> BatchesByThread(const Run& run) {
+  const Store& store = run.store();
+  std::map<int64_t, std::vector<int64_t>> ends_ns;
+  const StringId input = store.Find(TextOf(Category::kInput));
+  if (input == 0) return ends_ns;
+  XP_TRY(EachBatch(store,
+                   {.columns = kStart | kDuration | kName | kCategory,
+                    .track_ids = {},
+                    .from_ns = {},
+                    .to_ns = {},
+                    .categories = {input}},
+                   [&](const EventBatch& batch) {
+                     for (size_t i = 0; i < batch.size; ++i) {
+                       if (batch.category[i] != input || batch.dur_ns[i] < 0) continue;
+                       if (!store.Text(batch.name[i]).ends_with("__next__")) continue;
+                       ends_ns[batch.track_id].push_back(batch.ts_ns[i] + batch.dur_ns[i]);
+                     }
+                     return absl::OkStatus();
+                   }));
+  return ends_ns;
+}
+
+// Adds the periods of processes that have none, if a loader hands out batches. The first batch is
+// left out, because starting the loader's workers takes long.
+absl::Status AddByBatch(const Run& run, StepPeriods& periods) {
+  XP_TRY(auto ends_by_thread, BatchesByThread(run));
+  for (auto& [track_id, ends_ns] : ends_by_thread) {
+    if (int64_t(ends_ns.size()) < int64_t(policy::kFewestBatches)) continue;
+    XP_TRY(const std::optional<int64_t> process,
+           run.store().One<int64_t>("SELECT process_id FROM track WHERE id = ?1", track_id));
+    if (!process || (periods.steady.contains(*process) && !periods.by_batch.contains(*process)))
+      continue;
+    std::ranges::sort(ends_ns);
+    std::vector<Interval> of_thread;
+    for (size_t i = 1; i + 1 < ends_ns.size(); ++i)
+      if (ends_ns[i + 1] > ends_ns[i]) of_thread.push_back({ends_ns[i], ends_ns[i + 1]});
+    periods.by_batch.insert(*process);
+    std::vector<Interval>& of_process = periods.steady[*process];
+    if (of_thread.size() > of_process.size()) of_process = std::move(of_thread);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<StepPeriods> StepPeriods::Of(const Run& run) {
@@ -64,6 +110,7 @@ absl::StatusOr<StepPeriods> StepPeriods::Of(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   StepPeriods periods{.steady = OfMarkedSteps(*steps)};
   AddUnmarked(*steps, *executions, periods.steady);
+  XP_TRY(AddByBatch(run, periods));
   return periods;
 }
 

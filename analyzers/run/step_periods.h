@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "analyzers/run/device_time.h"
@@ -14,8 +15,10 @@ namespace xlaprof {
 
 struct StepPeriods {
   std::map<int64_t, std::vector<Interval>> steady;  // by process: those of steady steps, in order
+  std::set<int64_t> by_batch;  // processes whose periods each belong to a batch of a loader
 
-  // A step that nobody marked on the timeline ends where the host asks for its last execution.
+  // A step that nobody marked on the timeline ends where the host asks for its last execution, or
+  // else where its loader hands out the next batch.
   static absl::StatusOr<StepPeriods> Of(const Run& run);
 };
 

@@ -6,6 +6,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/run/device_time.h"
+#include "analyzers/run/host_ops.h"
 #include "core/base/numbers.h"
 #include "profiler/store/events.h"
 
@@ -106,16 +107,12 @@ absl::Status SetDetails(const Run& run, Group& group) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<DeviceTop> TopOf(const Run& run, const DeviceTime& time, const DeviceOps& all,
-                                bool with_details) {
-  DeviceTop top{.key = {time.process_id, time.device},
-                .label = time.label,
-                .busy_share = double(time.busy_ns) / double(time.span().length_ns()),
-                .span_ns = time.span().length_ns()};
-  std::vector<Group> groups = GroupsOf(run.store(), all, all.by_device.at(top.key));
+// Adds the longest groups to `top`. `busy_ns` is the time with which they are compared.
+absl::Status AddGroups(const Run& run, std::vector<Group> groups, int64_t busy_ns,
+                       bool with_details, DeviceTop& top) {
   int64_t work_ns = 0;
   for (const Group& group : groups) work_ns += group.op.self_ns;
-  const double all_ns = double(std::max(work_ns, time.busy_ns));
+  const double all_ns = double(std::max(work_ns, busy_ns));
   top.unnamed_share = 1 - double(work_ns) / all_ns;
   for (Group& group : groups) {
     group.op.share = double(group.op.self_ns) / all_ns;
@@ -126,7 +123,37 @@ absl::StatusOr<DeviceTop> TopOf(const Run& run, const DeviceTime& time, const De
     if (with_details) XP_TRY(SetDetails(run, group));
     top.ops.push_back(std::move(group.op));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DeviceTop> TopOf(const Run& run, const DeviceTime& time, const DeviceOps& all,
+                                bool with_details) {
+  DeviceTop top{.key = {time.process_id, time.device},
+                .label = time.label,
+                .busy_share = double(time.busy_ns) / double(time.span().length_ns()),
+                .span_ns = time.span().length_ns()};
+  XP_TRY(AddGroups(run, GroupsOf(run.store(), all, all.by_device.at(top.key)), time.busy_ns,
+                   with_details, top));
   return top;
+}
+
+// Adds the ops of the host, if no device was recorded and the host is busy with them.
+absl::Status AddHost(const Run& run, TopOps& out) {
+  XP_TRY(const HostOps* host, run.Get<HostOps>());
+  const int64_t span_ns = host->span.length_ns();
+  if (span_ns <= 0 || double(host->work_ns) < policy::kBusyDeviceShare * double(span_ns))
+    return absl::OkStatus();
+  DeviceOps names;
+  for (const auto& [name, op] : host->ops)
+    names.names[name] = {.op = std::string(run.store().Text(name))};
+  DeviceTop top{.key = {host->process_id, "host"},
+                .label = "the host",
+                .busy_share = double(host->work_ns) / double(span_ns),
+                .span_ns = span_ns};
+  XP_TRY(AddGroups(run, GroupsOf(run.store(), names, host->ops), host->work_ns,
+                   /*with_details=*/true, top));
+  if (!top.ops.empty()) out.devices.push_back(std::move(top));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -139,6 +166,9 @@ absl::StatusOr<TopOps> TopOps::Of(const Run& run) {
     const int64_t span_ns = time.span().length_ns();
     if (span_ns > 0 && double(time.busy_ns) >= policy::kBusyDeviceShare * double(span_ns))
       busy.push_back(&time);
+  }
+  if (times->devices.empty()) {
+    XP_TRY(AddHost(run, out));
   }
   if (busy.empty()) return out;
   std::ranges::stable_sort(busy, std::greater<>(), &DeviceTime::busy_ns);

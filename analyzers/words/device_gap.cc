@@ -58,6 +58,19 @@ std::string_view FuseCalls(Framework framework) {
   return "fuse the calls, or replay them as one (CUDA graphs)";
 }
 
+// Returns what to write instead if PyTorch itself made the scope; "" for a user's scope.
+std::string_view AdviceForPytorchScope(std::string_view scope) {
+  if (scope.starts_with("Optimizer.zero_grad"))
+    return "Call optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0, which launches nothing.";
+  if (scope.starts_with("Optimizer.step"))
+    return "Let the optimizer update all parameters at once: pass fused=True or foreach=True to its constructor.";
+  if (scope.starts_with("DistributedDataParallel.forward"))
+    return "DistributedDataParallel broadcasts the module's buffers before each forward pass. If the ranks need not share them, construct it with broadcast_buffers=False.";
+  if (scope.find("CompiledFxGraph") != scope.npos || scope.starts_with("Torch-Compiled Region"))
+    return "This code is compiled already. Let it replay its launches: torch.compile(mode='reduce-overhead').";
+  return "";
+}
+
 CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
   CauseWords words;
   if (figures.scopes > 1)
@@ -123,6 +136,19 @@ std::string_view AllocatorAdvice(Framework framework) {
   return "Each step gets device memory from the driver or returns it, which waits for the device. Keep the memory in a pool that outlives the step.";
 }
 
+// Returns the advice for time in the framework's own code.
+std::string RuntimeAdvice(const DeviceGapFigures& figures) {
+  const std::string call = MainCall(figures);
+  if (call.empty())
+    return "No single call takes most of these gaps. Put scopes around the parts of this code to see which one keeps the device waiting.";
+  if (call.find("Synchronize") != call.npos)
+    return fmt::format(
+        "In the longest gap, the host is in '{}', which waits until the device has no work left. Remove that wait, or launch the next work before it.",
+        call);
+  return fmt::format(
+      "In the longest gap, the host is in '{}'. Call it less often, or outside the step.", call);
+}
+
 // Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
   switch (figures.doing) {
@@ -131,9 +157,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
     case Doing::kUserCode:
       return OfUserCode(figures, framework);
     case Doing::kRuntime:
-      return {
-          "the host was in the framework's code" + InScopes(figures),
-          "The framework was waiting or preparing work. The calls below took most of the time."};
+      return {"the host was in the framework's code" + InScopes(figures), RuntimeAdvice(figures)};
     case Doing::kTracing:
       return {"the host traced and prepared graphs" + InScopes(figures),
               std::string(TracingAdvice(framework))};
@@ -155,8 +179,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
           "the host captured a CUDA graph" + InScopes(figures),
           "Nothing needs to change. A capture runs nothing on the device, and each graph is captured once."};
     case Doing::kCompile:
-      return {"the host compiled" + InScopes(figures),
-              "Compile less: compiling has findings of its own."};
+      return {"the host compiled" + InScopes(figures), "See the findings about compiling."};
   }
   return {};
 }
@@ -169,6 +192,10 @@ std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framewor
         call);
   if (!figures.launches_in_scope || !figures.launches_in_gaps)
     return "Nothing is launched meanwhile, so the host does other work. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.";
+  if (framework == Framework::kPytorch && figures.scopes == 1) {
+    if (const std::string_view special = AdviceForPytorchScope(figures.scope); !special.empty())
+      return std::string(special);
+  }
   std::string advice = fmt::format(
       "The host launches work too late for the device. To launch less, {}.", FuseCalls(framework));
   if (figures.doing != Doing::kUserCode || figures.in_step)
@@ -219,6 +246,10 @@ CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
           fmt::format(
               "The host is ahead, and kernels wait for each other. If the gaps are many and short, {}. If they are few and long, look at the other streams, copies and events that the kernels wait for.",
               FuseCalls(framework))};
+    case GapWait::kUnrecorded:
+      return {
+          "the next kernel was already launched, and nothing recorded shows what it waited for",
+          "Record all streams, devices and processes that this work depends on, and the whole step. Copies and kernels that end a gap show what it waited for."};
   }
   return {};
 }
@@ -230,7 +261,7 @@ std::string_view ShareOfText(IdleShareOf share_of) {
     case IdleShareOf::kStepsWithoutCompiles:
       return "of the steps that do not compile";
     case IdleShareOf::kExecutions:
-      return "of the time between its executions";
+      return "of the time from its first to its last execution";
   }
   return "";
 }
@@ -238,12 +269,17 @@ std::string_view ShareOfText(IdleShareOf share_of) {
 std::string Title(const Finding& finding, const DeviceGapFigures& figures,
                   const CauseWords& cause) {
   const bool once = figures.verdict == DeviceGapVerdict::kOnce;
-  return fmt::format("{} idle {} ({:.1f} % {}) in {}{} while {}", figures.device,
+  constexpr double kNearlyAll = 0.9;
+  const bool is_mostly = figures.main_share < kNearlyAll;
+  return fmt::format("{} idle {} ({:.1f} % {}) in {}{}{}while {}", figures.device,
                      DurationText(*finding.cost_ns), 100 * figures.share,
                      ShareOfText(figures.share_of), Plural(*finding.count, "gap"),
                      !once                 ? ""
                      : *finding.count == 1 ? " that does not recur"
                                            : " that do not recur",
+                     is_mostly ? ", mostly "
+                     : once    ? ", "
+                               : " ",
                      cause.meanwhile);
 }
 
@@ -257,9 +293,11 @@ std::string SlowedBy(const std::string& what) {
 std::string AfterFetch(const DeviceGapFigures& figures) {
   const FetchesBeforeGaps& fetches = figures.fetches;
   if (2 * fetches.gaps <= int64_t(figures.parts_ns.size())) return "";
-  return fmt::format("Before {} of the {}, the host fetched data from the device{}.", fetches.gaps,
-                     Plural(int64_t(figures.parts_ns.size()), "longest gap"),
-                     fetches.name.empty() ? "" : " (" + fetches.name + ")");
+  const int64_t longest = int64_t(figures.parts_ns.size());
+  return fmt::format(
+      "Before {} {}, the host fetched data from the device{}.",
+      fetches.gaps == longest ? "each of the" : fmt::format("{} of the", fetches.gaps),
+      Plural(longest, "longest gap"), fetches.name.empty() ? "" : " (" + fetches.name + ")");
 }
 
 // Returns the events and lines between which nothing was recorded.
@@ -285,8 +323,11 @@ std::string Why(const DeviceGapFigures& figures) {
                  : AfterFetch(figures);
     case DeviceGapVerdict::kCapturesGraph:
       return "";
+    case DeviceGapVerdict::kUnrecorded:
+      return "No stream of this device ran anything meanwhile, so a part of the work is missing from the file.";
     case DeviceGapVerdict::kOnce:
-      return figures.doing == Doing::kNothing
+      return figures.doing == Doing::kNothing && figures.wait != GapWait::kLaunch &&
+                     figures.wait != GapWait::kKernelWait
                  ? Between(figures)
                  : "Without these gaps, little of this idle time is left.";
     case DeviceGapVerdict::kUnseen:
@@ -296,7 +337,7 @@ std::string Why(const DeviceGapFigures& figures) {
                  ? "A CPU runs programs on the host's own threads, so launching them is part of running them."
                  : "No scope or line says what the host did.";
     case DeviceGapVerdict::kPricedElsewhere:
-      return "The device idles because of this; what it costs is a finding of its own if it matters.";
+      return "The device is idle because of this, and the finding about it has the cost.";
     case DeviceGapVerdict::kPythonTracer:
       return SlowedBy("the Python tracer");
     case DeviceGapVerdict::kSlowTracing:
@@ -312,11 +353,11 @@ std::string Why(const DeviceGapFigures& figures) {
 }
 
 std::string CostNote(const DeviceGapFigures& figures) {
-  std::string note = fmt::format(
-      "idle time of {} between executions, {}{}.", figures.device,
-      figures.chances_are_steps ? fmt::format("in {}", Plural(figures.chances, "steady step"))
-                                : fmt::format("among {}", Plural(figures.chances, "execution")),
-      figures.from_ops ? ", from its ops" : "");
+  std::string note = fmt::format("idle time of {}{}{}.", figures.device,
+                                 figures.chances_are_steps
+                                     ? fmt::format(" in {}", Plural(figures.chances, "steady step"))
+                                     : "",
+                                 figures.from_ops ? ", measured between its ops" : "");
   if (const std::optional<IdleOfDevices>& all = figures.all_devices) {
     note += fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", all->devices,
                         100 * all->least_share, 100 * all->most_share, figures.device);
@@ -333,6 +374,7 @@ std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
     case DeviceGapVerdict::kUnnamed:
     case DeviceGapVerdict::kCapturesGraph:
     case DeviceGapVerdict::kPricedElsewhere:
+    case DeviceGapVerdict::kUnrecorded:
       return cause.advice;
     case DeviceGapVerdict::kPythonTracer:
     case DeviceGapVerdict::kSlowTracing:
@@ -359,7 +401,7 @@ std::vector<std::string> EvidenceLines(const Finding& finding, const DeviceGapFi
 
 Words SayStartUp(const DeviceStartUpFigures& figures) {
   return {
-      .title = fmt::format("{} idle {} of {} before the steady part began", figures.device,
+      .title = fmt::format("{} was idle for {} of the {} before the steady part", figures.device,
                            DurationText(figures.idle_ns), DurationText(figures.warm_up_ns)),
       .cost_note = "start-up happens once; compilation has findings of its own",
       .advice =
@@ -377,7 +419,10 @@ Words SayDeviceGap(const Finding& finding, Framework framework) {
   return {.title = Title(finding, figures, cause),
           .why = Why(figures),
           .cost_note = CostNote(figures),
-          .saving_note = finding.saving_ns ? "the device works instead of waiting" : "",
+          .saving_note = !finding.saving_ns ? ""
+                         : *finding.saving_ns < *finding.cost_ns
+                             ? "the part of these gaps in which the host did this"
+                             : "the device works instead of waiting",
           .advice = Advice(figures, cause),
           .evidence = EvidenceLines(finding, figures),
           .tells_share = true,

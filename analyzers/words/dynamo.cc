@@ -19,13 +19,18 @@ std::string DynamoTitle(const Finding& finding, const DynamoFigures& figures) {
 
 std::string DynamoWhy(const DynamoFigures& figures) {
   std::string why = figures.reason.empty() ? "The log does not print the reason."
-                                           : fmt::format("PyTorch's reason: {}.", figures.reason);
-  if (figures.programs) why += " Inputs that no program fits now run without being compiled.";
+                                           : fmt::format("PyTorch's reason: {}", figures.reason);
+  if (!why.ends_with('.')) why += '.';
+  if (figures.programs)
+    why +=
+        " Inputs that no program fits now run without being compiled, or raise an error if fullgraph=True.";
   return why;
 }
 
-std::string DynamoAdvice(const Finding& finding) {
+std::string DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
   std::string advice;
+  if (figures.is_parameter)
+    return "The function is called with parameters of different sizes, which torch.compile treats as static. Set torch._dynamo.config.force_parameter_static_shapes = False, or call it with parameters of one size each from functions of their own.";
   switch (finding.reason->type) {
     case ReasonType::kShapeChange:
       advice =
@@ -33,6 +38,10 @@ std::string DynamoAdvice(const Finding& finding) {
       break;
     case ReasonType::kDtypeChange:
       advice = "Convert this input to one dtype before the call.";
+      break;
+    case ReasonType::kConstantChange:
+      advice =
+          "The call passes a Python number that differs. Pass it as a tensor, or let torch.compile trace it as a symbol (dynamic=True).";
       break;
     default:
       advice = "Keep what the reason names the same in each call, or pass it as a tensor.";
@@ -47,7 +56,7 @@ Words SayDynamo(const Finding& finding) {
   return {.title = DynamoTitle(finding, figures),
           .why = DynamoWhy(figures),
           .cost_note = "not measured, because this log has no times of compilations",
-          .advice = DynamoAdvice(finding),
+          .advice = DynamoAdvice(finding, figures),
           .evidence = {figures.reason}};
 }
 

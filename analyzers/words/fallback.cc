@@ -97,7 +97,7 @@ std::string OpOf(const Finding& finding) { return finding.subject.op.value_or(""
 // An op without lowering.
 
 std::string ForcedText(const FallbackOpFigures::Cut& cut) {
-  return fmt::format(" It forced {} and as many waits for the device{}.{}",
+  return fmt::format(" It forced {}, and the host waited for each{}.{}",
                      Plural(cut.executions, "early execution"),
                      cut.shape ? fmt::format(" (input {})", cut.shape->text()) : "",
                      cut.is_likely ? " The line is the only one that fetches a tensor." : "");
@@ -141,8 +141,11 @@ std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
       return std::string(kNoProfile);
     case Cost::kWaits:
       return fmt::format(
-          "time in which the early executions blocked the host, measured for {} of {}, and time of the nodes that run again at the step mark",
-          CountText(figures.measured), CountText(figures.cut ? figures.cut->executions : 0));
+          "time that early executions blocked the host{}, and time of the nodes that run again",
+          figures.cut && figures.measured < figures.cut->executions
+              ? fmt::format(" (measured for {} of {})", CountText(figures.measured),
+                            CountText(figures.cut->executions))
+              : "");
     case Cost::kTransfers:
       return fmt::format("{} of its inputs and results; no source times the op itself",
                          Plural(figures.measured, "transfer"));
@@ -159,7 +162,7 @@ std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
 std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
   std::string advice =
       figures.is_printed ? std::string(kPrintAdvice) : InsteadOf(OpOf(finding), framework);
-  if (!figures.cut && figures.call_sites.empty())
+  if (!finding.subject.file)
     advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
   return advice;
 }

@@ -2,8 +2,11 @@
 #include "analyzers/graph_fragmentation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <any>
+
+#include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
@@ -15,8 +18,7 @@ std::string FewerGraphsAdvice(Framework framework) {
 }
 
 std::string Title(const RecordedPiecesFigures& figures) {
-  return fmt::format("{} executions a step: the step is evaluated in pieces",
-                     figures.pieces_per_step);
+  return fmt::format("each step runs as {} executions instead of 1", figures.pieces_per_step);
 }
 
 std::string Why(const RecordedPiecesFigures& figures, int64_t executions) {
@@ -33,7 +35,7 @@ Words Say(const RecordedPiecesFigures& figures, const Finding& finding, Framewor
 }
 
 std::string Title(double pieces_per_step) {
-  return fmt::format("{:.3g} executions a step: the step is evaluated in pieces", pieces_per_step);
+  return fmt::format("each step runs as {:.3g} executions instead of 1", pieces_per_step);
 }
 
 std::string Why(const CountedPiecesFigures& figures, int64_t executions) {
@@ -52,6 +54,28 @@ Words Say(const CountedPiecesFigures& figures, const Finding& finding, Framework
           .cost_note = "not measured, because counters do not record waits",
           .advice = FewerGraphsAdvice(framework),
           .evidence = {EvidenceLine(figures, executions)}};
+}
+
+Words Say(const OperationsOutsideJitFigures& figures, const Finding& finding, Framework) {
+  std::vector<std::string> most, lines;
+  for (const auto& [operation, count] : figures.most)
+    most.push_back(fmt::format("{} {}", operation, CountText(count)));
+  for (const SourcePlace& line : figures.lines) lines.push_back(line.ShortText());
+  return {
+      .title = fmt::format(
+          "{:.0f} single operations run outside of jit for each execution of `{}` ({}{})",
+          figures.per_execution, figures.function, fmt::join(most, ", "),
+          figures.has_others ? ", ..." : ""),
+      .why = fmt::format(
+          "JAX runs code outside of jit one operation at a time, and each is an execution of its own.{}",
+          lines.empty() ? "" : fmt::format(" Most are called at {}.", fmt::join(lines, ", "))),
+      .cost_note =
+          finding.cost_ns
+              ? "time of these executions on the device; the host needs more to ask for each of them"
+              : "not measured",
+      .advice =
+          "Put this code into a function that jax.jit compiles, for example into the step itself.",
+      .evidence = {"some of these executions"}};
 }
 
 }  // namespace

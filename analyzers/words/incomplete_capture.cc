@@ -31,7 +31,7 @@ std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework fra
     case SettingName::kHloDebug:
       return fmt::format(
           "{} every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.",
-          framework == Framework::kCpp ? "It prints the place of" : "It takes a Python stack at");
+          framework == Framework::kCpp ? "It prints the place of" : "It records a Python stack at");
     case SettingName::kPythonTracer:
       return fmt::format(
           "It records every Python call, which distorts these timings. Record again with {}.",
@@ -65,6 +65,9 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
       return fmt::format(
           "the profile was taken during the compilation of {}, which fills at least {} of its {}",
           figures.module, DurationText(figures.passes_ns), DurationText(figures.window_ns));
+    case ReasonType::kNoKernels:
+      return fmt::format("the profile has {} of kernels, but no kernel",
+                         Plural(figures.launches, "launch", "launches"));
     case ReasonType::kNoLines:
       return "no source names lines of code";
     case ReasonType::kNoCounters:
@@ -104,6 +107,8 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
       return "Counts come from the sources that saw the whole run. Times come only from the profile's window.";
     case ReasonType::kInsideCompile:
       return "The profile holds passes of XLA's compiler, but no complete compilation of this program, because it began before the profile or ended after it.";
+    case ReasonType::kNoKernels:
+      return "The host launched work for a GPU, and the profiler recorded nothing that the GPU did. So nothing shows whether the GPU was busy.";
     case ReasonType::kNoLines:
       return "Metrics reports and pt-xla-profiler lines hold counts but no call sites.";
     case ReasonType::kNoCounters:
@@ -115,7 +120,7 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
     case ReasonType::kNoReasons:
       return "The log shows the types of the inputs, but not static arguments, settings, or functions that are defined again.";
     case ReasonType::kOnlyAlarms:
-      return "XLA complains only about what takes over a second, or over two minutes.";
+      return "XLA reports only constant folding of more than a second, and compilations of more than two minutes.";
     case ReasonType::kNoCalls:
       return "The sources show what was compiled, but not how often it ran or what a step costs.";
     case ReasonType::kNoClock:
@@ -128,21 +133,22 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
 }
 
 std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
-  constexpr std::string_view kLonger =
-      "If steps are already marked, trace for longer than one step.";
+  const std::string_view kLonger =
+      figures.steps_are_known ? ""
+                              : " If steps are already marked, trace for longer than one step.";
   if (framework == Framework::kCpp)
-    return fmt::format(R"(Mark each step: StepTrace step("train", i). {})", kLonger);
+    return fmt::format(R"(Mark each step: StepTrace step("train", i).{})", kLonger);
   if (figures.is_torch_profile || framework == Framework::kPytorch)
-    return fmt::format("Call prof.step() of torch.profiler after each step. {}", kLonger);
+    return fmt::format("Call prof.step() of torch.profiler after each step.{}", kLonger);
   if (framework == Framework::kJax)
     return fmt::format(
-        "Run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`. {}",
+        "Run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`.{}",
         kLonger);
   if (framework == Framework::kPytorchXla)
     return fmt::format(
-        "Run each step in `with torch_xla.debug.profiler.StepTrace('train', step_num=i):` and remove torch_xla.sync() from that block, because StepTrace syncs when it ends and a sync inside it raises RuntimeError. {}",
+        "Run each step in `with torch_xla.debug.profiler.StepTrace('train', step_num=i):` in place of torch_xla.sync(). It syncs when it ends, and a sync inside it raises RuntimeError.{}",
         kLonger);
-  return fmt::format("Mark each step with the framework's step annotation. {}", kLonger);
+  return fmt::format("Mark each step with the framework's step annotation.{}", kLonger);
 }
 
 // Returns the call that prints the whole metrics report.
@@ -166,11 +172,13 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kOneStep:
       return "Trace for at least ten steps.";
     case ReasonType::kWindow:
-      return "To time the rest, start the trace later or make it longer (duration_ms).";
+      return "To time all executions, trace for longer (duration_ms).";
     case ReasonType::kInsideCompile:
       return framework == Framework::kCpp
                  ? "Start the profile after the first steps, or make it longer than the compilation."
                  : "Start the profile after the first steps, or make it longer than the compilation. JAX_LOG_COMPILES=1 or PT_XLA_DEBUG_LEVEL=2 shows whether later steps compile, too.";
+    case ReasonType::kNoKernels:
+      return "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], without another profiler on the same GPU, and with the right to read its counters (in a container: --cap-add SYS_ADMIN).";
     case ReasonType::kNoLines:
       return "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
     case ReasonType::kNoCounters:

@@ -10,16 +10,26 @@ namespace xlaprof {
 namespace {
 
 std::string Title(const Finding& finding, const InputBoundFigures& figures) {
-  return fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a step)",
+  return fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a {})",
                      finding.reason->type == ReasonType::kHigh ? "highly" : "moderately",
                      100 * figures.share,
-                     DurationText(*finding.cost_ns / std::max<int64_t>(1, figures.steps)));
+                     DurationText(*finding.cost_ns / std::max<int64_t>(1, figures.steps)),
+                     figures.by_batch ? "batch" : "step");
 }
 
-std::string Why(const InputBoundFigures& figures) {
+// Returns whether the device works through most of the waits.
+bool IsHidden(const Finding& finding, const InputBoundFigures& figures) {
+  return figures.idle_ns && 2 * *figures.idle_ns < *finding.cost_ns;
+}
+
+std::string Why(const Finding& finding, const InputBoundFigures& figures) {
   switch (figures.pattern) {
     case WaitPattern::kRepeats:
-      return "";
+      return IsHidden(finding, figures)
+                 ? fmt::format(
+                       "The device works on what was queued before, and is idle for only {} of these waits.",
+                       DurationText(*figures.idle_ns))
+                 : "";
     case WaitPattern::kMostlyOneWait:
       return fmt::format("One wait of {} is most of it.", DurationText(figures.longest_ns));
     case WaitPattern::kStopped:
@@ -29,9 +39,17 @@ std::string Why(const InputBoundFigures& figures) {
   return "";
 }
 
+std::string SavingNote(const Finding& finding) {
+  if (!finding.saving_ns) return "";
+  return *finding.saving_ns < *finding.cost_ns
+             ? "the part of the waits in which the device was idle, too, if loading keeps up"
+             : "the steps no longer wait, if loading keeps up";
+}
+
 std::string CostNote(const InputBoundFigures& figures) {
   return fmt::format("time of the step's thread in the input pipeline, in {}",
-                     Plural(figures.steps, "steady step"));
+                     figures.by_batch ? Plural(figures.steps, "batch", "batches")
+                                      : Plural(figures.steps, "steady step"));
 }
 
 std::string Advice(const InputBoundFigures& figures, Framework framework) {
@@ -64,9 +82,9 @@ std::vector<std::string> EvidenceLines(const Finding& finding, const InputBoundF
 Words SayInputBound(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const InputBoundFigures&>(finding.figures);
   return {.title = Title(finding, figures),
-          .why = Why(figures),
+          .why = Why(finding, figures),
           .cost_note = CostNote(figures),
-          .saving_note = finding.saving_ns ? "the steps no longer wait, if loading keeps up" : "",
+          .saving_note = SavingNote(finding),
           .advice = Advice(figures, framework),
           .evidence = EvidenceLines(finding, figures),
           .tells_share = true};

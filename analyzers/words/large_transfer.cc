@@ -99,6 +99,23 @@ Words Say(const ExposedCopies& figures, const Finding& finding, Framework framew
           .evidence = EvidenceLines(figures, finding)};
 }
 
+// Uploads from pageable memory
+
+Words Say(const BlockingUploads& figures, const Finding& finding, Framework framework) {
+  return {
+      .title = fmt::format("{} from pageable memory block the host for {:.0f} % of the steady time",
+                           Plural(*finding.count, "upload"), 100 * figures.share),
+      .why =
+          "The driver first copies pageable memory into a buffer of its own, and the call returns only then.",
+      .cost_note = "time of the calls, as far as the device was idle in the steady time",
+      .advice =
+          framework == Framework::kPytorch
+              ? "Upload from pinned memory: DataLoader(pin_memory=True) and tensor.to(device, non_blocking=True)."
+              : "Upload from pinned (page-locked) memory and do not wait for the copy.",
+      .evidence = {
+          fmt::format("the longest call, {}", DurationText(*finding.evidence.front().dur_ns))}};
+}
+
 // Bytes of metrics
 
 std::string Title(const CopiedBytes& figures) {

@@ -33,7 +33,7 @@ std::string Title(const UnmarkedExecutionsFigures& figures, int64_t executions) 
 
 std::string Why(const UnmarkedExecutionsFigures& figures) {
   return figures.repeats
-             ? "A read forced every execution. Nothing marked the end of a step, so the graph is never cut."
+             ? "A read forced every execution, and no step mark ended the graph. So each read evaluates all earlier steps again."
              : "A different read forced each execution, which may also happen within one step. Trace for longer than a step to distinguish the two.";
 }
 
@@ -42,11 +42,11 @@ std::string CostNote(const UnmarkedExecutionsFigures& figures) {
     return "not measured; every node is traced, hashed and run again until a step mark";
   std::string note;
   if (figures.compile_ns)
-    note = fmt::format("{} for compiling a new graph at each read, without the first",
+    note = fmt::format("{} for compiling a larger graph at each read after the first",
                        DurationText(*figures.compile_ns));
   if (figures.again_ns)
     note += fmt::format(
-        "{}{} for nodes of earlier steps, which ran again, estimated by the number of nodes",
+        "{}about {} for running nodes of earlier steps again (estimated by the number of nodes)",
         note.empty() ? "" : ", and ", DurationText(*figures.again_ns));
   return note;
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "analyzers/quantity.h"
+#include "analyzers/run/call_stacks.h"
 #include "analyzers/words/recompile_change.h"
 
 namespace xlaprof {
@@ -205,20 +206,24 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
   const bool shown = !cause.Name().empty() || note.empty();  // otherwise the note says it
   std::vector<std::string> sentences;
   if (cause.seen_in != SeenIn::kNothing && shown)
-    sentences.push_back(Sentence(fmt::format("{} shows this", Name(cause.seen_in, framework))));
+    sentences.push_back(Sentence(fmt::format("{} shows it", Name(cause.seen_in, framework))));
+  if (!cause.library.empty())
+    sentences.push_back(fmt::format(
+        "A library recorded this op, at {}.",
+        SourcePlace{std::string(PathInPackage(cause.library.file)), cause.library.line}.text()));
   if (!note.empty()) sentences.push_back(Sentence(std::move(note)));
   if (figures.mask) {
     const Subject& mask = *figures.mask;
     sentences.push_back(fmt::format(
-        "The size comes from {}{}, whose result has as many elements as the mask has true values.",
+        "The size comes from {}{}: the size of its result depends on the values of its input.",
         mask.op.value_or("an op"),
         mask.file ? fmt::format(" at {}", mask.place().ShortText()) : ""));
   }
   if (!figures.beside.empty()) {
     std::vector<std::string> beside;
     for (const RecompileCause& other : figures.beside) beside.push_back(Beside(other));
-    sentences.push_back(Sentence(
-        fmt::format("in the same compiles, these changed as well: {}", fmt::join(beside, "; "))));
+    sentences.push_back(
+        Sentence(fmt::format("the same compiles also changed {}", fmt::join(beside, "; "))));
   }
   return fmt::format("{}", fmt::join(sentences, " "));
 }
@@ -232,10 +237,11 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   std::set<std::string_view> sources;
   for (TimeSource source : cost.sources) sources.insert(Name(source));
   const std::string from = fmt::format("{}", fmt::join(sources, " and "));
-  std::string note = cost.timed == static_cast<size_t>(compiles)
-                         ? fmt::format("their compile time, from {}", from)
-                         : fmt::format("compile time of the {} of {} that were measured, from {}",
-                                       cost.timed, compiles, from);
+  std::string note =
+      cost.timed == static_cast<size_t>(compiles)
+          ? fmt::format("to compile {}, from {}", TimesText(compiles), from)
+          : fmt::format("to compile {} of {} times, from {}; the others were not measured",
+                        cost.timed, compiles, from);
   if (cost.trace_ns > 0)
     note +=
         fmt::format("; {} of it is tracing and lowering on the host", DurationText(cost.trace_ns));
@@ -247,9 +253,8 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   const std::string profile = DurationText(*cost.profile_ns);
   if (cost.in_profile == cost.timed)
     return note + fmt::format("; {:.0f} % of the {} that the profile timed", percent, profile);
-  return note + fmt::format("; {} of them {} inside the profile, and took {:.0f} % of its {}",
-                            cost.in_profile, cost.in_profile == 1 ? "was" : "were", percent,
-                            profile);
+  return note + fmt::format("; the profile covers {} of them, {:.0f} % of its {}", cost.in_profile,
+                            percent, profile);
 }
 
 std::string SavingNote(const RecompileFigures& figures) {
@@ -259,10 +264,10 @@ std::string SavingNote(const RecompileFigures& figures) {
     case RecompileSaving::kByPadding: {
       const PaddingChoice& padding = *figures.padding;
       return fmt::format(
-          "padding to {} saves {} of {} each; the padded elements ({:.0f} % more{}) cost device time that is not counted here",
+          "padding to {} saves {} of {}{}; the padded elements ({:.0f} % more{}) cost device time that is not counted here",
           SizeList(padding.buckets.buckets), Plural(padding.saved, "compile"),
-          DurationText(padding.compile_ns), 100 * padding.buckets.extra_work,
-          IfSizesAreEquallyFrequent(*figures.sizes));
+          DurationText(padding.compile_ns), padding.saved == 1 ? "" : " each",
+          100 * padding.buckets.extra_work, IfSizesAreEquallyFrequent(*figures.sizes));
     }
     case RecompileSaving::kAll:
       return figures.cost.loaded > 0
@@ -289,6 +294,9 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
   ChangeWords change = SayChange(figures, framework);
   const bool is_new_state = std::holds_alternative<note::NewState>(figures.cause.note);
   if (is_new_state) change.what = "tensors that the first step made are inputs of the later graph";
+  if (figures.may_be_other_programs)
+    change.advice =
+        "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. A log (PT_XLA_DEBUG_LEVEL=2, JAX_LOG_COMPILES=1) names the places.";
   if (finding.reason->state == State::kWarmUp || is_new_state)
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";

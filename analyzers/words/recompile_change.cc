@@ -80,8 +80,42 @@ std::string MaskAdvice(const Subject& mask, Framework framework) {
       mask.op.value_or("the op"), at, WhereCall(framework));
 }
 
+// Returns how a part of a tensor that stays at one size is written.
+std::string_view WritePart(Framework framework) {
+  switch (framework) {
+    case Framework::kCpp:
+      return "write each step's part into it";
+    case Framework::kJax:
+      return "write each step's part with jax.lax.dynamic_update_slice";
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "write each step's part with index_copy_, at a position that is a tensor";
+}
+
+ChangeWords OfGrowingInput(const RecompileFigures& figures, Framework framework) {
+  const SizesSeen& sizes = *figures.sizes;
+  const std::string& input = figures.cause.input;
+  return {
+      fmt::format("{} of input {}{}{} grows in each step ({} to {})",
+                  DimensionName(*sizes.dimension, sizes.shape.rank()), input,
+                  input.empty() ? "" : " ", sizes.shape.text(), sizes.sizes.front(),
+                  sizes.sizes.back()),
+      fmt::format(
+          "Something appends to this input in each step, like a cache of keys and values. Allocate it once at its largest size, {}, and mask the rest.",
+          WritePart(framework))};
+}
+
 ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
   const std::optional<SizesSeen>& sizes = figures.sizes;
+  if (figures.cause.is_size_inside)
+    return {
+        fmt::format("sizes inside the graph change, first that of {}", figures.cause.node),
+        "An input of another size, or a number that bounds a slice or a loop, decides these sizes. Keep it the same in every step, and mask what is not needed."};
+  if (figures.grows_steadily) return OfGrowingInput(figures, framework);
   if (!figures.padding) {
     std::string advice =
         "Give this input few different shapes: pad it to one size or to a few buckets, and mask the padding.";
@@ -113,6 +147,8 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
         SizeList(buckets.buckets), buckets.buckets.size(), 100 * buckets.extra_work,
         100 * largest.extra_work, IfSizesAreEquallyFrequent(*sizes));
   words.advice += ", and mask the padding.";
+  if (HasDataLoader(framework))
+    words.advice += " Its size is made where the batch is put together, such as in a collate_fn.";
   return words;
 }
 
@@ -189,7 +225,7 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
           figures.values.empty()
               ? fmt::format("a {} has another value", cause.node)
               : fmt::format("{} changes ({})", cause.node, Values(figures.values)),
-          "Each value of a static argument makes another program. Pass it as an ordinary argument (without static_argnums) if the function only computes with it, or use few values."};
+          "Each value of a static argument makes another program. If the function only computes with it, pass it as an ordinary argument (without static_argnums). If it bounds a loop, pass it as an ordinary argument to jax.lax.fori_loop. Otherwise use few values."};
     case ConstantKind::kCapturedArray:
       return {
           fmt::format("a captured array {} changes", cause.shape),
@@ -292,7 +328,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
               "The {} code takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with {}, or run both paths once at the start.",
               Language(framework), WhereCall(framework))};
     case ReasonType::kLoopCountChange:
-      return {fmt::format("a part of the graph ({}) is repeated {}", cause.node, values),
+      return {fmt::format("a part of the graph is repeated {} ({})", values, Short(cause.node)),
               LoopAdvice(framework)};
     case ReasonType::kLiveTensorsChange:
       return {
@@ -349,7 +385,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."
               : "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for Python numbers used as index or bound."};
     case ReasonType::kNoStepMark:
-      return {"its graph grows, as no step is marked",
+      return {"its graph grows because no step is marked",
               "See missing_step_mark: where each step is marked, its graph is compiled once."};
     default:  // unknown; other kinds of findings have the other reasons
       break;

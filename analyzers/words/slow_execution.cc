@@ -23,8 +23,8 @@ std::string Title(const SlowExecutionFigures& figures, int64_t count) {
                          DurationText(figures.threshold_ns), longest);
     case SlowExecutions::kOutliers:
       return fmt::format(
-          "{} of {} executions of {} took {:.0f} times the usual {} or longer, up to {}", count,
-          figures.graph_executions, GraphText(figures), figures.outlier_factor,
+          "{} of {} executions of {} took at least {:.0f} times the median ({}), the longest {}",
+          count, figures.graph_executions, GraphText(figures), figures.outlier_factor,
           DurationText(figures.graph_median_ns), longest);
     case SlowExecutions::kTooLongSamples:
       return fmt::format("about {} of over {} each, the longest seen {}",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/quantity.h"
+#include "analyzers/run/call_stacks.h"
 
 namespace xlaprof {
 namespace {
@@ -32,7 +33,9 @@ std::string_view ReadNoun(ReadValue value, Framework framework) {
 // Reads before the step mark.
 
 std::string Title(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
-  return fmt::format("{} is read{} before the step mark{}", ReadNoun(figures.value, framework),
+  const CallFrame* library = LibraryFrameOf(finding.stack.frames);
+  return fmt::format("{} is read{}{} before the step mark{}", ReadNoun(figures.value, framework),
+                     library == nullptr ? "" : " inside " + library->place.function,
                      figures.shape ? fmt::format(" ({})", figures.shape->text()) : "",
                      HowOften(finding.count, finding.per_step));
 }
@@ -93,7 +96,11 @@ std::string_view ReadLaterAdvice(ReadValue value, Framework framework) {
   return "";
 }
 
-std::string Advice(const EarlyReadFigures& figures, Framework framework) {
+std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  if (const CallFrame* library = LibraryFrameOf(finding.stack.frames))
+    return fmt::format(
+        "The read is in a library ({}). Look for an option or a version of it that does not read the value, or call it less often.",
+        SourcePlace{std::string(PathInPackage(library->place.file)), library->place.line}.text());
   std::string advice(ReadLaterAdvice(figures.value, framework));
   if (figures.may_be_fallback)
     advice +=
@@ -107,7 +114,7 @@ Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework fra
       .why = Why(figures) + Indistinct(figures, finding, framework),
       .cost_note = CostNote(figures, finding),
       .saving_note = finding.saving_ns ? "the host no longer waits, and the nodes run once" : "",
-      .advice = Advice(figures, framework)};
+      .advice = Advice(figures, finding, framework)};
 }
 
 // Compilations that a read caused.
@@ -243,7 +250,9 @@ std::string Title(const ReadOperationFigures& figures, const Finding& finding) {
                        HowOften(finding.count, finding.per_step));
   }
   return fmt::format("{} waits for the device to {}{}", finding.subject.op.value_or(""),
-                     figures.counts_elements ? "count its elements" : "read a number",
+                     figures.counts_elements ? "count its elements"
+                     : figures.copies        ? "copy a tensor to the host"
+                                             : "read a number",
                      HowOften(finding.count, finding.per_step));
 }
 
@@ -268,6 +277,8 @@ std::string Advice(const ReadOperationFigures& figures, Framework framework) {
                ? "Use where, or multiply by the mask. A boolean index and nonzero() need the number of elements on the host."
                : "Use torch.where, or multiply by the mask. A boolean index and nonzero() need the number of elements on the host.";
   }
+  if (figures.copies)
+    return "Keep the tensor on the device. If the host needs it, copy it into pinned memory with non_blocking=True, and wait for the copy (an event) as late as possible.";
   return is_cpp
              ? "Keep the value on the device: collect it with detach() and read it every N steps. Use where instead of `if tensor:`, and pass tensors instead of numbers to the next operation."
              : "Keep the value on the device: collect it with .detach() and read it every N steps. Use torch.where instead of `if tensor:`, and pass tensors instead of numbers to the next operation.";
@@ -289,6 +300,21 @@ Words Say(const ReadOperationFigures& figures, const Finding& finding, Framework
       .cost_note = CostNote(figures),
       .advice = Advice(figures, framework),
       .evidence = ReadTimes(finding)};
+}
+
+Words Say(const CallbackFigures& figures, const Finding& finding, Framework) {
+  return {
+      .title = fmt::format("{} calls Python from the device{}: {:.0f} % of {}'s busy time",
+                           finding.subject.op.value_or("a callback"),
+                           HowOften(finding.count, finding.per_step), 100 * figures.share,
+                           figures.device),
+      .why = "The device waits while Python runs, and the host cannot run ahead.",
+      .cost_note = "time of the callbacks on the device",
+      .saving_note = "the program no longer calls Python",
+      .advice =
+          "Return the value from the jitted function and use it on the host every N steps, call back only every N steps (jax.lax.cond), or remove jax.debug.print and jax.debug.callback.",
+      .evidence = {"the longest callback"},
+      .tells_share = true};
 }
 
 }  // namespace

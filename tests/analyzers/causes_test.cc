@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
@@ -146,6 +147,39 @@ TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
   EXPECT_EQ(ordered[4].depth, 0);
   EXPECT_EQ(ordered[4].because_of, "");
   EXPECT_FALSE(ordered[4].total_cost_ns);
+}
+
+TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
+  TimedRun run;
+  Finding sizes = Recompile(ReasonType::kShapeChange, 60);
+  sizes.subject = {.file = "/x/loss.py", .line = 18, .function = "mlm_loss"};
+  RecompileFigures figures;
+  figures.cause.is_input = true;
+  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[130,2]"), .dimension = 0};
+  sizes.figures = figures;
+  Finding op = Fallback("aten::nonzero");
+  op.per_step = 3;
+  op.subject.file.reset(), op.subject.line.reset();
+  Findings findings{sizes, op};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  EXPECT_EQ(findings[1].subject.line, 18) << "the op's result enters the graph at its own line";
+
+  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[32,128]"), .dimension = 0};  // token ids
+  findings[0].figures = figures;
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, AReadExplainsTheCopyThatKeepsTheDeviceWaiting) {
+  TimedRun run;
+  Finding gap = Gap(ReasonType::kTransfer, 70);
+  gap.subject.scope = "dist";
+  gap.figures = DeviceGapFigures{.doing = Doing::kTransfer};
+  Finding read{.analyzer = &sync_point, .severity = Severity::kWarning, .cost_ns = 700};
+  read.subject.scope = "dist";
+  Findings findings{gap, read};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  findings[1].subject.scope = "other";
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
 }  // namespace

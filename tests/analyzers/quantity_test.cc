@@ -27,7 +27,7 @@ TEST(Quantity, SizesCountsAndShares) {
   EXPECT_EQ(Plural(0, "step"), "0 steps");
   EXPECT_EQ(Plural(1'024, "copy", "copies"), "1,024 copies");
   EXPECT_EQ(PerStepText(1.04), "1.04 a step");
-  EXPECT_EQ(PerStepText(1.0 / 3), "once in 3 steps");
+  EXPECT_EQ(PerStepText(1.0 / 3), "once every 3 steps");
   EXPECT_EQ(PercentText(0), "0 %");
   EXPECT_EQ(PercentText(0.00001), "< 0.1 %");
   EXPECT_EQ(PercentText(0.0123), "1.2 %");

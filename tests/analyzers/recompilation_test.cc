@@ -537,5 +537,86 @@ TEST(Recompilation, WithoutStepsTheStateIsUnknown) {
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
 }
 
+// Returns a step in which a number is part of the graph, at a line of a library.
+TestNodes BakedNumber(double value) {
+  return {{.op = "parameter", .shape = "f32[8]{0}", .attributes = "parameter=0"},
+          {.op = "constant",
+           .shape = "f32[]",
+           .attributes = fmt::format("literal={}", value),
+           .location = "batch_norm@/opt/lib/python3.11/site-packages/torch/nn/functional.py:2813",
+           .framework_op = "xla::moving_average"},
+          {.op = "broadcast", .shape = "f32[8]{0}", .operands = "1"},
+          {.op = "multiply",
+           .shape = "f32[8]{0}",
+           .operands = "0,2",
+           .location = "step@/home/user/train.py:7",
+           .root = 0}};
+}
+
+TEST(Recompilation, ABakedNumberIsNamedByTheFrameworksOp) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i)
+    run.Step(run.Graph(fmt::format("{}", i), BakedNumber(0.5 + i), PrintedForm::kHlo),
+             {.dur_ns = 1'000'000});
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
+  EXPECT_EQ(finding.subject.op, "xla::moving_average");
+  const RecompileCause& cause = FiguresOfRecompiles(finding).cause;
+  EXPECT_EQ(cause.library.line, 2813);
+  EXPECT_FALSE(cause.before.starts_with("literal="));
+}
+
+TEST(Recompilation, WithoutTheFrameworksOpTheOpThatUsesTheNumberIsNamed) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i) {
+    TestNodes nodes = BakedNumber(0.5 + i);
+    nodes[1].framework_op.clear();
+    run.Step(run.Graph(fmt::format("{}", i), nodes, PrintedForm::kHlo), {.dur_ns = 1'000'000});
+  }
+  EXPECT_EQ(run.TheFinding().subject.op, "multiply");
+}
+
+TEST(Recompilation, AnInputThatStepsAppendToIsNotPadded) {
+  RecompileRun run;
+  for (int64_t length = 4; length < 20; ++length)
+    run.Step(run.Graph(fmt::format("{}", length), TrainStep(length)), {.dur_ns = 1'000'000});
+  const Finding finding = run.TheFinding();
+  EXPECT_TRUE(FiguresOfRecompiles(finding).grows_steadily);
+  EXPECT_FALSE(FiguresOfRecompiles(finding).padding);
+  EXPECT_EQ(finding.saving_ns, finding.cost_ns);
+}
+
+TEST(Recompilation, ProgramsWithoutAPlaceThatRunOftenMayBeOthers) {
+  RecompileRun run;
+  const TestNodes train = TrainStep(8);
+  TestNodes evaluate = train;
+  evaluate.push_back({.op = "aten::argmax", .shape = "s64[8]{0}", .operands = "2", .root = 1});
+  const int64_t graphs[] = {run.Graph("a", train), run.Graph("b", evaluate)};
+  const How unplaced{.line = 0, .dur_ns = 1'000'000'000};
+  run.Steps(graphs[0], 20, unplaced);
+  run.Steps(graphs[1], 10, unplaced);
+  run.Steps(graphs[0], 20, unplaced);
+  const Finding finding = run.TheFinding();
+  EXPECT_TRUE(FiguresOfRecompiles(finding).may_be_other_programs);
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_EQ(finding.saving_ns, std::nullopt);
+}
+
+TEST(Recompilation, ReadsOfOtherTypesAtOneLineAreOtherReads) {
+  RecompileRun run;
+  const How read{.cause = CutKind::kValueAccess, .line = 25, .dur_ns = 1'000'000};
+  const auto result = [](const std::string& shape) {
+    return TestNodes{{.op = "xla::device_data", .shape = "f32[10,10]{1,0}"},
+                     {.op = "aten::sum", .shape = shape, .operands = "0", .root = 0}};
+  };
+  const int64_t number = run.Graph("a", result("f32[]")),
+                matrix = run.Graph("b", result("f32[10]{0}"));
+  for (int i = 0; i < 5; ++i) {
+    run.Step(number, read);
+    run.Execute(matrix, read);
+  }
+  EXPECT_TRUE(run.Find().empty());
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -28,7 +28,7 @@ inline RecompileFigures FiguresOfRecompiles(const Finding& finding) {
 struct TestNode {
   std::string op, shape, operands = {}, attributes = {}, location = {}, scope = {};
   OptInt root = {};
-  std::string computation = {};
+  std::string computation = {}, framework_op = {};
 };
 using TestNodes = std::vector<TestNode>;
 
@@ -37,8 +37,9 @@ inline PrintedGraph TestGraph(const TestNodes& nodes,
                               PrintedForm printed_as = PrintedForm::kIrText) {
   PrintedGraph graph{.id = 1, .printed_as = printed_as};
   for (const TestNode& node : nodes) {
-    GraphNode one{node.op,          node.shape, node.attributes, node.scope, node.location, {},
-                  node.computation, {},         node.root};
+    GraphNode one{
+        node.op,          node.shape, node.attributes, node.scope,       node.location, {},
+        node.computation, {},         node.root,       node.framework_op};
     for (size_t at = 0; at < node.operands.size();) {
       const size_t comma = std::min(node.operands.find(',', at), node.operands.size());
       const std::string text = node.operands.substr(at, comma - at);
@@ -122,6 +123,7 @@ class RecompileRun {
       };
       node.attributes = text(nodes[i].attributes), node.location = text(nodes[i].location);
       node.scope = text(nodes[i].scope), node.computation = text(nodes[i].computation);
+      node.framework_op = text(nodes[i].framework_op);
       EXPECT_TRUE(store_.Add(node).ok());
     }
     return id;

@@ -24,7 +24,7 @@ class TimeBounds : public testing::Test {
 };
 
 TEST_F(TimeBounds, WaitingForDataIsHighFromAFifthOn) {
-  Steps(TextOf(Category::kInput), 200);
+  Steps(TextOf(Category::kInput), 200, 800);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);

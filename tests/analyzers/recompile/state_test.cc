@@ -4,16 +4,18 @@
 
 #include <vector>
 
+#include "analyzers/policy.h"
+
 namespace xlaprof {
 namespace {
 
 State Word(const std::vector<int64_t>& compiles, int64_t steps) {
-  return StateOf(compiles, 0, steps - 1).word;
+  return StateOf(compiles, 0, steps - 1, policy::kMinWarmUpSteps).word;
 }
 
 TEST(RecompileState, NothingCompiledOrNoStepIsUnknown) {
   EXPECT_EQ(Word({}, 10), State::kUnknown);
-  EXPECT_EQ(StateOf(std::vector<int64_t>{3}, 0, -1).word, State::kUnknown);
+  EXPECT_EQ(StateOf(std::vector<int64_t>{3}, 0, -1, policy::kMinWarmUpSteps).word, State::kUnknown);
 }
 
 TEST(RecompileState, OnlyTheFirstTwoStepsAreWarmUp) {
@@ -29,7 +31,8 @@ TEST(RecompileState, OngoingNeedsTwoAfterWarmUpAndOneInTheLastQuarter) {
 }
 
 TEST(RecompileState, BurstIsThreeWithinFewStepsAndOver) {
-  const RecompileState burst = StateOf(std::vector<int64_t>{0, 20, 21, 22}, 0, 39);
+  const RecompileState burst =
+      StateOf(std::vector<int64_t>{0, 20, 21, 22}, 0, 39, policy::kMinWarmUpSteps);
   EXPECT_EQ(burst.word, State::kBurst);
   EXPECT_EQ(burst.step, 20);
   EXPECT_EQ(burst.after_warm_up, 3);
@@ -40,14 +43,16 @@ TEST(RecompileState, BurstIsThreeWithinFewStepsAndOver) {
 }
 
 TEST(RecompileState, SettledSaysSinceWhen) {
-  const RecompileState state = StateOf(std::vector<int64_t>{3, 8}, 0, 39);
+  const RecompileState state = StateOf(std::vector<int64_t>{3, 8}, 0, 39, policy::kMinWarmUpSteps);
   EXPECT_EQ(state.word, State::kSettled);
   EXPECT_EQ(state.step, 8);
 }
 
 TEST(RecompileState, AWindowInTheMiddleOfARunHasNoWarmUp) {
-  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 108}, 100, 109).word, State::kOngoing);
-  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 101}, 100, 109).word, State::kSettled);
+  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 108}, 100, 109, policy::kMinWarmUpSteps).word,
+            State::kOngoing);
+  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 101}, 100, 109, policy::kMinWarmUpSteps).word,
+            State::kSettled);
 }
 
 }  // namespace

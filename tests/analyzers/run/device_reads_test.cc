@@ -126,5 +126,86 @@ TEST_F(DeviceReadsTest, WhatNeedsNoDeviceOrIsInNoStepIsNone) {
   EXPECT_TRUE(run_.Run(sync_point).empty());
 }
 
+// Adds aten::to, which copies a tensor `name` on a stream, and blocks the host for 60 us.
+void Copy(TimedRun& run, int64_t thread, int64_t stream, int64_t ts_us, std::string_view name) {
+  const uint64_t flow = uint64_t(ts_us) + 1;
+  run.Event(thread, "cpu_op", "aten::to", ts_us, 80);
+  run.Flow(thread, TextOf(Category::kTransfer), "cudaMemcpyAsync", ts_us + 10, 60, 0, flow);
+  run.Flow(stream, TextOf(Category::kOp), name, ts_us + 68, 1, flow, 0);
+}
+
+TEST_F(DeviceReadsTest, ACopyToTheHostThatBlocksIsARead) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    Copy(run_, thread, stream, i * 1000 + 100, "Memcpy DtoH (Device -> Pageable)");
+    run_.Event(stream, TextOf(Category::kOp), "kernel", i * 1000 + 500, 100);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.op, "aten::to");
+  EXPECT_EQ(found[0].count, 8);
+  EXPECT_TRUE(ReadFiguresOf(found[0]).copies);
+  EXPECT_EQ(ReadFiguresOf(found[0]).blocked_ns, 8 * 60'000);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+}
+
+TEST_F(DeviceReadsTest, ACopyToTheDeviceIsNone) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    Copy(run_, thread, stream, i * 1000 + 100, "Memcpy HtoD (Pageable -> Device)");
+  }
+  EXPECT_TRUE(run_.Run(sync_point).empty());
+}
+
+TEST_F(DeviceReadsTest, WithoutStepsReadsOfThreadsThatLaunchCount) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 20; ++i) {
+    Copy(run_, thread, stream, i * 1000, "Memcpy DtoH (Device -> Pageable)");
+    run_.Event(stream, TextOf(Category::kOp), "kernel", i * 1000 + 500, 100);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].count, 20);
+  EXPECT_EQ(found[0].per_step, std::nullopt);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+}
+
+// Adds ten executions of a program that calls Python for `callback_us` of 1 ms.
+Findings FindCallbacks(TimedRun& run, int64_t callback_us) {
+  const int64_t device = run.Stream("CPU:0");
+  for (int i = 0; i < 10; ++i) {
+    run.Event(device, TextOf(Category::kOp), "dot.1", i * 1000, 1000 - callback_us);
+    run.Event(device, TextOf(Category::kOp), "debug_callback.1", (i + 1) * 1000 - callback_us,
+              callback_us);
+  }
+  const int64_t graph =
+      run.store().Add(GraphRow{.process_id = 1, .printed_as = PrintedForm::kHloOptimized}).value();
+  EXPECT_TRUE(
+      run.store()
+          .Add(GraphNodeRow{.graph_id = graph,
+                            .idx = 0,
+                            .op = "custom-call",
+                            .shape = "f32[]",
+                            .attributes = R"(custom_call_target="xla_ffi_python_cpu_callback")",
+                            .location = "attach@/home/user/watch.py:16",
+                            .name = "debug_callback.1",
+                            .framework_op = "debug_callback"})
+          .ok());
+  return run.Run(sync_point);
+}
+
+TEST_F(DeviceReadsTest, CallbacksIntoPythonAreNamedWithTheirLine) {
+  const Findings found = FindCallbacks(run_, 100);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.op, "debug_callback");
+  EXPECT_EQ(found[0].subject.line, 16);
+  EXPECT_EQ(found[0].count, 10);
+  EXPECT_EQ(found[0].cost_ns, 1'000'000);
+}
+
+TEST_F(DeviceReadsTest, ShortCallbacksAreLeftOut) { EXPECT_TRUE(FindCallbacks(run_, 20).empty()); }
+
 }  // namespace
 }  // namespace xlaprof

@@ -25,7 +25,7 @@ class FetchBeforeGap : public testing::Test {
   // Looks for fetches before a gap from 1,000 to 2,000 us.
   FetchesBeforeGaps Find() {
     const xlaprof::Run run(run_.store());
-    const std::vector<std::pair<int64_t, Interval>> gaps = {{1, {1'000'000, 2'000'000}}};
+    const std::vector<Interval> gaps = {{1'000'000, 2'000'000}};
     return *FetchesBefore(run, 1, gaps);
   }
   TimedRun run_;

@@ -12,8 +12,8 @@ IdleOfCause WithGaps(const std::vector<int64_t>& ns_of_part) {
     if (ns_of_part[i] == 0) continue;
     idle.ns += ns_of_part[i];
     idle.in_part[i] = ns_of_part[i];
-    ++idle.in, ++idle.main_of;
-    idle.longest.emplace_back(ns_of_part[i], Interval{int64_t(i), int64_t(i) + ns_of_part[i]});
+    ++idle.gaps;
+    idle.longest.push_back({Interval{int64_t(i), int64_t(i) + ns_of_part[i]}, ns_of_part[i]});
   }
   idle.KeepLongest();
   return idle;
@@ -30,7 +30,7 @@ TEST(Recurrence, ASingleGapDoesNotRecur) {
   EXPECT_EQ(recurrence.recurring_ns, 0);
   EXPECT_EQ(recurrence.once_ns, 500);
   ASSERT_EQ(recurrence.once.size(), 1u);
-  EXPECT_EQ(recurrence.once[0].second.begin_ns, 1);
+  EXPECT_EQ(recurrence.once[0].gap.begin_ns, 1);
 }
 
 TEST(Recurrence, StartUpIsTakenApartFromThePattern) {

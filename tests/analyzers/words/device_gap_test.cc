@@ -35,22 +35,23 @@ TEST(DeviceGapWords, TitleTellsWhatTheDeviceWaitedFor) {
   DeviceGapFigures figures = InUserCode();
   figures.share_of = IdleShareOf::kExecutions;
   figures.wait = GapWait::kHostWait;
-  EXPECT_EQ(Say(figures).title,
-            "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the "
-            "host was in scope 'log' (host_wait)");
+  EXPECT_EQ(
+      Say(figures).title,
+      "TPU:0 idle 25 ms (50.0 % of the time from its first to its last execution) in 50 gaps while the "
+      "host was in scope 'log' (host_wait)");
   figures.wait = GapWait::kKernelWait;
   EXPECT_EQ(
       Say(figures).title,
-      "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the next kernel was already launched and waited (kernel_wait)");
+      "TPU:0 idle 25 ms (50.0 % of the time from its first to its last execution) in 50 gaps while the next kernel was already launched and waited (kernel_wait)");
 }
 
 TEST(DeviceGapWords, CostNoteComparesDevices) {
   DeviceGapFigures figures = InUserCode();
-  EXPECT_EQ(Say(figures).cost_note, "idle time of TPU:0 between executions, in 50 steady steps.");
+  EXPECT_EQ(Say(figures).cost_note, "idle time of TPU:0 in 50 steady steps.");
   figures.from_ops = true;
   figures.all_devices = IdleOfDevices{.devices = 4, .least_share = 0.1, .most_share = 0.5};
   EXPECT_EQ(Say(figures).cost_note,
-            "idle time of TPU:0 between executions, in 50 steady steps, from its ops. The 4 "
+            "idle time of TPU:0 in 50 steady steps, measured between its ops. The 4 "
             "devices idle 10.0 to 50.0 %; TPU:0 idles most.");
 }
 

@@ -29,7 +29,7 @@ TEST(IncompleteCaptureWords, StepTraceReplacesTheSync) {
   EXPECT_TRUE(
       Say(ReasonType::kNoStepMarkers, {}, Framework::kPytorchXla)
           .advice.starts_with("Run each step in `with torch_xla.debug.profiler.StepTrace('train', "
-                              "step_num=i):` and remove torch_xla.sync() from that block"));
+                              "step_num=i):` in place of torch_xla.sync()"));
 }
 
 TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
@@ -52,7 +52,7 @@ TEST(IncompleteCaptureWords, SettingsAreSwitchedOffForTimesThatCount) {
             std::vector<std::string>{"ir_debug = 1: graphs have lines"});
   EXPECT_EQ(
       Say(kType, debug).advice,
-      "It takes a Python stack at every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
+      "It records a Python stack at every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(
       Say(kType, debug, Framework::kCpp).advice,
       "It prints the place of every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");

@@ -195,7 +195,7 @@ TEST(RecompilationWords, ReasonsAreSentences) {
       {.node = "mul", .before = "1", .after = "2", .location = {"/x/a.py", 9, ""}, .near = true});
   EXPECT_EQ(
       Say(figures).why,
-      "The IR dump shows this. A view is recorded where it is used, and it reads a value that is recorded nearby, at /x/a.py:3; for 2 of 3 compiles no graph was captured; the sizes in the log say the same. In the same compiles, these changed as well: mul near /x/a.py:9 (1 → 2).");
+      "The IR dump shows it. A view is recorded where it is used, and it reads a value that is recorded nearby, at /x/a.py:3; for 2 of 3 compiles no graph was captured; the sizes in the log say the same. The same compiles also changed mul near /x/a.py:9 (1 → 2).");
   EXPECT_EQ(SayOf({.seen_in = SeenIn::kJaxExplanation, .note = note::JaxSays{"never seen."}}).why,
             "JAX says: never seen.");
 }
@@ -233,7 +233,7 @@ TEST(RecompilationWords, CostsSayHowTheyWereMeasured) {
   EXPECT_TRUE(Say(figures).tells_share);
   EXPECT_EQ(
       Say(figures).cost_note,
-      "compile time of the 2 of 3 that were measured, from the metrics' deltas and the profile; 30 ns of it is tracing and lowering on the host; 1 of them was inside the profile, and took 25 % of its 2 s");
+      "to compile 2 of 3 times, from the metrics' deltas and the profile; the others were not measured; 30 ns of it is tracing and lowering on the host; the profile covers 1 of them, 25 % of its 2 s");
 }
 
 TEST(RecompilationWords, EvidenceHasALineEach) {

@@ -29,8 +29,9 @@ TEST(SlowExecutionWords, OutliersAreComparedWithTheirGraph) {
                                                         .graph_median_ns = 10'000'000,
                                                         .outlier_factor = 5}},
                        Framework::kUnknown);
-  EXPECT_EQ(words.title,
-            "1 of 10 executions of a graph took 5 times the usual 10 ms or longer, up to 50 ms");
+  EXPECT_EQ(
+      words.title,
+      "1 of 10 executions of a graph took at least 5 times the median (10 ms), the longest 50 ms");
   EXPECT_EQ(words.evidence, std::vector<std::string>{"50 ms"});
 }
 

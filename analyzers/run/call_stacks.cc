@@ -1,0 +1,105 @@
+#include "analyzers/run/call_stacks.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+namespace {
+
+template <class Row>
+absl::Status AddRows(const Run& run, CallStacks& stacks) {
+  XP_TRY(const Table<Row>* table, run.Get<Table<Row>>());
+  auto& of_row = stacks.of_row[Row::kTable];
+  for (const Row& row : table->rows) {
+    if (row.stack_id) of_row[row.id] = *row.stack_id;
+  }
+  return absl::OkStatus();
+}
+
+bool Contains(const std::vector<CallFrame>& frames, const SourcePlace& place) {
+  return std::ranges::any_of(frames, [&](const CallFrame& frame) {
+    return frame.place.line == place.line && frame.place.basename() == place.basename();
+  });
+}
+
+// Returns whether a frame passes a call on, or cuts the graph for whoever called it.
+bool OnlyPassesOn(const CallFrame& frame) {
+  static constexpr std::array<std::string_view, 6> kParts = {
+      "torch_xla/",   "torch/utils/_contextlib.py", "contextlib.py",
+      "functools.py", "torch/nn/modules/module.py", "torch/optim/optimizer.py"};
+  const std::string_view path = PathInPackage(frame.place.file);
+  return path.starts_with('<') ||
+         std::ranges::any_of(kParts, [&](auto part) { return path.starts_with(part); });
+}
+
+}  // namespace
+
+std::string_view PathInPackage(std::string_view file) {
+  static constexpr std::array<std::string_view, 3> kFolders = {"/site-packages/", "/dist-packages/",
+                                                               "/lib/python"};
+  for (const std::string_view folder : kFolders) {
+    const size_t at = file.rfind(folder);
+    if (at == file.npos) continue;
+    file.remove_prefix(at + folder.size());
+    // The folder of Python's own library ends with a version: /lib/python3.11/contextlib.py.
+    if (!folder.ends_with('/')) file.remove_prefix(std::min(file.find('/'), file.size() - 1) + 1);
+    return file;
+  }
+  return file;
+}
+
+const CallFrame* LibraryFrameOf(const std::vector<CallFrame>& frames) {
+  for (const CallFrame& frame : frames) {
+    if (frame.is_user) return nullptr;
+    if (!OnlyPassesOn(frame)) return &frame;
+  }
+  return nullptr;
+}
+
+CallStack CallStacks::Of(const Finding& finding) const {
+  if (!finding.subject.file || !finding.subject.line) return {};
+  int64_t cited = 0;
+  std::map<int64_t, int64_t> times;  // by stack
+  for (const Evidence& evidence : finding.evidence) {
+    const auto of_table = of_row.find(evidence.table);
+    if (of_table == of_row.end()) continue;
+    for (const int64_t row : evidence.rows) {
+      ++cited;
+      const auto stack = of_table->second.find(row);
+      if (stack != of_table->second.end()) ++times[stack->second];
+    }
+  }
+  CallStack most;
+  int64_t most_times = 0;
+  for (const auto& [id, count] : times) {
+    const auto stack = by_id.find(id);
+    if (stack == by_id.end() || !Contains(stack->second, finding.subject.place())) continue;
+    most.is_only = most.frames.empty();
+    if (count > most_times) most.frames = stack->second, most_times = count;
+  }
+  return 2 * most_times > cited ? most : CallStack();
+}
+
+SourcePlace CallStacks::LibraryOf(OptInt stack_id) const {
+  const auto stack = stack_id ? by_id.find(*stack_id) : by_id.end();
+  const CallFrame* frame = stack == by_id.end() ? nullptr : LibraryFrameOf(stack->second);
+  return frame == nullptr ? SourcePlace() : frame->place;
+}
+
+absl::StatusOr<CallStacks> CallStacks::Of(const Run& run) {
+  CallStacks stacks;
+  XP_TRY(const std::vector<FrameRow> frames, run.Rows<FrameRow>("ORDER BY stack_id, depth"));
+  for (const FrameRow& row : frames) {
+    if (!row.file) continue;
+    stacks.by_id[row.stack_id].push_back(
+        {.place = {*row.file, row.line, row.function.value_or("")}, .is_user = row.is_user});
+  }
+  XP_TRY(AddRows<CompileRow>(run, stacks));
+  XP_TRY(AddRows<ExecutionRow>(run, stacks));
+  XP_TRY(AddRows<FallbackRow>(run, stacks));
+  return stacks;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,16 @@
+-- A training without step marks fetches a batch from its DataLoader every 100 ms.
+--
+-- Figure under test: the loader hands out 4 batches, so 2 periods lie between batches after the first.
+-- Threshold: from 4 batches on, each batch counts as a step.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'four batches', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'trace.json', 'chrome', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
+-- The number of batches is the figure under test. Times are written as 1000 * microseconds.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 4)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * 100000 * i, 1000 * 40000, 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__', 'input' FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 4)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * (100000 * i + 40000), 1000 * 60000, 'forward', 'scope' FROM n;
