@@ -280,6 +280,8 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   if (cause.wait == GapWait::kUnrecorded) return DeviceGapVerdict::kUnrecorded;
   if (activity.doing == Doing::kCapture) return DeviceGapVerdict::kCapturesGraph;
   if (IsExplained(activity.doing)) return DeviceGapVerdict::kPricedElsewhere;
+  if (!of.steady.by_steps && of.steady.ns < policy::kShortestWindowNs)
+    return DeviceGapVerdict::kTooShort;
   if (!part.recurs) return DeviceGapVerdict::kOnce;
   if (cause.wait == GapWait::kLaunch || cause.wait == GapWait::kKernelWait)
     return DeviceGapVerdict::kPattern;
@@ -305,6 +307,7 @@ ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
     case DeviceGapVerdict::kUnnamed:
     case DeviceGapVerdict::kCapturesGraph:
     case DeviceGapVerdict::kPricedElsewhere:
+    case DeviceGapVerdict::kTooShort:
     case DeviceGapVerdict::kUnrecorded:
       return ReasonOf(cause);
     case DeviceGapVerdict::kPythonTracer:
@@ -489,8 +492,8 @@ extern const Analyzer device_gap{
     .needs = Needs::kDevices,
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
                    policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kLongKernelWaitNs,
-                   policy::kCopyShareOfGap, policy::kPythonTracerCallNs, policy::kTracedOperationNs,
-                   policy::kFallbackStackNs},
+                   policy::kShortestWindowNs, policy::kCopyShareOfGap, policy::kPythonTracerCallNs,
+                   policy::kTracedOperationNs, policy::kFallbackStackNs},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

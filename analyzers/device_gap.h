@@ -36,6 +36,7 @@ enum class DeviceGapVerdict : uint8_t {
   kUnnamed,          // Nothing names the code that the host ran, or it is the device's own work.
   kCapturesGraph,    // The host recorded a CUDA graph, which runs nothing on the device.
   kPricedElsewhere,  // Another finding is about the same cause and has its price.
+  kTooShort,         // The capture has no steps and is too short to show recurrence.
   kUnrecorded,       // A kernel waited for work that the file does not show.
   // The settings of the capture explain it:
   kPythonTracer,  // by the calls that the Python tracer recorded,

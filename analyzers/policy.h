@@ -312,6 +312,10 @@ inline constexpr Threshold kOnceFactor{
     3.0, Unit::kFactor,
     "A gap is reported apart if it is longer than this many times the recurring idle time of a part of the run.",
     "It is a multiple of what other parts of the run have, so it is not a part of the pattern."};
+inline constexpr Threshold kShortestWindowNs{
+    int64_t{20'000'000}, Unit::kNs,
+    "Without marked steps, idle time in a shorter time than this is only mentioned.",
+    "Such captures hold one or two calls, of which the first is slow."};
 inline constexpr Threshold kLongKernelWaitNs{
     int64_t{1'000'000}, Unit::kNs,
     "If a kernel waits for longer than this after its launch, and no stream of its device works, then it waits for something that the file does not show.",

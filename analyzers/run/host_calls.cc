@@ -74,12 +74,19 @@ absl::StatusOr<HostNeighbours> NeighboursOf(const Run& run, int64_t process_id, 
   const int64_t near_ns = std::max<int64_t>(interval.length_ns(), 1'000'000);
   HostNeighbours neighbours;
   const Store& store = run.store();
+  const StringId op = store.Find(TextOf(Category::kOp)),
+                 collective = store.Find(TextOf(Category::kCollective));
   StringId before = 0, after = 0;
   Interval before_time, after_time;
   XP_TRY(EachHostEvent(run, process_id, {interval.begin_ns - near_ns, interval.end_ns + near_ns},
                        [&](const EventBatch& batch, size_t i) {
                          const Interval time = TimeOf(batch, i);
                          if (batch.name[i] == 0 || time.length_ns() == 0) return;
+                         // A CPU's client runs the device's ops on threads of the host.
+                         if (batch.category[i] != 0 &&
+                             (batch.category[i] == op || batch.category[i] == collective))
+                           return;
+                         if (store.Text(batch.name[i]).starts_with("end: ")) return;
                          if (time.end_ns <= interval.begin_ns) {
                            if (before == 0 || time.end_ns > before_time.end_ns)
                              before = batch.name[i], before_time = time;

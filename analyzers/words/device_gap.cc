@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 #include "analyzers/words/slow_settings.h"
@@ -300,6 +302,13 @@ std::string AfterFetch(const DeviceGapFigures& figures) {
       Plural(longest, "longest gap"), fetches.name.empty() ? "" : " (" + fetches.name + ")");
 }
 
+// Returns whether an event of the host copies data to a device, as PyTorch/XLA, PJRT and CUDA name it.
+bool IsUpload(std::string_view event) {
+  static constexpr std::string_view kUploads[] = {"TransferToDevice", "TransferToServer",
+                                                  "BufferFromHost", "CopyToDevice", "HtoD"};
+  return std::ranges::any_of(kUploads, [&](auto part) { return event.find(part) != event.npos; });
+}
+
 // Returns the events and lines between which nothing was recorded.
 std::string Between(const DeviceGapFigures& figures) {
   const auto side = [](const std::string& event, const SourcePlace& line) {
@@ -312,6 +321,8 @@ std::string Between(const DeviceGapFigures& figures) {
   std::string text = "Nothing says what the host did.";
   if (!before.empty()) text += fmt::format(" The last event before the longest gap is {}.", before);
   if (!after.empty()) text += fmt::format(" The first event after it is {}.", after);
+  if (IsUpload(figures.event_after))
+    text += " It uploads data, so the host may have prepared the next batch.";
   return text;
 }
 
@@ -325,6 +336,8 @@ std::string Why(const DeviceGapFigures& figures) {
       return "";
     case DeviceGapVerdict::kUnrecorded:
       return "No stream of this device ran anything meanwhile, so a part of the work is missing from the file.";
+    case DeviceGapVerdict::kTooShort:
+      return "The capture has no steps and is too short to show whether this recurs.";
     case DeviceGapVerdict::kOnce:
       return figures.doing == Doing::kNothing && figures.wait != GapWait::kLaunch &&
                      figures.wait != GapWait::kKernelWait
@@ -369,6 +382,8 @@ std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
   switch (figures.verdict) {
     case DeviceGapVerdict::kOnce:
       return "Nothing needs to change in long runs. If the start of the run matters, look at the calls below.";
+    case DeviceGapVerdict::kTooShort:
+      return "Mark the steps, and trace for longer.";
     case DeviceGapVerdict::kPattern:
     case DeviceGapVerdict::kUnseen:
     case DeviceGapVerdict::kUnnamed:

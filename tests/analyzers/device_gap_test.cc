@@ -412,5 +412,30 @@ TEST_F(DeviceGap, TheCostOfAPatternIsWhatMostStepsHave) {
   EXPECT_EQ(found[0].saving_ns, found[0].cost_ns);
 }
 
+// Adds ten kernels of `kernel_us` without steps, each launched 1 ms after the one before ended.
+Findings LateLaunches(TimedRun& run, int64_t kernel_us) {
+  const int64_t host = run.HostThread(), stream = run.Stream();
+  for (int i = 0; i < 10; ++i) {
+    const int64_t t = i * (kernel_us + 1000);
+    const uint64_t flow = uint64_t(i) + 1;
+    run.Flow(host, TextOf(Category::kExecute), "cudaLaunchKernel", t - 5, 5, 0, flow);
+    run.Flow(stream, TextOf(Category::kOp), "gemm", t, kernel_us, flow, 0);
+  }
+  return run.Run(device_gap);
+}
+
+TEST_F(DeviceGap, ACaptureOfAFewMillisecondsWithoutStepsShowsNoPattern) {
+  const Findings found = LateLaunches(run_, 1000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kTooShort);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+}
+
+TEST_F(DeviceGap, ALongerCaptureDoes) {
+  const Findings found = LateLaunches(run_, 2000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kPattern);
+}
+
 }  // namespace
 }  // namespace xlaprof
