@@ -84,8 +84,12 @@ void SetIntervals(Finding& finding) {
     finding.cost_interval_ns = Around(*finding.cost_ns, policy::kEstimateError);
   if (!finding.saving_ns) return;
   const bool is_recompile = finding.analyzer == &recompilation;
-  finding.saving_interval_ns = Around(
-      *finding.saving_ns, is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);
+  auto [low, high] = Around(*finding.saving_ns, is_recompile ? policy::kRecompileSavingError
+                                                             : policy::kEstimateError);
+  // Nothing saves more idle time than there is.
+  const bool is_idle_time = finding.analyzer == &device_gap || finding.analyzer == &input_bound;
+  if (is_idle_time && finding.cost_ns) high = std::min(high, *finding.cost_ns);
+  finding.saving_interval_ns = {low, high};
 }
 
 absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
