@@ -207,7 +207,7 @@ absl::StatusOr<std::optional<Finding>> OperationsOutsideJit(const Run& run,
   return finding;
 }
 
-absl::Status FromOperations(const Run& run, Findings& findings) {
+absl::Status FromJaxExecutions(const Run& run, Findings& findings) {
   XP_TRY(const auto processes, JaxExecutionsByProcess(run));
   for (const auto& [process_id, process] : processes) {
     XP_TRY(std::optional<Finding> finding, OperationsOutsideJit(run, process));
@@ -255,7 +255,7 @@ static absl::StatusOr<Findings> FindGraphFragmentation(const Run& run) {
   const bool knows_steps = std::ranges::any_of(
       executions->rows, [](const ExecutionRow& row) { return row.step_id.has_value(); });
   XP_TRY(Findings findings, knows_steps ? FromExecutions(run) : FromMetrics(run));
-  XP_TRY(FromOperations(run, findings));
+  XP_TRY(FromJaxExecutions(run, findings));
   return findings;
 }
 

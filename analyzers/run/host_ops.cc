@@ -22,7 +22,7 @@ bool IsLaunch(std::string_view name) {
          name == "hipExtModuleLaunchKernel" || name == "hipModuleLaunchKernel";
 }
 
-enum class What : uint8_t { kOther, kOp, kLaunch };
+enum class HostEvent : uint8_t { kOther, kOp, kLaunch };
 
 // Sums the ops of one thread.
 class Thread {
@@ -62,7 +62,7 @@ absl::StatusOr<HostOps> HostOps::Of(const Run& run) {
   if (!times->devices.empty()) return most;
   XP_TRY(const std::vector<TrackRow> tracks, run.Rows<TrackRow>("WHERE kind = 'host_thread'"));
   const Store& store = run.store();
-  absl::flat_hash_map<StringId, What> what_of;
+  absl::flat_hash_map<StringId, HostEvent> what_of;
   int64_t launches = 0;
   XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName, /*arguments=*/false));
   for (const TrackRow& track : tracks) {
@@ -75,13 +75,15 @@ absl::StatusOr<HostOps> HostOps::Of(const Run& run) {
       if (!more) break;
       for (size_t i = 0; i < batch.size; ++i) {
         if (batch.dur_ns[i] < 0 || batch.name[i] == 0) continue;
-        const auto [what, is_new] = what_of.try_emplace(batch.name[i], What::kOther);
+        const auto [what, is_new] = what_of.try_emplace(batch.name[i], HostEvent::kOther);
         if (is_new) {
           const std::string_view name = store.Text(batch.name[i]);
-          what->second = IsLaunch(name) ? What::kLaunch : IsOp(name) ? What::kOp : What::kOther;
+          what->second = IsLaunch(name) ? HostEvent::kLaunch
+                         : IsOp(name)   ? HostEvent::kOp
+                                        : HostEvent::kOther;
         }
-        launches += what->second == What::kLaunch;
-        if (what->second == What::kOp)
+        launches += what->second == HostEvent::kLaunch;
+        if (what->second == HostEvent::kOp)
           thread.Take(batch.name[i], {batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]}, batch, i);
       }
     }

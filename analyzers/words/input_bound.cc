@@ -39,7 +39,7 @@ std::string Why(const Finding& finding, const InputBoundFigures& figures) {
   return "";
 }
 
-std::string SavingNote(const Finding& finding) {
+std::string WaitSavingNote(const Finding& finding) {
   if (!finding.saving_ns) return "";
   return *finding.saving_ns < *finding.cost_ns
              ? "the part of the waits in which the device was idle, too, if loading keeps up"
@@ -84,7 +84,7 @@ Words SayInputBound(const Finding& finding, Framework framework) {
   return {.title = Title(finding, figures),
           .why = Why(finding, figures),
           .cost_note = CostNote(figures),
-          .saving_note = SavingNote(finding),
+          .saving_note = WaitSavingNote(finding),
           .advice = Advice(figures, framework),
           .evidence = EvidenceLines(finding, figures),
           .tells_share = true};

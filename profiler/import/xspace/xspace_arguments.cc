@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 
 #include "profiler/import/xspace/xspace_plane.h"
 
@@ -23,14 +24,13 @@ std::string Inflate(std::string_view bytes, bool* is_cut) {
   if (inflateInit2(&stream, 15 + 32) != Z_OK) return out;
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = uInt(std::min<size_t>(bytes.size(), UINT32_MAX));
+  std::array<char, 4096> part;
   int result = Z_OK;
   while (result == Z_OK && out.size() <= kMaxInflatedBytes) {
-    size_t before = out.size();
-    out.resize(std::min(kMaxInflatedBytes + 1, before + 4096));
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
-    stream.avail_out = uInt(out.size() - before);
+    stream.next_out = reinterpret_cast<Bytef*>(part.data());
+    stream.avail_out = uInt(part.size());
     result = inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
+    out.append(part.data(), part.size() - stream.avail_out);
     if (stream.avail_in == 0 && stream.avail_out != 0) break;
   }
   inflateEnd(&stream);
