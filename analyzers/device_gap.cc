@@ -270,7 +270,11 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
   const int64_t bound_ns = idle.gaps * settings.TracingBoundNs(scope) + reads_ns;
   if (doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns)
     return reads_ns > 0 ? DeviceGapVerdict::kScopeReads : DeviceGapVerdict::kScopeTraces;
-  return of.is_slowed_by_tracer ? std::optional(DeviceGapVerdict::kPythonTracer) : std::nullopt;
+  // In a single step, nothing shows how much of the time is the tracer's.
+  const bool is_doubtful =
+      settings.python_tracer && of.steady.steps == 1 && cause.activity.doing != Doing::kUserCode;
+  return of.is_slowed_by_tracer || is_doubtful ? std::optional(DeviceGapVerdict::kPythonTracer)
+                                               : std::nullopt;
 }
 
 DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
