@@ -145,10 +145,10 @@ bool IsGap(const Finding& finding, ReasonType reason) {
   return IsOf(finding, device_gap) && HasReason(finding, reason);
 }
 
-// Returns whether the host copied while the device was idle.
-bool CopiesMeanwhile(const Finding& gap) {
-  const auto* figures = std::any_cast<DeviceGapFigures>(&gap.figures);
-  return figures != nullptr && figures->doing == Doing::kTransfer;
+// Returns whether the finding is a gap in which the host did this.
+bool IsGapWhile(const Finding& finding, Doing doing) {
+  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  return IsOf(finding, device_gap) && figures != nullptr && figures->doing == doing;
 }
 
 // Links a recompile to the fallback op whose result has another size each time, if that op ran before
@@ -205,14 +205,11 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                        cause.per_step.value_or(0) >= 1;
               });
   // The device idles because of what the host does meanwhile.
-  linker.Link(
-      [](const Finding& effect) {
-        return IsGap(effect, ReasonType::kTransfer) || IsGap(effect, ReasonType::kOnce);
-      },
-      [](const Finding& cause, const Finding& effect) {
-        return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
-               CopiesMeanwhile(effect) && cause.subject.scope == effect.subject.scope;
-      });
+  linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kTransfer); },
+              [](const Finding& cause, const Finding& effect) {
+                return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
+                       cause.subject.scope == effect.subject.scope;
+              });
   linker.Link(
       [](const Finding& effect) {
         return IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice);
@@ -221,7 +218,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
                cause.subject.scope == effect.subject.scope;
       });
-  linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kInput); },
+  linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kInput); },
               [](const Finding& cause, const Finding&) { return IsOf(cause, input_bound); });
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kTracing); },
               [](const Finding& cause, const Finding&) { return IsOf(cause, tracing_bound); });

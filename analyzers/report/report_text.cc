@@ -83,7 +83,7 @@ class TextReport {
 
   void Steps() {
     const Summary& s = report_.summary;
-    Section("Where a step goes");
+    Section(s.steps ? "Where a step goes" : "Where the time goes");
     auto time = [&](std::string_view label, const std::optional<int64_t>& ns,
                     const std::string& text) {
       if (ns)

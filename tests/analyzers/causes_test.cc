@@ -169,6 +169,14 @@ TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
+TEST(Causes, WaitingForDataExplainsTheIdleTimeMeanwhileWhateverItsReason) {
+  TimedRun run;
+  Finding gap = Gap(ReasonType::kHostWait, 70);
+  gap.figures = DeviceGapFigures{.wait = GapWait::kHostWait, .doing = Doing::kInput};
+  Findings findings{gap, {.analyzer = &input_bound, .severity = Severity::kWarning}};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+}
+
 TEST(Causes, AReadExplainsTheCopyThatKeepsTheDeviceWaiting) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kTransfer, 70);
