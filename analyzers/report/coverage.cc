@@ -77,7 +77,7 @@ absl::Status CoverageTable::AddSources() {
       }));
   for (const auto& [name, dump] : dumps) {
     if (dump.second > 1)
-      AddNote(rows_[dump.first], fmt::format("{} files, without a clock", dump.second));
+      AddNote(rows_[dump.first], fmt::format("{} files without times", dump.second));
   }
   return absl::OkStatus();
 }
@@ -167,11 +167,12 @@ absl::Status CoverageTable::AddReports() {
     XP_TRY(auto apart,
            store_.One<int64_t>("SELECT count FROM import_issue WHERE source_id = ?1 AND code = ?2",
                                source, issue_codes::kSeparateReports));
-    AddNote(*row, fmt::format("{}, {}without a clock{}", Plural(reports.count, "report"),
-                              !apart                        ? "cumulative, "
-                              : *apart + 1 >= reports.count ? "each for itself, "
-                                                            : "not all cumulative, ",
-                              reports.marks ? "; steps are its step marks" : ""));
+    const std::string_view kind = reports.count == 1              ? "report"
+                                  : !apart                        ? "cumulative report"
+                                  : *apart + 1 >= reports.count ? "independent report"
+                                                                : "partly cumulative report";
+    AddNote(*row, fmt::format("{} without times{}", Plural(reports.count, kind),
+                              reports.marks ? "; step marks are counted as steps" : ""));
   }
   return absl::OkStatus();
 }

@@ -90,7 +90,8 @@ class TextReport {
         Paragraph(26, text, Style::kDim,
                   fmt::format("  {}{}  ", PadRight(label, 12), PadLeft(DurationText(*ns), 10)));
     };
-    if (IsFromTheStart(report_))
+    const bool is_only_step = s.steps.value_or(0) == 1 && s.step_p50_ns;
+    if (IsFromTheStart(report_) && !is_only_step)
       time("first step", s.time_to_first_step_ns,
            "from the capture's start to the end of the first step");
     time("warm-up", s.warm_up_step_p50_ns,
@@ -110,8 +111,8 @@ class TextReport {
         Paragraph(4, after, Style::kPlain, "  ");
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
       Paragraph(4,
-                fmt::format("{} busy {:.2f} % of {}", device.name,
-                            100.0 * double(device.busy_ns) / double(device.span_ns),
+                fmt::format("{} was busy for {:.2f} % of the {} from its first to its last work",
+                            device.name, 100.0 * double(device.busy_ns) / double(device.span_ns),
                             DurationText(device.span_ns)),
                 Style::kPlain, "  ");
     }

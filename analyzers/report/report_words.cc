@@ -234,7 +234,7 @@ std::string SteadySharesTitle(const Report& report) {
 
 std::string TotalSharesTitle(const Summary& summary) {
   if (summary.wall_ns)
-    return fmt::format("in the window of {}, overlapping", DurationText(*summary.wall_ns));
+    return fmt::format("of the {} in the window (activities overlap)", DurationText(*summary.wall_ns));
   return summary.totals_from_logs ? "sums of the logs" : "sums of the metrics";
 }
 

@@ -227,7 +227,7 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   std::string totals_note;
   if (window) {
     XP_TRY(TotalsFromEvents(run, windows, summary));
-    if (metrics->last) totals_note = "times are from here, counts from the source that saw most";
+    if (metrics->last) totals_note = "this file gives the times; counts come from the file that saw most";
   } else if (metrics->last) {
     TotalsFromMetrics(*metrics->last, summary);
   } else {

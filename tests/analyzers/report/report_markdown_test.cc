@@ -18,7 +18,7 @@ first step 400 ms, warm-up step 200 ms, steady step 60 ms (median of 8; the long
 
 10 steps, 7 compilations, 10 executions (1 a step)
 
-in the window of 1 s, overlapping: tracing 100 ms, compile 500 ms, device busy 250 ms, device idle 750 ms
+of the 1 s in the window (activities overlap): tracing 100 ms, compile 500 ms, device busy 250 ms, device idle 750 ms
 
 | where a step goes | time | mean of 8 steady steps, 60 ms; what the device does overlaps the rest |
 | --- | ---: | ---: |

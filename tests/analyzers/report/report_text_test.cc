@@ -36,8 +36,8 @@ Where a step goes
     your code        15 ms     25 %  ██████████
     device busy      20 ms     33 %  █████████████▍
     device idle      40 ms     67 %  ██████████████████████████▋
-  in the window of 1 s, overlapping: tracing 100 ms, compile 500 ms, device
-    busy 250 ms, device idle 750 ms
+  of the 1 s in the window (activities overlap): tracing 100 ms, compile 500
+    ms, device busy 250 ms, device idle 750 ms
   10 steps, 7 compilations, 10 executions (1 a step)
 
 2 findings, most expensive first
@@ -245,9 +245,9 @@ TEST(ReportText, WithoutTimedStepsTheWindowIsShown) {
   report.steady = {};
   report.summary.devices.push_back({"CPU:1", 500'000'000, 1'000'000'000});
   std::string text = ReportText(report, {});
-  EXPECT_THAT(text, HasSubstr("in the window of 1 s, overlapping:"));
+  EXPECT_THAT(text, HasSubstr("of the 1 s in the window (activities overlap):"));
   EXPECT_THAT(text, HasSubstr("mean device idle    375 ms     38 %"));
-  EXPECT_THAT(text, HasSubstr("CPU:1 busy 50.00 % of 1 s"));
+  EXPECT_THAT(text, HasSubstr("CPU:1 was busy for 50.00 % of the 1 s from its first to its last work"));
 }
 
 // A cost outside of the profile's window may not be divided by that window.
