@@ -297,10 +297,11 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
 
 // Finds callbacks into Python inside jitted programs. The device waits until Python returns.
 absl::Status FromCallbacks(const Run& run, Findings& findings) {
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  if (times->devices.empty()) return absl::OkStatus();
   XP_TRY(const std::vector<CallbackNode> callbacks, PythonCallbacks(run));
   if (callbacks.empty()) return absl::OkStatus();
   XP_TRY(const DeviceOps* ops, run.Get<DeviceOps>());
-  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
   XP_TRY(const UserCode* code, run.Get<UserCode>());
   for (const DeviceTime& device : times->devices) {
     const auto of_device = ops->by_device.find({device.process_id, device.device});
