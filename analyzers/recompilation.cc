@@ -109,7 +109,7 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
 
 // Returns whether the compiles may be those of other programs, such as an evaluation: no source names
 // the places that compile, the graphs differ in their ops, and most of them ran more than once, or,
-// if no execution names its graph, few steps compile.
+// if most executions do not name their graph, few steps compile.
 bool MayBeOtherPrograms(const RecompileGroup& group,
                         const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
@@ -118,14 +118,16 @@ bool MayBeOtherPrograms(const RecompileGroup& group,
   if (type != ReasonType::kOpChange && type != ReasonType::kLiveTensorsChange &&
       type != ReasonType::kUnknown)
     return false;
-  int64_t known = 0, run_again = 0;
+  int64_t executed = 0, run_again = 0;
+  for (const auto& [hash, times] : executions) executed += times;
   for (const CompileFact* compile : group.compiles) {
     const auto times = executions.find(compile->hash);
-    known += times != executions.end();
     run_again += times != executions.end() && times->second > 1;
   }
   const double compiles = double(group.compiles.size());
-  if (known == 0) return compiles < policy::kCompilesPerStep * double(group.steps->count());
+  // A Chrome trace names the graph only where it was compiled.
+  if (2 * executed < group.steps->count())
+    return compiles < policy::kCompilesPerStep * double(group.steps->count());
   return 2 * double(run_again) > compiles;
 }
 

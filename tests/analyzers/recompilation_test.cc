@@ -602,6 +602,23 @@ TEST(Recompilation, ProgramsWithoutAPlaceThatRunOftenMayBeOthers) {
   EXPECT_EQ(finding.saving_ns, std::nullopt);
 }
 
+// A Chrome trace names a graph only where it was compiled.
+TEST(Recompilation, WithoutTheGraphsOfExecutionsFewCompilesMayBeOthers) {
+  RecompileRun run;
+  const auto compile = [&](const std::string& hash) {
+    run.Step(run.Graph(hash, {}, std::nullopt), {.line = 0, .dur_ns = 1'000'000'000});
+  };
+  const auto run_unnamed = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      run.Exec(fmt::format("INSERT INTO step (process_id, ordinal, name) VALUES (1, {}, 'train')",
+                           1000 + i));
+    }
+  };
+  for (const char* hash : {"a", "b", "c", "d", "e", "f"}) compile(hash);
+  run_unnamed(200);
+  EXPECT_TRUE(FiguresOfRecompiles(run.TheFinding()).may_be_other_programs);
+}
+
 TEST(Recompilation, ReadsOfOtherTypesAtOneLineAreOtherReads) {
   RecompileRun run;
   const How read{.cause = CutKind::kValueAccess, .line = 25, .dur_ns = 1'000'000};
