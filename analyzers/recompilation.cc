@@ -119,7 +119,7 @@ bool MayBeOtherPrograms(const RecompileGroup& group,
       type != ReasonType::kUnknown)
     return false;
   int64_t executed = 0, run_again = 0;
-  for (const auto& [hash, times] : executions) executed += times;
+  for (const auto& [hash, times] : executions) executed += hash.empty() ? 0 : times;
   for (const CompileFact* compile : group.compiles) {
     const auto times = executions.find(compile->hash);
     run_again += times != executions.end() && times->second > 1;
