@@ -151,8 +151,8 @@ bool IsGapWhile(const Finding& finding, Doing doing) {
   return IsOf(finding, device_gap) && figures != nullptr && figures->doing == doing;
 }
 
-// Links a recompile to the fallback op whose result has another size each time, if that op ran before
-// most of its compiles.
+// Links a recompile to the fallback op whose result has another size each time, if that op ran
+// before most of its compiles or if the input that changes fits its result.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
   XP_TRY(const MaskEvidence evidence, MaskEvidence::Of(run));
   linker.Link(
@@ -204,20 +204,17 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                 return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
                        cause.per_step.value_or(0) >= 1;
               });
-  // The device idles because of what the host does meanwhile.
-  linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kTransfer); },
-              [](const Finding& cause, const Finding& effect) {
-                return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
-                       cause.subject.scope == effect.subject.scope;
-              });
+  // A read copies from the device, which then idles.
   linker.Link(
       [](const Finding& effect) {
-        return IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice);
+        return IsGapWhile(effect, Doing::kTransfer) ||
+               (IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice));
       },
       [](const Finding& cause, const Finding& effect) {
         return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
                cause.subject.scope == effect.subject.scope;
       });
+  // The device idles because of what the host does meanwhile.
   linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kInput); },
               [](const Finding& cause, const Finding&) { return IsOf(cause, input_bound); });
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kTracing); },
@@ -231,10 +228,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
     if (!links[i] || !IsOf(findings[*links[i]], fallback)) continue;
     // The op's result enters the graph as an input at the line that called the op.
     Subject& op = findings[*links[i]].subject;
-    if (!op.file && FitsResult(op.op.value_or(""), findings[i])) {
-      op.file = findings[i].subject.file, op.line = findings[i].subject.line;
-      op.function = findings[i].subject.function;
-    }
+    if (!op.file && FitsResult(op.op.value_or(""), findings[i]))
+      op.SetPlace(findings[i].subject.place());
     if (auto* figures = std::any_cast<RecompileFigures>(&findings[i].figures))
       figures->mask = findings[*links[i]].subject;
   }

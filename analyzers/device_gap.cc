@@ -272,7 +272,7 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
     return reads_ns > 0 ? DeviceGapVerdict::kScopeReads : DeviceGapVerdict::kScopeTraces;
   // In a single step, nothing shows how much of the time is the tracer's.
   const bool is_doubtful =
-      settings.python_tracer && of.steady.steps == 1 && cause.activity.doing != Doing::kUserCode;
+      settings.python_tracer && of.steady.steps == 1 && doing != Doing::kUserCode;
   return of.is_slowed_by_tracer || is_doubtful ? std::optional(DeviceGapVerdict::kPythonTracer)
                                                : std::nullopt;
 }
@@ -365,13 +365,13 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .scope = std::string(ScopeText(of.run, activity)),
       .scopes = idle.scopes,
       .in_step = activity.in_step,
+      .main_share = double(idle.main_ns) / double(idle.ns),
       .share = of.steady.ShareOf(cause, idle) * double(part.ns) / double(idle.ns),
       .share_of = of.steady.Of(cause),
       .chances = of.device.chances,
       .chances_are_steps = of.device.by_steps,
       .is_only_step = of.device.by_steps && of.device.chances == 1,
       .settings = of.settings};
-  figures.main_share = double(idle.main_ns) / double(idle.ns);
   figures.verdict = Judge(of, cause, idle, part, figures.scope, figures.share);
   if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
       idle.scopes == 1) {

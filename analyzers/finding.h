@@ -21,6 +21,11 @@ struct Subject {
   std::optional<int64_t> line;
   std::optional<std::string> function, scope, op, graph_hash;
   SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
+  // Sets file and line, and the function if the place has one.
+  void SetPlace(const SourcePlace& place) {
+    file = place.file, line = place.line;
+    if (!place.function.empty()) function = place.function;
+  }
 };
 
 // The place at which an op was recorded.

@@ -146,8 +146,8 @@ absl::StatusOr<std::vector<SourcePlace>> LinesOf(const Run& run,
   std::map<SourcePlace, int64_t> by_line;
   for (const auto& [graph_id, count] : graphs) {
     XP_TRY(const OptText text, LocationOfResult(run, graph_id));
-    SourcePlace place = text ? code->Resolve(SourcePlace::Parse(*text)) : SourcePlace();
-    if (code->IsUser(place)) by_line[place] += count;
+    const SourcePlace place = code->Of(text.value_or(""));
+    if (!place.empty()) by_line[place] += count;
   }
   std::vector<std::pair<SourcePlace, int64_t>> lines(by_line.begin(), by_line.end());
   std::ranges::stable_sort(lines, std::greater(), [](const auto& one) { return one.second; });
@@ -197,11 +197,7 @@ absl::StatusOr<std::optional<Finding>> OperationsOutsideJit(const Run& run,
   if (figures.has_others) figures.most.resize(kNamed);
   if (device_ns > 0) finding.cost_ns = device_ns;
   XP_TRY(figures.lines, LinesOf(run, by_graph));
-  if (!figures.lines.empty()) {
-    const SourcePlace& line = figures.lines.front();
-    finding.subject = {.file = line.file, .line = line.line};
-    if (!line.function.empty()) finding.subject.function = line.function;
-  }
+  if (!figures.lines.empty()) finding.subject.SetPlace(figures.lines.front());
   finding.evidence.push_back(std::move(evidence));
   finding.figures = GraphFragmentationFigures(std::move(figures));
   return finding;

@@ -23,8 +23,8 @@ struct CountedPiecesFigures {
   int64_t step_marks = 0;
 };
 
-// Executions of single JAX operations that were called outside of jit, between executions of a jitted
-// function. Finding::count is their number.
+// Executions of single JAX operations that were called outside of jit, between executions of a
+// jitted function. Finding::count is their number.
 struct OperationsOutsideJitFigures {
   std::string function;                               // the jitted function, such as jit_step
   int64_t function_executions = 0;                    // its executions

@@ -140,12 +140,10 @@ absl::Status FindPageable(const Run& run, Findings& findings) {
   const int64_t rest_ns = uploads->blocked_ns - uploads->longest_ns;
   const double steady_ns = double(work.steady.length_ns());
   if (steady_ns <= 0 || double(rest_ns) < policy::kCopyShare * steady_ns) return absl::OkStatus();
-  int64_t idle_ns = 0;
-  for (const DeviceIdle& device : idle->devices) idle_ns = std::max(idle_ns, device.idle_ns);
   Finding finding{
       .severity = Severity::kWarning,
       .count = uploads->count,
-      .cost_ns = std::min(uploads->blocked_ns, idle_ns),
+      .cost_ns = std::min(uploads->blocked_ns, idle->most_ns().value_or(0)),
       .reason = Reason{.type = ReasonType::kToDevice},
       .evidence = {
           {.table = "event", .ts_ns = uploads->longest_ts_ns, .dur_ns = uploads->longest_ns}}};

@@ -107,9 +107,9 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
                                           .last_nodes = *unmarked.last_nodes()}});
 }
 
-// Returns whether the compiles may be those of other programs, such as an evaluation: no source names
-// the places that compile, the graphs differ in their ops, and most of them ran more than once, or,
-// if most executions do not name their graph, few steps compile.
+// Returns whether the compiles may be those of other programs, such as an evaluation: no source
+// names the places that compile, the graphs differ in their ops, and most of them ran more than
+// once, or, if most executions do not name their graph, few steps compile.
 bool MayBeOtherPrograms(const RecompileGroup& group,
                         const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
@@ -289,11 +289,7 @@ Subject SubjectOf(const RecompileGroup& group, const Places& places) {
   const SourcePlace* place = ShowsOwnPlace(group, places) ? &cause.location
                              : !places.empty()            ? &places.front().first
                                                           : nullptr;
-  if (place != nullptr) {
-    subject.file = place->file;
-    subject.line = place->line;
-    subject.function = TextOrNull(place->function);
-  }
+  if (place != nullptr) subject.SetPlace(*place);
   if (!group.site->function.empty()) subject.function = group.site->function;
   return subject;
 }

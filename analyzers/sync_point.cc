@@ -214,16 +214,6 @@ absl::Status FromCompiles(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
-// Returns the idle time of the device that idles most in the steady steps; empty if none is known.
-absl::StatusOr<OptInt> MostIdle(const Run& run) {
-  XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
-  OptInt most_ns;
-  for (const DeviceIdle& device : idle_time->devices) {
-    if (device.takes_part) most_ns = std::max(most_ns.value_or(0), device.idle_ns);
-  }
-  return most_ns;
-}
-
 // Returns the time of JAX's reads in which the device that works most has nothing to do. The rest is
 // work that the host would wait for anyway.
 int64_t LostNs(const DeviceReads& place, const DeviceTimes& devices) {
@@ -271,7 +261,8 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
   if (reads->steps > 0)
     whole_steps =
         std::max<int64_t>(1, reads->steps - std::ranges::count_if(steps->all, &StepSpan::cut));
-  XP_TRY(const OptInt idle_ns, MostIdle(run));
+  XP_TRY(const IdleTime* idle, run.Get<IdleTime>());
+  const OptInt idle_ns = idle->most_ns();
   double blocked_ns = 0;
   for (const DeviceReads& place : reads->places) blocked_ns += double(place.blocked_ns);
   // While the host waits for the device to work, only the device's idle time is lost.
@@ -323,11 +314,8 @@ absl::Status FromCallbacks(const Run& run, Findings& findings) {
                                     .ts_ns = op.ts_ns,
                                     .dur_ns = op.longest_ns}}};
       finding.subject.op = callback->framework_op.empty() ? callback->name : callback->framework_op;
-      const SourcePlace place = code->Resolve(SourcePlace::Parse(callback->location));
-      if (code->IsUser(place)) {
-        finding.subject.file = place.file, finding.subject.line = place.line;
-        if (!place.function.empty()) finding.subject.function = place.function;
-      }
+      const SourcePlace place = code->Of(callback->location);
+      if (!place.empty()) finding.subject.SetPlace(place);
       finding.figures = SyncPointFigures(CallbackFigures{.device = device.label, .share = share});
       findings.push_back(std::move(finding));
     }

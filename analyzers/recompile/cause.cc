@@ -160,8 +160,8 @@ RecompileCause OtherStaticArgument(const Form& form) {
           .note = note::OnlyStaticArgumentsAreLeft()};
 }
 
-// Returns whether what differs is the size of an op that does not select a part by itself. The number
-// that decides the size is elsewhere.
+// Returns whether what differs is the size of an op that does not select a part by itself. The
+// number that decides the size is elsewhere.
 bool IsSizeInside(const GraphDifference& d, const GraphNode& node) {
   return !d.is_input && !IsConstant(node) && !IsIndexing(d.node) && XlaShape::Parse(d.before) &&
          XlaShape::Parse(d.after);

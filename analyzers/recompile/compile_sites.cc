@@ -11,11 +11,11 @@
 #include "analyzers/policy.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/program_devices.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
-#include "core/base/xla_shape.h"
 #include "profiler/store/cut_kind.h"
 
 namespace xlaprof {
@@ -259,34 +259,18 @@ std::vector<CompileFact> OncePerDevice(std::vector<CompileFact> compiles,
   return out;
 }
 
-// Returns the element types and ranks of a graph's results, such as "f32 of rank 0", from the first
-// form that prints its nodes; "" if none does.
-absl::StatusOr<std::string> ResultKinds(const Store& store, const CompileFact& compile) {
-  std::string kinds;
-  for (const auto& [printed_as, graph_id] : compile.forms) {
-    XP_TRY(store.Each(
-        "SELECT shape FROM graph_node WHERE graph_id = ?1 AND root IS NOT NULL AND computation IS "
-        "NULL ORDER BY root",
-        [&](std::string_view text) {
-          const auto shape = XlaShape::Parse(text);
-          if (!shape) return;
-          const std::vector<XlaShape> one = {*shape};
-          for (const XlaShape& part : shape->is_tuple() ? shape->elements() : one)
-            kinds += fmt::format("{} of rank {};", part.element_type(), part.rank());
-        },
-        graph_id));
-    if (!kinds.empty()) break;
-  }
-  return kinds;
-}
-
-// Returns what distinguishes the reads at one line of the user's: the kind of value that is read,
-// and the library's line that reads it.
+// Returns what distinguishes the reads at one line of the user's: the element types and ranks of
+// what is read, and the library's line that reads it.
 absl::StatusOr<std::string> ReadKey(const Run& run, const CompileFact& compile) {
-  if (compile.cause != CutKind::kValueAccess) return std::string();
+  std::string key;
+  if (compile.cause != CutKind::kValueAccess) return key;
   XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
-  XP_TRY(const std::string kinds, ResultKinds(run.store(), compile));
-  return fmt::format("{} {}", kinds, stacks->LibraryOf(compile.stack_id).text());
+  if (compile.graph_id) {
+    XP_TRY(const std::vector<XlaShape> shapes, ResultShapes(run, *compile.graph_id, compile.hash));
+    for (const XlaShape& shape : shapes)
+      key += fmt::format("{} of rank {};", shape.element_type(), shape.rank());
+  }
+  return key + stacks->LibraryOf(compile.stack_id).text();
 }
 
 // Returns the compiles by site, in the order of each site's first compile.

@@ -117,9 +117,7 @@ class Places {
     for (const auto& [form, graph_id] : compile.forms) {
       XP_TRY(const OptText text, LocationOfResult(run_, graph_id));
       if (!text) continue;
-      SourcePlace place = code_->Resolve(SourcePlace::Parse(*text));
-      if (!code_->IsUser(place)) continue;
-      return place;
+      if (SourcePlace place = code_->Of(*text); !place.empty()) return place;
     }
     return SourcePlace();
   }

@@ -376,7 +376,7 @@ class TextReport {
     Section("Which file saw what");
     struct Column {
       const char* title;
-      std::optional<int64_t> Coverage::* count;
+      std::optional<int64_t> Coverage::*count;
     };
     std::vector<Column> columns;
     for (const Column& column :

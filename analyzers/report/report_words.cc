@@ -234,7 +234,8 @@ std::string SteadySharesTitle(const Report& report) {
 
 std::string TotalSharesTitle(const Summary& summary) {
   if (summary.wall_ns)
-    return fmt::format("of the {} in the window (activities overlap)", DurationText(*summary.wall_ns));
+    return fmt::format("of the {} in the window (activities overlap)",
+                       DurationText(*summary.wall_ns));
   return summary.totals_from_logs ? "sums of the logs" : "sums of the metrics";
 }
 
@@ -326,9 +327,8 @@ std::string PlaceText(const Finding& finding, bool full_path) {
 std::string LibraryText(const Finding& finding) {
   const CallFrame* frame = LibraryFrameOf(finding.stack.frames);
   if (frame == nullptr) return "";
-  const SourcePlace in_package = {std::string(PathInPackage(frame->place.file)), frame->place.line};
   return fmt::format("this line calls a library, where it happens{} at {}{}{}",
-                     finding.stack.is_only ? "" : ", mostly", in_package.text(),
+                     finding.stack.is_only ? "" : ", mostly", TextInPackage(frame->place),
                      frame->place.function.empty() ? "" : ", in ", frame->place.function);
 }
 

@@ -64,7 +64,7 @@ std::string TopTitle(const Report& report);
 std::string TopOpText(const TopOp& op);
 
 std::string PlaceText(const Finding& finding, bool full_path);  // file:line in function, scope, op
-// Returns "the work is in a library: flatten, at jax/tree_util.py:54", or "" if the line itself did it.
+// Returns the sentence that names the library's line that did the work, or "" if the user's line did.
 std::string LibraryText(const Finding& finding);
 // Returns the user's lines from which the finding's line was called, innermost first.
 std::vector<std::string> CallerTexts(const Finding& finding);

@@ -50,6 +50,10 @@ std::string_view PathInPackage(std::string_view file) {
   return file;
 }
 
+std::string TextInPackage(const SourcePlace& place) {
+  return SourcePlace{std::string(PathInPackage(place.file)), place.line}.text();
+}
+
 const CallFrame* LibraryFrameOf(const std::vector<CallFrame>& frames) {
   for (const CallFrame& frame : frames) {
     if (frame.is_user) return nullptr;

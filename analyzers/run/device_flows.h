@@ -4,16 +4,16 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <string_view>
 
 #include "profiler/store/store.h"
 
 namespace xlaprof {
 
-// Returns the flows that lead to device ops whose name `accepts` accepts. It is called once for each
-// name.
+// Returns the flows that lead to device ops whose name matches one of the patterns of GLOB. No event
+// is read if no name matches.
 absl::StatusOr<absl::flat_hash_set<uint64_t>> FlowsToOps(
-    const Store& store, const std::function<bool(std::string_view)>& accepts);
+    const Store& store, std::initializer_list<std::string_view> patterns);
 
 }  // namespace xlaprof

@@ -151,6 +151,14 @@ int64_t Overlap(const std::vector<Interval>& sorted, Interval with) {
   return sum;
 }
 
+OptInt IdleTime::most_ns() const {
+  OptInt most;
+  for (const DeviceIdle& device : devices) {
+    if (device.takes_part) most = std::max(most.value_or(0), device.idle_ns);
+  }
+  return most;
+}
+
 absl::StatusOr<IdleTime> IdleTime::Of(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());

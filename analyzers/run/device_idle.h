@@ -36,6 +36,9 @@ struct DeviceIdle {
 struct IdleTime {
   std::vector<DeviceIdle> devices;
 
+  // Returns the idle time of the device that idles most; nothing if no device takes part.
+  OptInt most_ns() const;
+
   static absl::StatusOr<IdleTime> Of(const Run& run);
 };
 

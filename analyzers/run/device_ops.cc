@@ -50,6 +50,16 @@ class OpenOps {
 
 }  // namespace
 
+void DeviceOp::Add(const EventBatch& batch, size_t i) {
+  ++count;
+  ns += batch.dur_ns[i];
+  self_ns += batch.dur_ns[i];
+  if (batch.dur_ns[i] <= longest_ns) return;
+  longest_ns = batch.dur_ns[i], ts_ns = batch.ts_ns[i];
+  chunk_id = batch.chunk_id, index = batch.first_index + int64_t(i);
+  event_id = batch.first_event_id + int64_t(i);
+}
+
 std::string_view OpName(std::string_view text) {
   if (text.starts_with('%')) text.remove_prefix(1);
   return text.substr(0, text.find_first_of(" =("));
@@ -117,18 +127,12 @@ absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
                                                     batch.category[i] == collective});
         }
         DeviceOp& one = at->second;
-        ++one.count;
-        one.ns += batch.dur_ns[i];
-        one.self_ns += batch.dur_ns[i];
+        one.Add(batch, i);
         const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
         if (const auto outer = open.Open(batch.track_id, batch.name[i], time)) {
           if (const auto around = of_device->find(outer->name); around != of_device->end())
             around->second.self_ns -= outer->ns;
         }
-        if (batch.dur_ns[i] <= one.longest_ns) return;
-        one.longest_ns = batch.dur_ns[i], one.ts_ns = batch.ts_ns[i];
-        one.chunk_id = batch.chunk_id, one.index = batch.first_index + int64_t(i);
-        one.event_id = batch.first_event_id + int64_t(i);
       }));
   // Leaves out what the host computed beside another device (DeviceTimes).
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());

@@ -10,6 +10,7 @@
 
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
+#include "profiler/store/events.h"
 
 namespace xlaprof {
 
@@ -19,9 +20,12 @@ using DeviceKey = std::pair<int64_t, std::string>;
 // All events of one name on one device.
 struct DeviceOp {
   int64_t ns = 0, count = 0;  // a sum, also of events at the same time
-  int64_t self_ns = 0;  // `ns` without the ops inside these events
+  int64_t self_ns = 0;        // `ns` without the ops inside these events
   // The longest event.
   int64_t longest_ns = -1, chunk_id = 0, index = 0, event_id = 0, ts_ns = 0;
+
+  // Adds event `i` of the batch, with all of its time as its own.
+  void Add(const EventBatch& batch, size_t i);
 };
 
 struct DeviceOps {

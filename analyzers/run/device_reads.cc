@@ -118,11 +118,10 @@ class Sweep {
     steps_ += event.what == What::kStep;
     in_steps_ += event.what == What::kStep;
     const bool blocks = event.what == What::kBlocks || event.what == What::kBlockingRead;
-    const bool reads =
-        event.what == What::kRead || event.what == What::kBlockingRead || event.what == What::kCopy;
-    if (reads && read_ == 0) read_ = stack_.size(), blocked_ns_ = 0, is_read_ = false;
-    is_read_ |=
-        event.what == What::kRead || event.what == What::kBlockingRead || event.copies_to_host;
+    const bool reads = event.what == What::kRead || event.what == What::kBlockingRead;
+    if ((reads || event.what == What::kCopy) && read_ == 0)
+      read_ = stack_.size(), blocked_ns_ = 0, is_read_ = false;
+    is_read_ |= reads || event.copies_to_host;
     if (blocks && read_ != 0 && blocking_ == 0) {
       blocking_ = stack_.size();
       blocked_ns_ += event.end_ns - event.begin_ns;
@@ -230,11 +229,6 @@ absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
   }
 }
 
-// Returns whether an op on a device is a copy to the host, as CUDA and ROCm print it.
-bool IsCopyToHost(std::string_view name) {
-  return name.find("DtoH") != name.npos || name.find("DeviceToHost") != name.npos;
-}
-
 // Returns the threads of the host whose calls lead to work of a device.
 absl::StatusOr<std::vector<int64_t>> LaunchingThreads(const Store& store) {
   XP_TRY(const auto with_flows, TracksWithFlows(store));
@@ -269,7 +263,7 @@ absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
   if (!has_steps) {
     XP_TRY(threads, LaunchingThreads(store));
   }
-  XP_TRY(const auto to_host, FlowsToOps(store, IsCopyToHost));
+  XP_TRY(const auto to_host, FlowsToOps(store, {"*DtoH*", "*DeviceToHost*"}));
   std::map<ReadKey, DeviceReads> places;
   StringId first_step = 0;
   XP_TRY(OrderedEvents events,

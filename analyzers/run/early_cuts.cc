@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/repeated_work.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
@@ -36,7 +37,8 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
   XP_TRY(store.Each(
       fmt::format(
           "SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), "
-          "e.site_id, e.stack_id, e.host_wait_ns, e.dur_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
+          "e.site_id, e.stack_id, e.host_wait_ns, e.dur_ns, coalesce(e.scope, ''), s.function, "
+          "s.file, s.line "
           "FROM {}execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON "
           "s.id = e.site_id WHERE e.cause = 'value_access' ORDER BY e.process_id, "
           "e.ordinal",
@@ -56,33 +58,8 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
   return rows;
 }
 
-// Returns the shapes of the results of a graph, without layouts, from the first form in which it
-// was printed. HLO gives a program's results as one tuple.
-absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Store& store, int64_t graph_id,
-                                                   const std::string& hash) {
-  std::vector<XlaShape> out;
-  int64_t form = 0;
-  XP_TRY(store.Each(
-      "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS "
-      "NOT NULL AND n.computation IS NULL AND "
-      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
-      "n.root",
-      [&](int64_t id, std::string_view text) {
-        if (form == 0) form = id;
-        const std::optional<XlaShape> shape = XlaShape::Parse(WithoutLayout(text));
-        if (id != form || !shape) return;
-        if (shape->is_tuple()) {
-          out.insert(out.end(), shape->elements().begin(), shape->elements().end());
-        } else {
-          out.push_back(*shape);
-        }
-      },
-      graph_id, hash));
-  return out;
-}
-
-absl::Status Describe(const Store& store, const RepeatedWork& repeated,
-                      const std::vector<Row>& rows, EarlyCut& cut) {
+absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::vector<Row>& rows,
+                      EarlyCut& cut) {
   std::map<std::pair<int64_t, std::string>, bool> seen;
   for (const Row& row : rows) {
     if (row.wait_ns) {
@@ -94,7 +71,7 @@ absl::Status Describe(const Store& store, const RepeatedWork& repeated,
       cut.again_ns = cut.again_ns.value_or(0) + Whole(*again * double(*row.device_ns));
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
     ++cut.graphs;
-    XP_TRY(std::vector<XlaShape> shapes, ResultShapes(store, *row.graph_id, row.hash));
+    XP_TRY(std::vector<XlaShape> shapes, ResultShapes(run, *row.graph_id, row.hash));
     for (const XlaShape& shape : shapes) {
       if (!cut.shape) cut.shape = shape;
       bool scalar = shape.is_scalar();
@@ -102,7 +79,7 @@ absl::Status Describe(const Store& store, const RepeatedWork& repeated,
       if (scalar && cut.value == EarlyCut::Value::kUnknown) cut.value = EarlyCut::Value::kScalar;
     }
     XP_TRY(auto nodes,
-           store.One<int64_t>(
+           run.store().One<int64_t>(
                "SELECT max(node_count) FROM graph WHERE (id = ?1 OR (?2 <> '' AND hash = ?2)) AND "
                "printed_as IN ('ir_text', 'ir_dot')",
                *row.graph_id, row.hash));
@@ -288,7 +265,7 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
     int64_t steps = 0;
     for (int64_t process_id : processes) steps += counts->Of(process_id);
     cut.steps = steps > 0 ? steps : counts->all;
-    XP_TRY(Describe(store, *repeated, group, cut));
+    XP_TRY(Describe(run, *repeated, group, cut));
     out.cuts.push_back(std::move(cut));
   }
   std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {

@@ -28,6 +28,29 @@ absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id) {
       graph_id);
 }
 
+absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph_id,
+                                                   const std::string& hash) {
+  std::vector<XlaShape> out;
+  int64_t form = 0;
+  XP_TRY(run.store().Each(
+      "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS "
+      "NOT NULL AND n.computation IS NULL AND "
+      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
+      "n.root",
+      [&](int64_t id, std::string_view text) {
+        if (form == 0) form = id;
+        const std::optional<XlaShape> shape = XlaShape::Parse(WithoutLayout(text));
+        if (id != form || !shape) return;
+        if (shape->is_tuple()) {
+          out.insert(out.end(), shape->elements().begin(), shape->elements().end());
+        } else {
+          out.push_back(*shape);
+        }
+      },
+      graph_id, hash));
+  return out;
+}
+
 absl::StatusOr<std::vector<CallbackNode>> PythonCallbacks(const Run& run) {
   std::vector<CallbackNode> nodes;
   XP_TRY(run.store().Each(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/run/run.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 
@@ -21,6 +22,11 @@ absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id);
 // Returns where the first result of a graph was recorded, or else its first node with a location;
 // nothing if no node has one.
 absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id);
+
+// Returns the shapes of the results of a graph, without layouts, from the first form in which it
+// was printed. HLO gives a program's results as one tuple.
+absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph_id,
+                                                   const std::string& hash);
 
 // An instruction that calls a Python function: jax.debug.callback, jax.debug.print, pure_callback,
 // io_callback.

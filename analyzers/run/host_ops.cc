@@ -27,25 +27,18 @@ enum class HostEvent : uint8_t { kOther, kOp, kLaunch };
 // Sums the ops of one thread.
 class Thread {
  public:
-  void Take(StringId name, Interval time, const EventBatch& batch, size_t i) {
+  void Take(const EventBatch& batch, size_t i) {
+    const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
     while (!open_.empty() && open_.back().second.end_ns <= time.begin_ns) open_.pop_back();
-    DeviceOp& op = ops.ops[name];
-    ++op.count;
-    op.ns += time.length_ns();
-    op.self_ns += time.length_ns();
+    ops.ops[batch.name[i]].Add(batch, i);
     if (open_.empty()) {
       ops.work_ns += time.length_ns();
     } else {
       ops.ops[open_.back().first].self_ns -= time.length_ns();
     }
-    if (time.length_ns() > op.longest_ns) {
-      op.longest_ns = time.length_ns(), op.ts_ns = time.begin_ns;
-      op.chunk_id = batch.chunk_id, op.index = batch.first_index + int64_t(i);
-      op.event_id = batch.first_event_id + int64_t(i);
-    }
     if (ops.span.end_ns == 0) ops.span = time;
     ops.span.end_ns = std::max(ops.span.end_ns, time.end_ns);
-    open_.emplace_back(name, time);
+    open_.emplace_back(batch.name[i], time);
   }
 
   HostOps ops;
@@ -83,8 +76,7 @@ absl::StatusOr<HostOps> HostOps::Of(const Run& run) {
                                         : HostEvent::kOther;
         }
         launches += what->second == HostEvent::kLaunch;
-        if (what->second == HostEvent::kOp)
-          thread.Take(batch.name[i], {batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]}, batch, i);
+        if (what->second == HostEvent::kOp) thread.Take(batch, i);
       }
     }
     thread.ops.process_id = track.process_id.value_or(0);

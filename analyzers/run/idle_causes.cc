@@ -47,29 +47,27 @@ class RunParts {
   size_t gaps_;
 };
 
-// Finds what the host did during each gap, one after the other.
-class GapShares {
+// Finds what the host did for most of each gap, one gap after the other.
+class MainShares {
  public:
-  GapShares(const HostTimeline& host, const std::vector<Interval>& compiling)
+  MainShares(const HostTimeline& host, const std::vector<Interval>& compiling)
       : walk_(host), compiling_(compiling) {}
 
-  // Returns the shares, longest first. They are valid until the next call.
-  const std::vector<Share>& Of(Interval gap) {
-    shares_.clear();
+  Share Of(Interval gap) {
     auto step = std::upper_bound(compiling_.begin(), compiling_.end(), gap.begin_ns,
                                  [](int64_t t, const Interval& i) { return t < i.end_ns; });
     if (step == compiling_.end() || step->begin_ns >= gap.end_ns) {
-      for (const ActivityShare& share : walk_.During(gap))
-        shares_.push_back({share.activity, share.ns, share.ns});
-      return shares_;
+      const ActivityShare& main = walk_.During(gap).front();
+      return {main.activity, main.ns, main.ns};
     }
     std::map<Activity, Share> sums;
     auto add = [&](Interval part, bool compiles) {
       if (part.length_ns() <= 0) return;
       for (const ActivityShare& share : walk_.During(part)) {
         const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
-        Share& sum =
-            sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
+        const Activity activity =
+            compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity;
+        Share& sum = sums.try_emplace(activity, Share{.activity = activity}).first->second;
         sum.ns += share.ns;
         if (!compiles) sum.usual_ns += share.ns;
       }
@@ -82,16 +80,13 @@ class GapShares {
       at = end_ns;
     }
     add({at, gap.end_ns}, false);
-    for (const auto& [activity, sum] : sums) shares_.push_back({activity, sum.ns, sum.usual_ns});
-    std::stable_sort(shares_.begin(), shares_.end(),
-                     [](const Share& a, const Share& b) { return a.ns > b.ns; });
-    return shares_;
+    return std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second.ns; })
+        ->second;
   }
 
  private:
   HostTimeline::Walk walk_;
   const std::vector<Interval>& compiling_;
-  std::vector<Share> shares_;
 };
 
 // Returns the copies to and from a device, disjoint and sorted.
@@ -164,8 +159,7 @@ absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
   XP_TRY(const std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
   XP_TRY(const std::vector<Interval> copies, CopiesOf(run, device.time));
   std::map<IdleCause, IdleOfCause> sums;
-  GapShares filled(*host, compiling);
-  std::vector<Share> whole(1);
+  MainShares main_shares(*host, compiling);
   IdleCause last;
   IdleOfCause* idle_of_last = nullptr;
   auto idle_of = [&](const IdleCause& cause) -> IdleOfCause& {
@@ -180,8 +174,8 @@ absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
     // The device does not wait for the host while the host launches its work, or has launched it
     // already.
     const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
-    whole[0].ns = whole[0].usual_ns = gap.length_ns();
-    const Share& main = (host_matters ? filled.Of(gap) : whole).front();
+    const Share main = host_matters ? main_shares.Of(gap)
+                                    : Share{.ns = gap.length_ns(), .usual_ns = gap.length_ns()};
     IdleOfCause& idle = idle_of({wait, main.activity});
     idle.ns += gap.length_ns();
     idle.usual_ns += main.usual_ns == main.ns ? gap.length_ns() : 0;

@@ -68,8 +68,8 @@ struct IdleCauses {
   int64_t idle_ns = 0;                                    // the sum of all gaps
   int64_t python_calls = 0;  // calls that the Python tracer recorded in the gaps
 };
-// Returns the idle time of a device by cause. A gap belongs whole to one cause. `compiling` are the CompilingSteps of
-// its process.
+// Returns the idle time of a device by cause. A gap belongs whole to one cause. `compiling` are the
+// CompilingSteps of its process.
 absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
                                        const std::vector<Interval>& compiling);
 

@@ -4,20 +4,12 @@
 #include "analyzers/run/each_batch.h"
 
 namespace xlaprof {
-namespace {
-
-// Returns whether an op on a device is a copy from pageable memory, as CUDA and ROCm print it:
-// "Memcpy HtoD (Pageable -> Device)".
-bool IsPageableUpload(std::string_view name) {
-  return name.find("HtoD") != name.npos && name.find("Pageable ->") != name.npos;
-}
-
-}  // namespace
 
 absl::StatusOr<PageableUploads> PageableUploads::Of(const Run& run) {
   const Store& store = run.store();
   PageableUploads uploads;
-  XP_TRY(const auto flows, FlowsToOps(store, IsPageableUpload));
+  // CUDA and ROCm print "Memcpy HtoD (Pageable -> Device)".
+  XP_TRY(const auto flows, FlowsToOps(store, {"*HtoD*Pageable ->*"}));
   if (flows.empty()) return uploads;
   const StringId transfer = store.Find(TextOf(Category::kTransfer));
   EventScanner::Options options{.columns = kStart | kDuration | kCategory | kFlowOut,

@@ -36,8 +36,8 @@ struct DeviceTop {
 inline constexpr size_t kTopOps = 5;
 
 // The devices that are busy for more than half of their time and whose ops have names, the busiest
-// first. If no device was recorded, this is the host with its ops. The shares of one device sum to at most 1. If ops overlap, on streams or threads, they are
-// shares of the sum of their times.
+// first. If no device was recorded, this is the host with its ops. The shares of one device sum to
+// at most 1. If ops overlap, on streams or threads, they are shares of the sum of their times.
 struct TopOps {
   std::vector<DeviceTop> devices;
 

@@ -113,8 +113,8 @@ SourcePlace UserCode::Resolve(SourcePlace place) const {
   return place;
 }
 
-SourcePlace UserCode::Of(const GraphNode& node) const {
-  SourcePlace place = SourcePlace::Parse(node.location);
+SourcePlace UserCode::Of(std::string_view location) const {
+  SourcePlace place = SourcePlace::Parse(location);
   return IsUser(place) ? Resolve(std::move(place)) : SourcePlace();
 }
 

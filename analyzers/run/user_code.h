@@ -30,8 +30,10 @@ class UserCode {
   // this path.
   SourcePlace Resolve(SourcePlace place) const;
 
+  // Returns the place, as it was printed, if it is in the user's code, or an empty place.
+  SourcePlace Of(std::string_view location) const;
   // Returns the node's own place if it is in the user's code, or an empty place.
-  SourcePlace Of(const GraphNode& node) const;
+  SourcePlace Of(const GraphNode& node) const { return Of(node.location); }
 
   // Returns the nearest place in the user's code among the node's operands and users (at most two
   // steps away) and the nodes of its scope, or an empty place.

@@ -302,7 +302,8 @@ std::string AfterFetch(const DeviceGapFigures& figures) {
       Plural(longest, "longest gap"), fetches.name.empty() ? "" : " (" + fetches.name + ")");
 }
 
-// Returns whether an event of the host copies data to a device, as PyTorch/XLA, PJRT and CUDA name it.
+// Returns whether an event of the host copies data to a device, as PyTorch/XLA, PJRT and CUDA name
+// it.
 bool IsUpload(std::string_view event) {
   static constexpr std::string_view kUploads[] = {"TransferToDevice", "TransferToServer",
                                                   "BufferFromHost", "CopyToDevice", "HtoD"};

@@ -208,9 +208,8 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
   if (cause.seen_in != SeenIn::kNothing && shown)
     sentences.push_back(Sentence(fmt::format("{} shows it", Name(cause.seen_in, framework))));
   if (!cause.library.empty())
-    sentences.push_back(fmt::format(
-        "A library recorded this op, at {}.",
-        SourcePlace{std::string(PathInPackage(cause.library.file)), cause.library.line}.text()));
+    sentences.push_back(
+        fmt::format("A library recorded this op, at {}.", TextInPackage(cause.library)));
   if (!note.empty()) sentences.push_back(Sentence(std::move(note)));
   if (figures.mask) {
     const Subject& mask = *figures.mask;

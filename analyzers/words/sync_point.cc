@@ -100,7 +100,7 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
   if (const CallFrame* library = LibraryFrameOf(finding.stack.frames))
     return fmt::format(
         "The read is in a library ({}). Look for an option or a version of it that does not read the value, or call it less often.",
-        SourcePlace{std::string(PathInPackage(library->place.file)), library->place.line}.text());
+        TextInPackage(library->place));
   std::string advice(ReadLaterAdvice(figures.value, framework));
   if (figures.may_be_fallback)
     advice +=
