@@ -33,7 +33,10 @@ RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t
     state.word = State::kSettled;
     state.step = end;
   } else {
-    state.word = n >= 2 ? State::kOngoing : State::kUnknown;
+    // A single one at the end may be another phase, such as an evaluation.
+    const auto in_last_half =
+        std::count_if(late, compiles.end(), [&](int64_t at) { return 2 * (at - first) >= seen; });
+    state.word = in_last_half >= policy::kNotOnce ? State::kOngoing : State::kUnknown;
   }
   return state;
 }

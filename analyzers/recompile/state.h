@@ -17,8 +17,8 @@ struct RecompileState {
 
 // Returns when the compiles happened. `compiles` holds the step of each compile, ascending; steps
 // count from 0 at the start of the process, and the first `warm_up` of them may compile in a clean
-// program. [first, last] are the steps that were seen. A single
-// compile in the last quarter gives kUnknown, because that is too little evidence.
+// program. [first, last] are the steps that were seen. If a compile in the last quarter is the only
+// one in the second half, the state is kUnknown, because that is too little evidence.
 RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t last,
                        int64_t warm_up);
 

@@ -23,11 +23,12 @@ TEST(RecompileState, OnlyTheFirstTwoStepsAreWarmUp) {
   EXPECT_EQ(Word({0, 1, 2}, 25), State::kSettled);
 }
 
-TEST(RecompileState, OngoingNeedsTwoAfterWarmUpAndOneInTheLastQuarter) {
+TEST(RecompileState, OngoingNeedsTwoInTheLastHalfAndOneInTheLastQuarter) {
   EXPECT_EQ(Word({3, 5, 7, 9, 11}, 14), State::kOngoing);
   EXPECT_EQ(Word({1, 30}, 40), State::kUnknown);  // a single late one is too little
-  EXPECT_EQ(Word({3, 30}, 40), State::kOngoing);
-  EXPECT_EQ(Word({3, 29}, 40), State::kSettled);
+  EXPECT_EQ(Word({3, 5, 19, 30}, 40), State::kUnknown);
+  EXPECT_EQ(Word({3, 20, 30}, 40), State::kOngoing);
+  EXPECT_EQ(Word({3, 20, 29}, 40), State::kSettled);
 }
 
 TEST(RecompileState, BurstIsThreeWithinFewStepsAndOver) {
@@ -49,7 +50,7 @@ TEST(RecompileState, SettledSaysSinceWhen) {
 }
 
 TEST(RecompileState, AWindowInTheMiddleOfARunHasNoWarmUp) {
-  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 108}, 100, 109, policy::kMinWarmUpSteps).word,
+  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 105, 108}, 100, 109, policy::kMinWarmUpSteps).word,
             State::kOngoing);
   EXPECT_EQ(StateOf(std::vector<int64_t>{100, 101}, 100, 109, policy::kMinWarmUpSteps).word,
             State::kSettled);

@@ -3,7 +3,7 @@
 --
 -- Figure under test: the last recompilation is in step 6 of 0 to 7.
 -- Threshold: recompilation goes on if the last one is in the last quarter of the run, here from
--- step 6 on. Before, it has settled.
+-- step 6 on, and another one in the second half, here in step 4. Before, it has settled.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '8 steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);
@@ -11,7 +11,7 @@ INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, '
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 -- The sequence length of each step's batch. The last step with a new one is the figure under test.
 CREATE TEMP TABLE batch AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 7)
-SELECT i AS step, CASE i WHEN 3 THEN 96 WHEN 6 THEN 64 ELSE 128 END AS length FROM n;
+SELECT i AS step, CASE i WHEN 4 THEN 96 WHEN 6 THEN 64 ELSE 128 END AS length FROM n;
 -- Each length makes a graph: an input of that length, and the embedding of its tokens.
 INSERT INTO graph (id, process_id, hash, node_count, printed_as)
 SELECT DISTINCT length, 1, printf('%x', length), 3, 'ir_text' FROM batch;
