@@ -124,7 +124,8 @@ class Training {
   std::optional<DeviceLoader::HostBatch> NextBatch() {
     if (read_ == options_.steps) return std::nullopt;
     int64_t size = options_.batch;
-    if (Is("changing_batch")) size += int64_t(random_() % uint64_t(4 * size));
+    // On average, the batches are as large as those of the clean program.
+    if (Is("changing_batch")) size = 1 + int64_t(random_() % uint64_t(2 * size - 1));
     if (Is("slow_loader")) std::this_thread::sleep_for(kLong);
     std::vector<int64_t> which(static_cast<size_t>(size));
     for (int64_t& i : which) i = int64_t(random_() % uint64_t(train_.count()));
