@@ -6,6 +6,7 @@
 #include "analyzers/causes.h"
 #include "analyzers/kinds.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/severity.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -84,8 +85,8 @@ void SetIntervals(Finding& finding) {
     finding.cost_interval_ns = Around(*finding.cost_ns, policy::kEstimateError);
   if (!finding.saving_ns) return;
   const bool is_recompile = finding.analyzer == &recompilation;
-  auto [low, high] = Around(*finding.saving_ns, is_recompile ? policy::kRecompileSavingError
-                                                             : policy::kEstimateError);
+  auto [low, high] = Around(*finding.saving_ns,
+                            is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);
   // Nothing saves more idle time than there is.
   const bool is_idle_time = finding.analyzer == &device_gap || finding.analyzer == &input_bound;
   if (is_idle_time && finding.cost_ns) high = std::min(high, *finding.cost_ns);
@@ -99,9 +100,11 @@ absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
                         fmt::format("{}: {}", analyzer.name, Message(findings.status())));
   }
   XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
+  XP_TRY(const RunLength* length, run.Get<RunLength>());
   for (Finding& finding : *findings) {
     finding.analyzer = &analyzer;
     if (finding.certainty == Certainty::kUnknown) finding.certainty = UsualCertainty(finding);
+    finding.severity = SeverityOf(finding, *length);
     SetIntervals(finding);
     finding.stack = stacks->Of(finding);
   }

@@ -9,6 +9,7 @@
 #include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
+#include "analyzers/missing_step_mark.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/run/tables.h"
 #include "core/base/xla_shape.h"
@@ -186,8 +187,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // A missing step mark also makes each read evaluate all steps before it.
   linker.Link([](const Finding& effect) { return IsOf(effect, sync_point); },
               [](const Finding& cause, const Finding& effect) {
-                return IsOf(cause, missing_step_mark) && cause.severity != Severity::kInfo &&
-                       cause.subject.file && cause.subject.place() == effect.subject.place();
+                return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
+                       cause.subject.place() == effect.subject.place();
               });
   XP_TRY(LinkMasks(run, linker));
   // An op without lowering fetches its inputs and uploads its result at its own line.
@@ -211,7 +212,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                (IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice));
       },
       [](const Finding& cause, const Finding& effect) {
-        return IsOf(cause, sync_point) && cause.severity != Severity::kInfo &&
+        return IsOf(cause, sync_point) && cause.needs_fixing &&
                cause.subject.scope == effect.subject.scope;
       });
   // The device idles because of what the host does meanwhile.
@@ -245,20 +246,55 @@ auto SubjectKey(const Finding& finding) {
                     std::string_view(finding.words.title));
 }
 
+// What the time of a cost was spent on. The host compiles and is blocked at different times, but the
+// device idles during both.
+enum class SpentOn : uint8_t { kCompiling, kBlocked, kIdle };
+
+// The costs of several findings. Findings of one kind never count the same time twice, but two kinds
+// may: a missing step mark counts the compilations that it causes.
+class Costs {
+ public:
+  void Add(const Finding& finding) {
+    if (!finding.cost_ns) return;
+    const auto* growth = std::any_cast<MissingStepMarkFigures>(&finding.figures);
+    const auto* unmarked = growth ? std::get_if<UnmarkedExecutionsFigures>(growth) : nullptr;
+    const int64_t compiling_ns = unmarked ? unmarked->compile_ns.value_or(0) : 0;
+    if (compiling_ns > 0) ns_[SpentOn::kCompiling][finding.analyzer] += compiling_ns;
+    ns_[SpentOnOf(finding)][finding.analyzer] += *finding.cost_ns - compiling_ns;
+  }
+  void Add(const Costs& other) {
+    for (const auto& [spent_on, by_kind] : other.ns_) {
+      for (const auto& [kind, ns] : by_kind) ns_[spent_on][kind] += ns;
+    }
+  }
+  // Returns the time that all of them take, each part of it counted once.
+  OptInt total_ns() const {
+    if (ns_.empty()) return {};
+    return std::max(Most(SpentOn::kCompiling) + Most(SpentOn::kBlocked), Most(SpentOn::kIdle));
+  }
+
+ private:
+  static SpentOn SpentOnOf(const Finding& finding) {
+    if (IsOf(finding, recompilation) || IsOf(finding, slow_compile)) return SpentOn::kCompiling;
+    return IsOf(finding, device_gap) ? SpentOn::kIdle : SpentOn::kBlocked;
+  }
+  // Returns the time of the kind that has most.
+  int64_t Most(SpentOn spent_on) const {
+    int64_t most_ns = 0;
+    if (const auto at = ns_.find(spent_on); at != ns_.end()) {
+      for (const auto& [kind, ns] : at->second) most_ns = std::max(most_ns, ns);
+    }
+    return most_ns;
+  }
+
+  std::map<SpentOn, std::map<const Analyzer*, int64_t>> ns_;
+};
+
 // A finding with everything that follows from it.
 struct Tree {
   std::vector<size_t> children;
-  Severity severity = Severity::kInfo;         // the most severe
-  std::map<const Analyzer*, int64_t> cost_ns;  // by kind
-  bool has_cost = false;
-
-  // Returns the time that the finding and its consequences cost. Findings of one kind never count
-  // the same time twice, but two kinds may, so the kind with most time counts.
-  OptInt total_ns() const {
-    OptInt most;
-    for (const auto& [kind, ns] : cost_ns) most = std::max(most.value_or(0), ns);
-    return most;
-  }
+  Severity severity = Severity::kInfo;  // the most severe
+  Costs costs;
 };
 
 class Forest {
@@ -282,24 +318,22 @@ class Forest {
   void Sum(size_t at, bool is_consequence) {
     Tree& tree = trees_[at];
     tree.severity = findings_[at].severity;
-    // Idle time that follows from something is the same time, seen from the device, and so are the
-    // copies of an op without lowering.
-    const bool is_same_time =
-        is_consequence && (IsOf(findings_[at], device_gap) || IsOf(findings_[at], large_transfer));
-    if (findings_[at].cost_ns && !is_same_time)
-      tree.cost_ns[findings_[at].analyzer] += *findings_[at].cost_ns;
+    // The copies of an op without lowering, or of a read, are part of its time.
+    const bool is_part_of_cause = is_consequence && IsOf(findings_[at], large_transfer);
+    if (!is_part_of_cause) tree.costs.Add(findings_[at]);
     for (const size_t child : tree.children) {
       Sum(child, true);
       tree.severity = std::max(tree.severity, trees_[child].severity);
-      for (const auto& [kind, ns] : trees_[child].cost_ns) tree.cost_ns[kind] += ns;
+      tree.costs.Add(trees_[child].costs);
     }
   }
   void Sort(std::vector<size_t>& indices) const {
     std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
       const auto figures = [&](size_t i) {
-        return std::tuple(trees_[i].severity == Severity::kInfo, -trees_[i].total_ns().value_or(-1),
-                          -int(trees_[i].severity), -findings_[i].per_step.value_or(-1),
-                          trees_[i].total_ns() ? 0 : -findings_[i].count.value_or(-1));
+        return std::tuple(trees_[i].severity == Severity::kInfo,
+                          -trees_[i].costs.total_ns().value_or(-1), -int(trees_[i].severity),
+                          -findings_[i].per_step.value_or(-1),
+                          trees_[i].costs.total_ns() ? 0 : -findings_[i].count.value_or(-1));
       };
       if (figures(a) != figures(b)) return figures(a) < figures(b);
       return SubjectKey(findings_[a]) < SubjectKey(findings_[b]);
@@ -319,7 +353,7 @@ void Append(Findings& findings, const Forest& forest, size_t at, int depth,
   finding.because_of = because_of;
   finding.depth = depth;
   finding.severity = tree.severity;
-  if (!tree.children.empty()) finding.total_cost_ns = tree.total_ns();
+  if (!tree.children.empty()) finding.total_cost_ns = tree.costs.total_ns();
   for (const size_t child : tree.children)
     finding.consequences.push_back(findings[child].fingerprint);
   const std::string fingerprint = finding.fingerprint;

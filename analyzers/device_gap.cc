@@ -407,7 +407,7 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle, part));
   Finding finding{.count = part.gaps, .cost_ns = part.ns};
   if (figures.recurs()) {
-    finding.severity = Severity::kWarning;
+    finding.needs_fixing = true;
     finding.saving_ns = Whole(figures.main_share * double(part.ns));
   }
   XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));

@@ -214,7 +214,7 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   // Devices of one CPU wait for each other because they share its cores.
   const bool is_artefact = figures.shares_cores && figures.waited_for == WaitedFor::kCollective;
   if (worst.share >= policy::kDeviceWaitShare && group.count >= policy::kNotOnce && !is_artefact)
-    finding.severity = Severity::kWarning;
+    finding.needs_fixing = true;
   finding.figures = std::move(figures);
   return finding;
 }

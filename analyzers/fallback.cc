@@ -100,7 +100,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
   if (finding.count)
     finding.per_step = PerStep(*finding.count, cut != nullptr ? cut->steps : steps);
-  finding.severity = IsPattern(finding) ? Severity::kWarning : Severity::kInfo;
+  finding.needs_fixing = IsPattern(finding);
   finding.reason = Reason{.type = ReasonType::kNoLowering, .node = op.op};
   if (cut != nullptr) {
     std::vector<int64_t> rows(
@@ -111,7 +111,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   finding.evidence.push_back({.table = "fallback"});
   FallbackOpFigures figures = FiguresOf(op, cuts, cut);
   SetCost(cut, transfers, copies, figures, finding);
-  if (finding.severity != Severity::kInfo) finding.saving_ns = finding.cost_ns;
+  if (finding.needs_fixing) finding.saving_ns = finding.cost_ns;
   finding.figures = FallbackFigures(std::move(figures));
   return finding;
 }
@@ -120,7 +120,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
 Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts, OptInt steps) {
   Finding finding{.subject = calls.subject, .count = calls.count};
   finding.per_step = PerStep(calls.count, steps);
-  finding.severity = IsPattern(finding) ? Severity::kWarning : Severity::kInfo;
+  finding.needs_fixing = IsPattern(finding);
   finding.reason = Reason{.type = ReasonType::kNoLowering};
   finding.evidence.push_back({.table = "fallback"});
   UnnamedCallsFigures figures{.may_be_read = cuts.scalar_reads && cuts.scalar_read_sites.empty(),
@@ -137,7 +137,7 @@ absl::Status FindProgramOnCpu(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   if (!contents->runs_on_cpu) return absl::OkStatus();
   const Contents::Notice& notice = *contents->runs_on_cpu;
-  Finding finding{.severity = Severity::kWarning,
+  Finding finding{.needs_fixing = true,
                   .count = notice.count,
                   .reason = Reason{.type = ReasonType::kNoDevice},
                   .evidence = {{.table = "import_issue"}}};

@@ -85,7 +85,10 @@ struct Analyzer;
 
 struct Finding {
   const Analyzer* analyzer = nullptr;  // the analyzer that found it; its caller sets this
-  Severity severity = Severity::kInfo;
+  // Whether the rule asks for a change: no clean program of this framework has this, it is not the
+  // capture's own doing, and it is a pattern or expensive. Analyze derives the severity from it.
+  bool needs_fixing = false;
+  Severity severity = Severity::kInfo;  // Analyze sets it
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;

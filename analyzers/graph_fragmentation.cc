@@ -71,9 +71,7 @@ absl::StatusOr<Subject> WhereValuesAreRead(const Run& run, int64_t process_id) {
 }
 
 Finding FindingOf(const StepsOfProcess& steps, int64_t median_pieces) {
-  Finding finding{.severity = double(median_pieces) >= policy::kManyPiecesPerStep
-                                  ? Severity::kWarning
-                                  : Severity::kInfo,
+  Finding finding{.needs_fixing = double(median_pieces) >= policy::kManyPiecesPerStep,
                   .count = 0,
                   .per_step = double(median_pieces),
                   .reason = Reason{.type = ReasonType::kEarlyCuts}};
@@ -168,9 +166,8 @@ absl::StatusOr<std::optional<Finding>> OperationsOutsideJit(const Run& run,
   if (main == process.functions.end()) return std::nullopt;
   const auto [first, last] =
       std::ranges::minmax(main->second, {}, [](const ExecutionRow* row) { return row->ordinal; });
-  Finding finding{.severity = Severity::kWarning,
-                  .count = 0,
-                  .reason = Reason{.type = ReasonType::kOutsideJit}};
+  Finding finding{
+      .needs_fixing = true, .count = 0, .reason = Reason{.type = ReasonType::kOutsideJit}};
   OperationsOutsideJitFigures figures{.function = main->first,
                                       .function_executions = int64_t(main->second.size())};
   Evidence evidence{.table = "execution"};
@@ -233,12 +230,11 @@ absl::StatusOr<Findings> FromMetrics(const Run& run) {
     return Findings();
   const double pieces = double(*executed->samples) / double(*last->mark_step);
   if (pieces < policy::kPiecesPerStep) return Findings();
-  Finding finding{
-      .severity = pieces >= policy::kManyPiecesPerStep ? Severity::kWarning : Severity::kInfo,
-      .count = executed->samples,
-      .per_step = pieces,
-      .reason = Reason{.type = ReasonType::kEarlyCuts},
-      .evidence = {{.table = "metric"}}};
+  Finding finding{.needs_fixing = pieces >= policy::kManyPiecesPerStep,
+                  .count = executed->samples,
+                  .per_step = pieces,
+                  .reason = Reason{.type = ReasonType::kEarlyCuts},
+                  .evidence = {{.table = "metric"}}};
   finding.figures = GraphFragmentationFigures(
       CountedPiecesFigures{.metric = executed->name, .step_marks = *last->mark_step});
   return Findings{std::move(finding)};

@@ -17,9 +17,9 @@
 namespace xlaprof {
 namespace {
 
-Finding Missing(ReasonType type, Severity severity = Severity::kInfo,
-                IncompleteCaptureFigures figures = {}) {
-  return {.severity = severity, .reason = Reason{.type = type}, .figures = std::move(figures)};
+Finding Missing(ReasonType type, bool needs_fixing = false, IncompleteCaptureFigures figures = {}) {
+  return {
+      .needs_fixing = needs_fixing, .reason = Reason{.type = type}, .figures = std::move(figures)};
 }
 
 // Finds profiles that are empty, cut, full, or without enough steps.
@@ -29,22 +29,20 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
     if (!contents->formats.contains("xspace")) return absl::OkStatus();
     const bool is_cut = contents->issue_codes.contains(issue_codes::kCutFile) ||
                         contents->issue_codes.contains(issue_codes::kDamagedCoding);
-    findings.push_back(
-        Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile, Severity::kWarning));
+    findings.push_back(Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile, true));
     return absl::OkStatus();
   }
   const bool is_full = contents->events == policy::kEventsOfOldProfilers ||
                        contents->events == policy::kEventsOfNewProfilers;
   if (is_full)
-    findings.push_back(
-        Missing(ReasonType::kCapped, Severity::kWarning, {.event_limit = contents->events}));
+    findings.push_back(Missing(ReasonType::kCapped, true, {.event_limit = contents->events}));
   if (run.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, were asked for
   XP_TRY(const Steps* steps, run.Get<Steps>());
   const int64_t steps_with_start = std::ranges::count_if(
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
   if (steps_with_start == 0) {
     findings.push_back(Missing(
-        ReasonType::kNoStepMarkers, Severity::kInfo,
+        ReasonType::kNoStepMarkers, false,
         {.steps_are_known = !steps->all.empty(), .is_torch_profile = contents->has_torch_ops}));
   } else if (steps_with_start == 1) {
     findings.push_back(Missing(ReasonType::kOneStep));
@@ -56,8 +54,7 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
 absl::Status JudgeKernels(const Run& run, Findings& findings) {
   XP_TRY(const HostOps* ops, run.Get<HostOps>());
   if (ops->launches == 0) return absl::OkStatus();
-  findings.push_back(
-      Missing(ReasonType::kNoKernels, Severity::kWarning, {.launches = ops->launches}));
+  findings.push_back(Missing(ReasonType::kNoKernels, true, {.launches = ops->launches}));
   return absl::OkStatus();
 }
 
@@ -68,8 +65,8 @@ absl::Status JudgeWindow(const Run& run, Findings& findings) {
   const int64_t timed = std::ranges::count_if(
       executions->rows, [](const ExecutionRow& row) { return row.ts_ns || row.enqueue_ts_ns; });
   if (timed > 0 && timed < all) {
-    findings.push_back(Missing(ReasonType::kWindow, Severity::kInfo,
-                               {.executions = all, .timed_executions = timed}));
+    findings.push_back(
+        Missing(ReasonType::kWindow, false, {.executions = all, .timed_executions = timed}));
     findings.back().count = timed;
   }
   return absl::OkStatus();
@@ -84,7 +81,7 @@ absl::Status JudgeOpenCompiles(const Run& run, Findings& findings) {
     const bool is_most =
         double(compile.dur_ns) >= policy::kOpenCompileShare * double(compile.window_ns);
     findings.push_back(Missing(
-        ReasonType::kInsideCompile, is_most ? Severity::kWarning : Severity::kInfo,
+        ReasonType::kInsideCompile, is_most,
         {.module = compile.module, .passes_ns = compile.dur_ns, .window_ns = compile.window_ns}));
     findings.back().subject.function = compile.module;
     findings.back().evidence.push_back(
@@ -167,7 +164,7 @@ absl::Status FindUnanswered(const Run& run, Findings& findings) {
 absl::Status FindSlowSettings(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   for (const SettingRow& setting : contents->settings) {
-    Finding finding = Missing(ReasonType::kRecordingOverhead, Severity::kInfo,
+    Finding finding = Missing(ReasonType::kRecordingOverhead, false,
                               {.is_torch_profile = contents->has_torch_ops,
                                .setting = setting.name,
                                .setting_value = setting.value,

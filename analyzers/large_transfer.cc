@@ -100,7 +100,7 @@ Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
   Finding finding{.subject = group.place, .count = group.count, .cost_ns = group.exposed_ns};
   if (work.steady_steps > 0) finding.per_step = double(group.count) / double(work.steady_steps);
   if (group.count >= policy::kNotOnce && finding.per_step.value_or(1) >= policy::kCopiesPerStep)
-    finding.severity = Severity::kWarning;
+    finding.needs_fixing = true;
   if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
   finding.reason = Reason{.type = ReasonOf(direction)};
   ExposedCopies figures{.direction = direction,
@@ -141,13 +141,13 @@ absl::Status FindPageable(const Run& run, Findings& findings) {
   const double steady_ns = double(work.steady.length_ns());
   if (steady_ns <= 0 || double(rest_ns) < policy::kCopyShare * steady_ns) return absl::OkStatus();
   Finding finding{
-      .severity = Severity::kWarning,
+      .needs_fixing = true,
       .count = uploads->count,
       .cost_ns = std::min(uploads->blocked_ns, idle->most_ns().value_or(0)),
       .reason = Reason{.type = ReasonType::kToDevice},
       .evidence = {
           {.table = "event", .ts_ns = uploads->longest_ts_ns, .dur_ns = uploads->longest_ns}}};
-  if (double(*finding.cost_ns) < policy::kCopyShare * steady_ns) finding.severity = Severity::kInfo;
+  if (double(*finding.cost_ns) < policy::kCopyShare * steady_ns) finding.needs_fixing = false;
   if (work.steady_steps > 0) finding.per_step = double(uploads->count) / double(work.steady_steps);
   finding.figures =
       LargeTransferFigures(BlockingUploads{.share = double(uploads->blocked_ns) / steady_ns});
@@ -193,8 +193,7 @@ Findings TransfersFromMetrics(const Metrics& metrics, const FallbackCopies& copi
     const int64_t least_ns = Whole(bytes / policy::kLinkBytesPerSecond * 1e9);
     if (double(least_ns) < policy::kCopyShare * execute->sum || copies < policy::kCopiesPerStep)
       continue;
-    Finding finding{.severity = usual ? Severity::kWarning : Severity::kInfo,
-                    .count = data->samples};
+    Finding finding{.needs_fixing = usual.has_value(), .count = data->samples};
     if (has_steps) finding.per_step = copies;
     finding.reason = Reason{.type = ReasonOf(direction)};
     CopiedBytes figures{.direction = direction,
@@ -238,12 +237,12 @@ Findings FromValues(const Metrics& metrics) {
                        .execute_ns = Whole(execute->sum),
                        .has_first_upload = !metrics.recent.has_value(),
                        .may_be_weights = turns < policy::kYoungRunSteps && !metrics.recent};
-  Finding finding{.severity = values->sum > execute->sum ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.needs_fixing = values->sum > execute->sum,
                   .count = values->samples,
                   .cost_ns = Whole(values->sum),
                   .reason = Reason{.type = ReasonType::kToDevice}};
   if (has_steps) finding.per_step = figures.uploads_per_turn;
-  if (figures.may_be_weights) finding.severity = Severity::kInfo;
+  if (figures.may_be_weights) finding.needs_fixing = false;
   finding.evidence = {{.table = "metric",
                        .rows = {metrics.last->Find(metric_names::kIrValueTensorToXlaData)->id},
                        .text = metric_names::kIrValueTensorToXlaData}};
@@ -272,15 +271,14 @@ Findings FromTimes(const Metrics& metrics, const FallbackCopies& copies) {
   if (share < policy::kTimedUploadShare) return {};
   const bool young =
       !metrics.recent && state->mark_step && *state->mark_step < policy::kYoungRunSteps;
-  Finding finding{.severity = share >= policy::kMostlyUploadsShare && !young ? Severity::kWarning
-                                                                             : Severity::kInfo,
+  Finding finding{.needs_fixing = share >= policy::kMostlyUploadsShare && !young,
                   .count = uploads->samples,
                   .cost_ns = Whole(uploads->sum),
                   .reason = Reason{.type = ReasonType::kToDevice}};
   finding.evidence = {{.table = "metric", .rows = {metrics.last->Find(kTimedUploads)->id}}};
   TimedUploads figures{.share = share, .mean_ns = Whole(uploads->mean())};
   if (copies.uploads > 0) {
-    finding.severity = Severity::kInfo;
+    finding.needs_fixing = false;
     figures.fallback_calls = copies.calls;
   }
   finding.figures = LargeTransferFigures(figures);

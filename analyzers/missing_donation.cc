@@ -44,14 +44,13 @@ std::optional<Finding> Measured(const DonatableProgram& program, int64_t timed_s
   if (measured.executions < policy::kRepeatedExecutions || measured.span_ns <= 0) return {};
   const double share = double(measured.copy_ns) / double(measured.span_ns);
   if (share < policy::kDonationShare) return {};
-  Finding finding{
-      .severity = share >= policy::kMostlyCopyingShare ? Severity::kError : Severity::kWarning,
-      .subject = program.subject,
-      .count = measured.copies,
-      .cost_ns = measured.copy_ns,
-      .saving_ns = measured.copy_ns,
-      .reason = Reason{.type = ReasonType::kNotDonated},
-      .evidence = measured.longest};
+  Finding finding{.needs_fixing = true,
+                  .subject = program.subject,
+                  .count = measured.copies,
+                  .cost_ns = measured.copy_ns,
+                  .saving_ns = measured.copy_ns,
+                  .reason = Reason{.type = ReasonType::kNotDonated},
+                  .evidence = measured.longest};
   if (timed_steps > 0) finding.per_step = double(measured.copies) / double(timed_steps);
   MissingDonationFigures figures = FiguresOf(program);
   figures.executions = measured.executions;
@@ -97,8 +96,7 @@ extern const Analyzer missing_donation{
     .find = FindMissingDonations,
     .say = SayMissingDonation,
     .needs = Needs::kOptimizedPrograms,
-    .thresholds = {policy::kDonationShare, policy::kMostlyCopyingShare, policy::kRepeatedExecutions,
-                   policy::kCountedCopyBytes},
+    .thresholds = {policy::kDonationShare, policy::kRepeatedExecutions, policy::kCountedCopyBytes},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

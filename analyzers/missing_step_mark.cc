@@ -87,7 +87,7 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
   XP_TRY(const bool repeats, Repeats(run, process, usual, reads.size()));
   const bool recurs = unmarked->grow() && repeats;
   Finding finding;
-  finding.severity = recurs ? Severity::kWarning : Severity::kInfo;
+  finding.needs_fixing = recurs;
   finding.count = int64_t(reads.size());
   UnmarkedExecutionsFigures figures{.growth = GrowthOf(*unmarked),
                                     .first_nodes = unmarked->first_nodes(),
@@ -115,7 +115,7 @@ std::optional<Finding> FromMetrics(const LastTracing& last) {
   if (!last.shows_counters || last.step_marks.value_or(0) > 0 ||
       last.traced_operations.value_or(0) < policy::kTracedOperationsOfLoop)
     return {};
-  Finding finding{.severity = Severity::kWarning,
+  Finding finding{.needs_fixing = true,
                   .count = last.executions,
                   .reason = Reason{.type = ReasonType::kNoStepMark},
                   .evidence = {{.table = "metric"}}};

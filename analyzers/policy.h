@@ -49,6 +49,15 @@ inline constexpr Threshold kNotOnce{
     int64_t{2}, Unit::kCount, "Something that happened less often is not a pattern.",
     "Anything may happen once: a checkpoint, a cold cache, an unusual step."};
 
+// --- severity ---
+inline constexpr Threshold kMostOfRunShare{
+    0.5, Unit::kShare, "What goes on and can be avoided is an error from this share of the run on.",
+    "More than half of the run could be avoided."};
+inline constexpr Threshold kNoticeableShare{
+    0.005, Unit::kShare,
+    "What does not occur in every step is not a warning below this share of the run.",
+    "A change of the program would not be worth the effort."};
+
 // --- intervals of costs and savings ---
 inline constexpr Threshold kRecompileSavingError{
     0.3, Unit::kShare, "A saving of recompiles is given with an interval of this share around it.",
@@ -138,9 +147,6 @@ inline constexpr Threshold kTracedOperationsOfLoop{
 inline constexpr Threshold kFewRecompiles{
     int64_t{2}, Unit::kCount, "At most this many recompiles that have stopped are not a warning.",
     "Any run may have two changes, such as a last batch and an evaluation."};
-inline constexpr Threshold kMostlyCompilingShare{
-    0.5, Unit::kShare, "Recompiling is an error from this share of the time on.",
-    "Such a run does little else."};
 inline constexpr Threshold kDearCompilingShare{
     0.1, Unit::kShare,
     "Compiling that has stopped, or whose steps are not known, is a warning from this share of the time (or of all compiling) on.",
@@ -365,9 +371,6 @@ inline constexpr Threshold kDonationShare{
     0.05, Unit::kShare,
     "Copies of inputs that are not donated are a finding from this share of the device's time on, from its first to its last work.",
     "Less cannot be distinguished from the variation of step times."};
-inline constexpr Threshold kMostlyCopyingShare{
-    0.5, Unit::kShare, "Such copies are an error from this share of the device's time on.",
-    "More than half of the run could be avoided."};
 inline constexpr Threshold kRepeatedExecutions{
     int64_t{3}, Unit::kCount, "A program with fewer executions is not judged.",
     "Setting up a program also copies its inputs once or twice."};

@@ -131,42 +131,34 @@ bool MayBeOtherPrograms(const RecompileGroup& group,
   return 2 * double(run_again) > compiles;
 }
 
-// Returns the severity of a group. `compiling_ns` is the compile time of the whole process, with
-// which the cost is compared if no step is known.
-Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
-                    OptInt cost_ns, int64_t compiling_ns, bool is_rare_smaller_size) {
-  if (group.cause().type == ReasonType::kNoStepMark || IsNewState(group)) return Severity::kInfo;
+// Returns whether a group is more than a clean program has. `compiling_ns` is the compile time of
+// the whole process, with which the cost is compared if no step is known.
+bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_time, OptInt cost_ns,
+                 int64_t compiling_ns, bool is_rare_smaller_size) {
+  if (group.cause().type == ReasonType::kNoStepMark || IsNewState(group)) return false;
   const RecompileState& state = group.state;
-  if (state.word == State::kWarmUp) return Severity::kInfo;
+  if (state.word == State::kWarmUp) return false;
   // A part of the run may contain only one of the recompiles.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
-  if (is_part && share_of_time.value_or(0) > policy::kMostlyCompilingShare)
-    return Severity::kWarning;
-  if (state.word == State::kOngoing)
-    return share_of_time.value_or(0) > policy::kMostlyCompilingShare ? Severity::kError
-                                                                     : Severity::kWarning;
-  if (state.word == State::kBurst) return Severity::kWarning;
+  if (is_part && share_of_time.value_or(0) > policy::kMostOfRunShare) return true;
+  if (state.word == State::kOngoing || state.word == State::kBurst) return true;
   if (state.word == State::kSettled) {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
     // A program's last, smaller batch compiles once, whatever that costs.
-    if (group.compiles.size() < 2 && is_rare_smaller_size) return Severity::kInfo;
-    return dear || (state.after_warm_up > policy::kFewRecompiles && !early) ? Severity::kWarning
-                                                                            : Severity::kInfo;
+    if (group.compiles.size() < 2 && is_rare_smaller_size) return false;
+    return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
   if (state.word == State::kUnknown) {
     const auto count = static_cast<int64_t>(group.compiles.size());
-    if (!cost_ns || compiling_ns <= 0)
-      return count > policy::kFewRecompiles ? Severity::kWarning : Severity::kInfo;
+    if (!cost_ns || compiling_ns <= 0) return count > policy::kFewRecompiles;
     const double part = double(*cost_ns) / double(compiling_ns);
     const bool dear = *cost_ns >= policy::kDearCompilingNs && part >= policy::kDearCompilingShare;
-    return count >= policy::kFewRecompiles && (dear || (count > policy::kFewRecompiles &&
-                                                        part >= policy::kCheapCompilingShare))
-               ? Severity::kWarning
-               : Severity::kInfo;
+    return count >= policy::kFewRecompiles &&
+           (dear || (count > policy::kFewRecompiles && part >= policy::kCheapCompilingShare));
   }
-  return Severity::kInfo;
+  return false;
 }
 
 using Places = std::vector<std::pair<SourcePlace, int64_t>>;  // each with its number of compiles
@@ -350,8 +342,9 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
   if (!figures.may_be_other_programs) {
     SetSaving(group, &finding, &figures);
-    finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns,
-                                  facts.compiling_ns.at(process_id), figures.is_rare_smaller_size);
+    finding.needs_fixing =
+        NeedsFixing(group, figures.cost.profile_share, finding.cost_ns,
+                    facts.compiling_ns.at(process_id), figures.is_rare_smaller_size);
   }
   if (group.steps->count() > 0) {
     finding.per_step =
@@ -461,8 +454,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   Findings findings;
   std::set<int64_t> told;
   for (auto& [process_id, finding] : found) {
-    if (finding.severity != Severity::kInfo || growing.contains(process_id))
-      told.insert(process_id);
+    if (finding.needs_fixing || growing.contains(process_id)) told.insert(process_id);
     findings.push_back(std::move(finding));
   }
   XP_TRY(auto outside, OutsideJit(run, facts));
@@ -485,32 +477,18 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,
-                   policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,
-                   policy::kMostlyCompilingShare,
-                   policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,
-                   policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,
-                   policy::kGrowingSizes,
-                   policy::kBurstCompiles,
-                   policy::kBurstSteps,
-                   policy::kBurstPartOfRun,
-                   policy::kCleanStepsAfterBurst,
-                   policy::kRoundsOfPieces,
-                   policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean,
-                   policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,
-                   policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,
-                   policy::kManyCompiles,
-                   policy::kManyGraphs,
-                   policy::kManyOperations,
-                   policy::kSureOperationNames,
-                   policy::kRepeatedLoop,
-                   policy::kOperationInputs,
-                   policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,      policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,       policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,     policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,       policy::kGrowingSizes,
+                   policy::kBurstCompiles,       policy::kBurstSteps,
+                   policy::kBurstPartOfRun,      policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,      policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean, policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,       policy::kManyCompiles,
+                   policy::kManyGraphs,          policy::kManyOperations,
+                   policy::kSureOperationNames,  policy::kRepeatedLoop,
+                   policy::kOperationInputs,     policy::kManyUnpricedOperations,
                    policy::kMostPrograms}};
 }  // namespace xlaprof

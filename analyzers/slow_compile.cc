@@ -69,7 +69,7 @@ Subject About(const Compiled& c) {
 
 Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   const bool over_limit = c.ns > policy::kSlowCompileNs;
-  Finding finding{.severity = Severity::kWarning, .subject = About(c), .count = 1, .cost_ns = c.ns};
+  Finding finding{.needs_fixing = true, .subject = About(c), .count = 1, .cost_ns = c.ns};
   SlowCompilation figures{.compilation = Timed(c), .steps = StepsOf(c.ns, step_ns)};
   finding.reason = Reason{.type = over_limit ? ReasonType::kTooSlow : ReasonType::kManySteps};
   AddTracing(c.trace_ns.value_or(0), c.ns, finding, figures);
@@ -122,9 +122,8 @@ Findings CompilesFromMetrics(const Metrics& metrics) {
                              compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
   const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
   const bool too_slow = longest > double(policy::kSlowCompileNs);
-  Finding finding{.severity = too_slow ? Severity::kWarning : Severity::kInfo,
-                  .count = compile->samples,
-                  .cost_ns = Whole(compile->sum)};
+  Finding finding{
+      .needs_fixing = too_slow, .count = compile->samples, .cost_ns = Whole(compile->sum)};
   finding.reason = Reason{.type = too_slow ? ReasonType::kTooSlow : ReasonType::kFirstCompilations};
   finding.evidence = {
       {.table = "metric", .rows = {compile->id}, .text = metric_names::kCompileTime}};
@@ -165,7 +164,7 @@ absl::StatusOr<Findings> FromLine(const Run& run) {
     figures.longest_ns = by_length.begin()->first;
     figures.shortest_ns = std::prev(by_length.end(), has_unread ? 2 : 1)->first;
   }
-  Finding finding{.severity = Severity::kWarning,
+  Finding finding{.needs_fixing = true,
                   .cost_ns = figures.longest_ns,
                   .reason = Reason{.type = ReasonType::kTooSlow}};
   for (auto& [ns, line] : by_length) {
@@ -210,13 +209,13 @@ Finding OfAlarms(CompileAlarms alarms, bool alone) {
       alarms.kind == AlarmKind::kConstantFolding || alarms.kind == AlarmKind::kAutotuning;
   if (is_instruction) finding.reason->node = longest.name;
   if (is_compile || alarms.kind == AlarmKind::kUnoptimizedCompile) {
-    finding.severity = Severity::kWarning;
+    finding.needs_fixing = true;
     finding.subject.function = longest.name;
   }
   if (is_compile) figures.jax_operation = JaxOperationOf(longest.name.value_or(""));
   // If nothing else is known of the run, XLA's own complaint about avoidable work counts.
   const bool avoidable = alone && alarms.kind == AlarmKind::kConstantFolding;
-  if (alarms.ns >= policy::kLongAlarmNs || avoidable) finding.severity = Severity::kWarning;
+  if (alarms.ns >= policy::kLongAlarmNs || avoidable) finding.needs_fixing = true;
   for (const CompileAlarm& alarm : alarms.all) {
     if (finding.evidence.size() == kMaxSlowCompileRows) break;
     finding.evidence.push_back({.table = "compile_alarm",

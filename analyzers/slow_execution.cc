@@ -30,7 +30,7 @@ Evidence Cite(const TimedExecution& e) {
 
 // Returns the executions of one graph that exceed the limit for a single execution.
 Finding TooSlow(const std::vector<TimedExecution>& longest_first) {
-  Finding finding{.severity = Severity::kWarning,
+  Finding finding{.needs_fixing = true,
                   .subject = longest_first.front().subject,
                   .count = 0,
                   .cost_ns = 0,
@@ -108,9 +108,8 @@ Findings ExecutionsFromMetrics(const Metrics& metrics) {
       break;
     }
   }
-  Finding finding{.severity = Severity::kWarning,
-                  .count = part,
-                  .reason = Reason{.type = ReasonType::kTooSlow}};
+  Finding finding{
+      .needs_fixing = true, .count = part, .reason = Reason{.type = ReasonType::kTooSlow}};
   finding.evidence = {
       {.table = "metric", .rows = {execute->id}, .text = metric_names::kExecuteTime}};
   finding.figures = SlowExecutionFigures{.found = SlowExecutions::kTooLongSamples,

@@ -28,14 +28,14 @@ namespace {
 
 constexpr size_t kMaxReadRows = 24;  // ids quoted in the evidence of a finding
 
-// Returns the severity of reads that cost `cost_ns` in a run of `run_ns`, as far as these are known.
-// Reads in every step are worth a change, and rarer ones only if their cost can be noticed.
-Severity SeverityOf(int64_t count, std::optional<double> per_step, OptInt cost_ns, OptInt run_ns) {
-  if (!IsOften(count, per_step)) return Severity::kInfo;
+// Returns whether reads that cost `cost_ns` in a run of `run_ns` are worth a change, as far as these
+// are known. Rarer ones than one in each step are so only if their cost can be noticed.
+bool NeedFixing(int64_t count, std::optional<double> per_step, OptInt cost_ns, OptInt run_ns) {
+  if (!IsOften(count, per_step)) return false;
   const bool in_every_step = per_step.value_or(1) >= 1;
   const bool is_cheap = cost_ns && run_ns && !in_every_step &&
                         double(*cost_ns) < policy::kReadShareOfStep * double(*run_ns);
-  return is_cheap ? Severity::kInfo : Severity::kWarning;
+  return !is_cheap;
 }
 
 // Returns the ids that a finding quotes.
@@ -62,7 +62,7 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
   finding.cost_ns = cut.cost_ns();
-  finding.severity = SeverityOf(count, finding.per_step, finding.cost_ns, run_ns);
+  finding.needs_fixing = NeedFixing(count, finding.per_step, finding.cost_ns, run_ns);
   // After the last read of a step, the host has all of the step's time to record the next one.
   finding.saving_ns = finding.cost_ns;
   finding.reason = Reason{.type = ReasonType::kValueAccess};
@@ -131,8 +131,7 @@ Finding FromCount(int64_t count, OptInt steps, const Fetches& fetches,
   if (!rate && figures.executions) rate = double(count) / double(*figures.executions);
   if (!figures.time_is_shared) finding.cost_ns = fetches.time_ns;
   // The time of all fetches is an upper bound of that of these.
-  finding.severity =
-      figures.goes_on ? SeverityOf(count, rate, fetches.time_ns, run_ns) : Severity::kInfo;
+  finding.needs_fixing = figures.goes_on && NeedFixing(count, rate, fetches.time_ns, run_ns);
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   finding.evidence.push_back({.table = "metric"});
   finding.figures = SyncPointFigures(figures);
@@ -203,11 +202,10 @@ absl::Status FromCompiles(const Run& run, Findings& findings) {
     return std::pair(-a.count, a.first_compile) < std::pair(-b.count, b.first_compile);
   });
   for (const CompiledForRead& read : reads) {
-    Finding finding{
-        .severity = read.count >= policy::kOftenWithoutSteps ? Severity::kWarning : Severity::kInfo,
-        .subject = sites->SubjectOf(read.site_id),
-        .reason = Reason{.type = ReasonType::kValueAccess},
-        .evidence = {{.table = "compile", .rows = {read.first_compile}}}};
+    Finding finding{.needs_fixing = read.count >= policy::kOftenWithoutSteps,
+                    .subject = sites->SubjectOf(read.site_id),
+                    .reason = Reason{.type = ReasonType::kValueAccess},
+                    .evidence = {{.table = "compile", .rows = {read.first_compile}}}};
     finding.figures = SyncPointFigures(CompiledReadFigures{.graphs = read.count});
     findings.push_back(std::move(finding));
   }
@@ -227,7 +225,7 @@ int64_t LostNs(const DeviceReads& place, const DeviceTimes& devices) {
   return lost_ns;
 }
 
-// Makes the finding about the reads at one place, without its severity. The device is idle during
+// Makes the finding about the reads at one place, without whether it needs fixing. The device is idle during
 // the share `lost` of the time that the reads block.
 Finding FromPlace(const Run& run, const DeviceReads& place, OptInt steps, double lost,
                   OptInt idle_ns) {
@@ -278,9 +276,8 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
     if (!place.all.empty()) finding.cost_ns = LostNs(place, *devices);
     const double least_share =
         place.all.empty() ? policy::kReadShareOfStep : policy::kArrayReadShareOfStep;
-    finding.severity = double(*finding.cost_ns) < least_share * steps_ns
-                           ? Severity::kInfo
-                           : SeverityOf(place.count, finding.per_step, {}, {});
+    finding.needs_fixing = double(*finding.cost_ns) >= least_share * steps_ns &&
+                           IsOften(place.count, finding.per_step);
     findings.push_back(std::move(finding));
   }
   return absl::OkStatus();
@@ -304,7 +301,7 @@ absl::Status FromCallbacks(const Run& run, Findings& findings) {
       if (callback == callbacks.end() || op.count < policy::kNotOnce ||
           share < policy::kCallbackShare)
         continue;
-      Finding finding{.severity = Severity::kWarning,
+      Finding finding{.needs_fixing = true,
                       .count = op.count,
                       .cost_ns = op.ns,
                       .saving_ns = op.ns,

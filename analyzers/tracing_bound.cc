@@ -93,10 +93,8 @@ std::optional<Finding> OnTimeline(const Traced& traced, TracingBoundFigures& fig
   TracingOnTimeline seen{.step_ns = traced.step_ns, .in_scopes = traced.scopes_ns > 0};
   if (traced.occupied_ns) seen.busy_ns = traced.busy_ns;
   figures.seen = seen;
-  Finding finding{.severity = Severity::kWarning,
-                  .count = traced.steps,
-                  .per_step = 1,
-                  .cost_ns = traced.tracing_ns};
+  Finding finding{
+      .needs_fixing = true, .count = traced.steps, .per_step = 1, .cost_ns = traced.tracing_ns};
   if (above_occupied) finding.saving_ns = traced.tracing_ns - *traced.occupied_ns;
   finding.reason =
       Reason{.type = about_step ? ReasonType::kAboutTheStepTime : ReasonType::kAboveDeviceBusyTime};
@@ -130,10 +128,8 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
                                   .execute_sum_ns = Whole(execute->sum),
                                   .execute_samples = execute->samples,
                                   .share_of_wall = share_of_wall};
-  Finding finding{.severity = Severity::kWarning,
-                  .count = marks,
-                  .per_step = 1,
-                  .cost_ns = Whole(TracingNs(*tracing))};
+  Finding finding{
+      .needs_fixing = true, .count = marks, .per_step = 1, .cost_ns = Whole(TracingNs(*tracing))};
   finding.reason = Reason{.type = ReasonType::kAboveDeviceBusyTime};
   for (const char* name : {metric_names::kLazyTracing, metric_names::kExecuteTime})
     finding.evidence.push_back({.table = "metric", .rows = {metrics->last->Find(name)->id}});
@@ -154,7 +150,7 @@ absl::StatusOr<Findings> FindTracingBound(const Run& run) {
   }
   if (!finding) return findings;
   if (settings->slow_tracing()) {
-    finding->severity = Severity::kInfo;
+    finding->needs_fixing = false;
     finding->reason->type = ReasonType::kCaptureSettings;
   }
   finding->figures = figures;

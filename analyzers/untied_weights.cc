@@ -17,7 +17,7 @@ static absl::StatusOr<Findings> FindUntiedWeights(const Run& run) {
   Findings findings;
   for (UntiedWeightRow& weight : weights) {
     Finding& finding = findings.emplace_back(
-        Finding{.severity = Severity::kWarning,
+        Finding{.needs_fixing = true,
                 .subject = sites->SubjectOf(weight.site_id),
                 .count = weight.copies,
                 .reason = Reason{.type = ReasonType::kTiedBeforeMove},

@@ -135,6 +135,14 @@ std::string Example(const Finding& finding) {
   return text;
 }
 
+std::string ThresholdTable(const std::vector<PrintedThreshold>& thresholds) {
+  std::string table = "\n| value | meaning | why this value |\n| --- | --- | --- |\n";
+  for (const PrintedThreshold& threshold : thresholds)
+    table += fmt::format("| {} | {} | {} |\n", ValueText(threshold), Markdown(threshold.meaning),
+                         Markdown(threshold.reason));
+  return table;
+}
+
 std::string Page(const Analyzer& analyzer) {
   std::string page = fmt::format("# {}: {}\n\n", analyzer.name, analyzer.summary);
   page += fmt::format("{}\n\n", analyzer.meaning);
@@ -147,11 +155,7 @@ std::string Page(const Analyzer& analyzer) {
                           needs);
   page += "\n\n";
   if (!analyzer.thresholds.empty()) {
-    page += "## When it fires\n\n| value | meaning | why this value |\n| --- | --- | --- |\n";
-    for (const PrintedThreshold& threshold : analyzer.thresholds)
-      page += fmt::format("| {} | {} | {} |\n", ValueText(threshold), Markdown(threshold.meaning),
-                          Markdown(threshold.reason));
-    page += "\n";
+    page += "## When it fires\n" + ThresholdTable(analyzer.thresholds) + "\n";
   }
   page += fmt::format(
       "## What it says, and what to do\n\nThese findings come from `tests/golden/{}`, one for each combination of reason, severity and state.\n\n",
@@ -172,10 +176,11 @@ std::string Index() {
 
 | severity | means |
 | --- | --- |
-| error | More than half of the run could be avoided. |
+| error | More than half of the run could be avoided, as was measured, and it goes on. |
 | warning | It is worth a change of the program. |
 | info | It is worth knowing: a clean program does it too, or it has stopped and was cheap, or the capture itself caused it. |
-
+)" + ThresholdTable({policy::kMostOfRunShare, policy::kNoticeableShare}) +
+         R"(
 | state | means |
 | --- | --- |
 | warm_up | It happened only in the first steps, as in a clean program. |

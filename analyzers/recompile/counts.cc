@@ -204,8 +204,7 @@ std::optional<Finding> Judge(CountSeries series) {
   const bool recompiles = Recompiles(signals);
   if (!recompiles && !IsWorthMentioning(signals)) return std::nullopt;
 
-  Finding finding{.severity = recompiles ? Severity::kWarning : Severity::kInfo,
-                  .count = signals.again};
+  Finding finding{.needs_fixing = recompiles, .count = signals.again};
   if (signals.steps > 0)
     finding.per_step = static_cast<double>(signals.again) / static_cast<double>(signals.steps);
   if (recompiles && signals.compile_ns)
@@ -279,10 +278,9 @@ std::optional<Finding> JudgeApart(CountSeries series) {
                                         .source = {CountSource::Kind::kOneOfReports, reports},
                                         .samples = {worst},
                                         .is_cut = series.is_cut});
-  if (!often || (!one_process && alone && alone->severity != Severity::kInfo)) return alone;
-  Finding finding{.severity = one_process ? Severity::kWarning : Severity::kInfo,
-                  .count = again,
-                  .reason = Reason{.state = State::kUnknown}};
+  if (!often || (!one_process && alone && alone->needs_fixing)) return alone;
+  Finding finding{
+      .needs_fixing = one_process, .count = again, .reason = Reason{.state = State::kUnknown}};
   if (total.steps.value_or(0) > 0)
     finding.per_step = static_cast<double>(again) / static_cast<double>(*total.steps);
   if (one_process && total.compile_ns)
@@ -320,7 +318,7 @@ absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& tol
     if (one.is_apart) GoOnByCounters(&one);
     std::optional<Finding> finding =
         one.is_apart ? JudgeApart(std::move(one)) : Judge(std::move(one));
-    if (!finding || (seen > 0 && finding->severity == Severity::kInfo)) continue;
+    if (!finding || (seen > 0 && !finding->needs_fixing)) continue;
     if (seen > 0) std::any_cast<CountFigures&>(finding->figures).compiles_in_profile = seen;
     findings.push_back(std::move(*finding));
   }

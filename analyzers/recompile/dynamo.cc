@@ -81,8 +81,7 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
     finding.subject.function = std::get<0>(key);
     // The limit counts programs, of which the first is no recompilation.
     finding.count = std::max(function.recompiles, function.programs.value_or(1) - 1);
-    if (function.programs || *finding.count > policy::kFewRecompiles)
-      finding.severity = Severity::kWarning;
+    if (function.programs || *finding.count > policy::kFewRecompiles) finding.needs_fixing = true;
     finding.reason = ReasonOf(function.reason);
     finding.evidence = {{.table = "dynamo_recompile", .rows = function.rows}};
     finding.figures = DynamoFigures{

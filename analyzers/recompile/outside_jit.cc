@@ -177,9 +177,8 @@ int64_t CountCompiles(const CompileSites& facts, int64_t process_id) {
 
 Finding FindingOf(const Called& called, bool dear) {
   const Sum& all = called.all;
-  Finding finding{.severity = dear ? Severity::kWarning : Severity::kInfo,
-                  .count = all.count,
-                  .reason = Reason{.type = ReasonType::kOutsideJit}};
+  Finding finding{
+      .needs_fixing = dear, .count = all.count, .reason = Reason{.type = ReasonType::kOutsideJit}};
   if (all.ns > 0) finding.cost_ns = all.ns;
   if (called.at_start) finding.reason->state = State::kWarmUp;
   OutsideJitFigures figures{.operations = CountsOf(called.operations),

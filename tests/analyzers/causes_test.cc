@@ -7,6 +7,7 @@
 #include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
+#include "analyzers/missing_step_mark.h"
 #include "analyzers/recompilation.h"
 #include "tests/analyzers/timed_run.h"
 
@@ -19,6 +20,7 @@ Finding Gap(ReasonType reason, int64_t cost_ns) {
 
 Finding Recompile(ReasonType reason, int64_t cost_ns, std::vector<int64_t> compiles = {}) {
   Finding finding{.analyzer = &recompilation,
+                  .needs_fixing = true,
                   .severity = Severity::kWarning,
                   .cost_ns = cost_ns,
                   .reason = Reason{.type = reason}};
@@ -112,12 +114,10 @@ TEST(Causes, AMissingStepMarkExplainsGraphsThatGrow) {
 TEST(Causes, AMissingStepMarkExplainsTheReadsThatEvaluateEverything) {
   TimedRun run;
   const Subject line{.file = "/x/train.py", .line = 7};
-  Findings findings{{.analyzer = &sync_point, .subject = line, .cost_ns = 283},
-                    {.analyzer = &missing_step_mark,
-                     .severity = Severity::kWarning,
-                     .subject = line,
-                     .cost_ns = 407},
-                    {.analyzer = &sync_point, .subject = {.file = "/x/train.py", .line = 9}}};
+  Findings findings{
+      {.analyzer = &sync_point, .subject = line, .cost_ns = 283},
+      {.analyzer = &missing_step_mark, .needs_fixing = true, .subject = line, .cost_ns = 407},
+      {.analyzer = &sync_point, .subject = {.file = "/x/train.py", .line = 9}}};
   EXPECT_THAT(Link(run, findings),
               testing::ElementsAre(std::optional<size_t>(1), std::nullopt, std::nullopt));
 }
@@ -133,7 +133,7 @@ TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
       OrderByCause(findings, {size_t{3}, size_t{2}, std::nullopt, size_t{2}, std::nullopt});
   ASSERT_EQ(ordered.size(), 5u);
   EXPECT_EQ(ordered[0].kind(), "fallback");
-  EXPECT_EQ(ordered[0].total_cost_ns, 80);
+  EXPECT_EQ(ordered[0].total_cost_ns, 43 + 60 + 20);
   EXPECT_EQ(ordered[0].severity, Severity::kWarning);  // as severe as what follows from it
   EXPECT_EQ(ordered[0].depth, 0);
   EXPECT_EQ(ordered[0].consequences.size(), 2u);
@@ -147,6 +147,21 @@ TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
   EXPECT_EQ(ordered[4].depth, 0);
   EXPECT_EQ(ordered[4].because_of, "");
   EXPECT_FALSE(ordered[4].total_cost_ns);
+}
+
+TEST(OrderByCause, CountsIdleTimeAndTheCausesPartsOnce) {
+  // A missing step mark (100, of which 60 for compilations) makes graphs new (60) and reads long (50).
+  // Meanwhile the device idles (170).
+  UnmarkedExecutionsFigures growth{.again_ns = 40, .compile_ns = 60};
+  Findings findings{{.analyzer = &missing_step_mark, .cost_ns = 100},
+                    Recompile(ReasonType::kNoStepMark, 60),
+                    {.analyzer = &sync_point, .cost_ns = 50},
+                    Gap(ReasonType::kCompile, 70)};
+  findings[0].figures = MissingStepMarkFigures(growth);
+  const CauseLinks links{std::nullopt, size_t{0}, size_t{0}, size_t{1}};
+  EXPECT_EQ(OrderByCause(findings, links)[0].total_cost_ns, 60 + 50);
+  findings[3].cost_ns = 170;
+  EXPECT_EQ(OrderByCause(findings, links)[0].total_cost_ns, 170);
 }
 
 TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
@@ -173,7 +188,7 @@ TEST(Causes, WaitingForDataExplainsTheIdleTimeMeanwhileWhateverItsReason) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kHostWait, 70);
   gap.figures = DeviceGapFigures{.wait = GapWait::kHostWait, .doing = Doing::kInput};
-  Findings findings{gap, {.analyzer = &input_bound, .severity = Severity::kWarning}};
+  Findings findings{gap, {.analyzer = &input_bound, .needs_fixing = true}};
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
 }
 
@@ -182,7 +197,7 @@ TEST(Causes, AReadExplainsTheCopyThatKeepsTheDeviceWaiting) {
   Finding gap = Gap(ReasonType::kTransfer, 70);
   gap.subject.scope = "dist";
   gap.figures = DeviceGapFigures{.doing = Doing::kTransfer};
-  Finding read{.analyzer = &sync_point, .severity = Severity::kWarning, .cost_ns = 700};
+  Finding read{.analyzer = &sync_point, .needs_fixing = true, .cost_ns = 700};
   read.subject.scope = "dist";
   Findings findings{gap, read};
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
