@@ -113,6 +113,10 @@ inline constexpr Threshold kArrayReadShareOfStep{
     0.05, Unit::kShare,
     "JAX's reads are a warning only if the device has nothing to do in them for this share of the steps.",
     "Waiting for a device that works costs nothing, and the copy of a number is short."};
+inline constexpr Threshold kInputsOfRounds{
+    int64_t{8}, Unit::kCount,
+    "If a read evaluates a graph with at least this many inputs of one shape from one line, they may be the rounds of a loop without a step mark.",
+    "Fewer may be the layers of a model."};
 inline constexpr Threshold kBytesOfNumber{
     8.0, Unit::kBytes, "Fetches count as reads of numbers if their mean size is at most this.",
     "The largest numbers are f64 and s64."};

@@ -67,14 +67,16 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
   finding.saving_ns = finding.cost_ns;
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   finding.evidence.push_back({.table = "execution", .rows = FirstRows(cut.executions)});
-  finding.figures = SyncPointFigures(EarlyReadFigures{.value = ValueOf(cut),
-                                                      .shape = cut.shape,
-                                                      .nodes = cut.nodes,
-                                                      .graphs = cut.graphs,
-                                                      .waits_measured = cut.waits_measured,
-                                                      .again_ns = cut.again_ns,
-                                                      .is_limited = cut.lost < 1,
-                                                      .may_be_fallback = may_be_fallback});
+  EarlyReadFigures figures{.value = ValueOf(cut),
+                           .shape = cut.shape,
+                           .nodes = cut.nodes,
+                           .graphs = cut.graphs,
+                           .waits_measured = cut.waits_measured,
+                           .again_ns = cut.again_ns,
+                           .is_limited = cut.lost < 1,
+                           .may_be_fallback = may_be_fallback};
+  if (cut.inputs && cut.inputs->count >= policy::kInputsOfRounds) figures.rounds = cut.inputs;
+  finding.figures = SyncPointFigures(std::move(figures));
   return finding;
 }
 
@@ -350,5 +352,5 @@ extern const Analyzer sync_point{
     .needs = Needs::kReads,
     .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
                    policy::kReadShareOfStep, policy::kArrayReadShareOfStep, policy::kCallbackShare,
-                   policy::kBytesOfNumber}};
+                   policy::kBytesOfNumber, policy::kInputsOfRounds}};
 }  // namespace xlaprof

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "analyzers/finding.h"
+#include "analyzers/run/graph_nodes.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -22,6 +23,9 @@ struct EarlyReadFigures {
   std::optional<XlaShape> shape;  // shape of the first value that was read
   std::optional<int64_t> nodes;   // size of the largest graph that a read evaluated
   int64_t graphs = 0;             // different graphs that the reads evaluated
+  // So many inputs of one line in such a graph that they may be the rounds of a loop without a step
+  // mark.
+  std::optional<InputsOfLine> rounds;
   int64_t waits_measured = 0;     // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if known.
   std::optional<int64_t> again_ns;

@@ -84,6 +84,8 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
                "printed_as IN ('ir_text', 'ir_dot')",
                *row.graph_id, row.hash));
     if (nodes) cut.nodes = std::max(*nodes, cut.nodes.value_or(0));
+    XP_TRY(auto inputs, MostInputsOfOneLine(run, *row.graph_id));
+    if (inputs && (!cut.inputs || inputs->count > cut.inputs->count)) cut.inputs = *inputs;
   }
   return absl::OkStatus();
 }

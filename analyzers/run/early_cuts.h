@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/finding.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/run.h"
 #include "core/base/status.h"
 #include "core/base/xla_shape.h"
@@ -24,6 +25,7 @@ struct EarlyCut {
   std::optional<XlaShape> shape;   // shape of the first result, for example pred[32]
   std::optional<int64_t> nodes;    // size of the largest graph that was evaluated early
   int64_t graphs = 0;              // different graphs that were evaluated here
+  std::optional<InputsOfLine> inputs;  // the most inputs of one line in such a graph
   std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
   int64_t waits_measured = 0;      // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if it is known

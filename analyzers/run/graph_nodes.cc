@@ -1,5 +1,6 @@
 #include "analyzers/run/graph_nodes.h"
 
+#include "analyzers/run/user_code.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -19,6 +20,24 @@ absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id) {
                                  "?1 AND location IS NOT NULL",
                                  graph_id));
   return count.value_or(0);
+}
+
+absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, int64_t graph_id) {
+  XP_TRY(const UserCode* code, run.Get<UserCode>());
+  std::optional<InputsOfLine> most;
+  XP_TRY(run.store().Each(
+      "SELECT shape, location, count(*) FROM graph_node WHERE graph_id = ?1 AND op = "
+      "'xla::device_data' AND location IS NOT NULL GROUP BY shape, location",
+      [&](std::string_view text, std::string_view location, int64_t count) {
+        const std::optional<XlaShape> shape = XlaShape::Parse(text);
+        if (!shape || shape->is_scalar()) return;
+        if (most && std::pair(count, shape->rank()) <= std::pair(most->count, most->shape.rank()))
+          return;
+        if (const SourcePlace place = code->Of(location); !place.empty())
+          most = InputsOfLine{.count = count, .shape = shape->WithoutLayout(), .place = place};
+      },
+      graph_id));
+  return most;
 }
 
 absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id) {

@@ -2,12 +2,14 @@
 // only what they need.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzers/run/run.h"
+#include "core/base/source_place.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -22,6 +24,16 @@ absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id);
 // Returns where the first result of a graph was recorded, or else its first node with a location;
 // nothing if no node has one.
 absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id);
+
+// Inputs of one shape that one line of the user's code uses.
+struct InputsOfLine {
+  int64_t count = 0;
+  XlaShape shape;
+  SourcePlace place;
+};
+// Returns the most such inputs of a graph, of which each is at least a vector; nothing if no node
+// has a place in the user's code.
+absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, int64_t graph_id);
 
 // Returns the shapes of the results of a graph, without layouts, from the first form in which it
 // was printed. HLO gives a program's results as one tuple.

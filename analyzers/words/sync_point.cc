@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <any>
+#include <cctype>
 #include <string_view>
 #include <vector>
 
@@ -102,6 +103,14 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
         "The read is in a library ({}). Look for an option or a version of it that does not read the value, or call it less often.",
         TextInPackage(library->place));
   std::string advice(ReadLaterAdvice(figures.value, framework));
+  if (figures.rounds) {
+    advice.front() = char(std::tolower(advice.front()));
+    advice = fmt::format(
+        "If the {} inputs {} of {}:{} are the rounds of a loop, call {} at the end of each round, so that all rounds run the same small graph. Otherwise, {}",
+        figures.rounds->count, figures.rounds->shape.text(), figures.rounds->place.basename(),
+        figures.rounds->place.line.value_or(0),
+        framework == Framework::kCpp ? "sync()" : "torch_xla.sync()", advice);
+  }
   if (figures.may_be_fallback)
     advice +=
         " If this line calls an op without lowering, that op causes the read, and the fallback finding describes it.";

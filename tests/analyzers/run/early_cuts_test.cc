@@ -189,6 +189,28 @@ TEST(EarlyCut, ATupleOfOneScalarIsAScalar) {
   EXPECT_EQ(read.shape->text(), "f32[]");
 }
 
+TEST(EarlyCut, ManyInputsOfOneLineMayBeTheRoundsOfALoop) {
+  const auto rounds = [](int inputs) {
+    Recorded run;
+    run.Graph(1, "aa", "f32[]");
+    for (int i = 0; i < inputs; ++i) {
+      run.Exec(fmt::format("INSERT INTO graph_node (graph_id, idx, op, shape, operands, location) VALUES "
+                           "(1, {}, 'xla::device_data', 'f32[32,3]{{1,0}}', '', 'run@evaluate.py:17')",
+                           100 + i));
+    }
+    for (int i = 0; i < 4; ++i) run.Step(), run.Execute(1, "value_access", 10);
+    const Findings reads = run.Find(sync_point);
+    return std::get<EarlyReadFigures>(std::any_cast<const SyncPointFigures&>(reads[0].figures))
+        .rounds;
+  };
+  EXPECT_FALSE(rounds(int(policy::kInputsOfRounds) - 1));
+  const auto eight = rounds(int(policy::kInputsOfRounds));
+  ASSERT_TRUE(eight);
+  EXPECT_EQ(eight->count, 8);
+  EXPECT_EQ(eight->shape.text(), "f32[32,3]");
+  EXPECT_EQ(eight->place.line, 17);
+}
+
 TEST(EarlyCut, WithoutCountersEveryLineIsARead) {
   Findings reads = NonzeroAndItem(12).Warnings(sync_point);
   ASSERT_EQ(reads.size(), 2u);
