@@ -25,6 +25,7 @@ export function FindingPanel({ index }: { index: number }) {
           <Why finding={finding} hasGraphs={reason !== null} />
           <Row name="cost">{priced(finding.cost_ns, finding.cost_note, '')}</Row>
           <Row name="saves">{priced(finding.saving_ns, finding.saving_note, 'about ')}</Row>
+          <BecauseOf finding={finding} />
         </dl>
         <Evidence index={index} />
       </div>
@@ -35,6 +36,21 @@ export function FindingPanel({ index }: { index: number }) {
         </div>
       )}
     </article>
+  );
+}
+
+// Links to the finding that explains this one.
+function BecauseOf({ finding: { because_of } }: { finding: Finding }) {
+  const viewer = useViewer();
+  const { findings } = viewer.run.report;
+  const cause = findings.findIndex(({ fingerprint }) => fingerprint === because_of);
+  if (because_of === null || cause < 0) return null;
+  return (
+    <Row name="because">
+      <button class="link" onClick={() => viewer.chooseFinding(cause)}>
+        <bdi>{prose(findings[cause].title)}</bdi>
+      </button>
+    </Row>
   );
 }
 

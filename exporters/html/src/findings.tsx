@@ -1,6 +1,7 @@
-// Lists the findings, most expensive first. Findings that need no fix come last, as in the report.
+// Lists the findings, most expensive first, each with what follows from it below. Findings that need
+// no fix come last, as in the report.
 import { useShown, useViewer } from './context.ts';
-import { type Finding, isEmpty, ranked } from './run.ts';
+import { type Explained, type Finding, isEmpty, ranked } from './run.ts';
 import { count, duration, fileName, plural, printable, prose } from './text.ts';
 
 export function Findings() {
@@ -8,9 +9,7 @@ export function Findings() {
   const { run } = useViewer();
   const { findings } = run.report;
   const { toFix, seen } = ranked(findings);
-  const hasOrder = toFix.length > 1 && toFix.some((index) => findings[index].cost_ns !== null);
-  const items = (indexes: number[]) =>
-    indexes.map((index) => <Item key={index} index={index} finding={findings[index]} />);
+  const hasOrder = toFix.length > 1 && toFix.some(({ index }) => costOf(findings[index]) !== null);
   if (!isConcluded)
     return (
       <section aria-label="Findings" aria-busy>
@@ -32,19 +31,36 @@ export function Findings() {
             : 'Nothing found that needs fixing: no check gave a warning.'}
         </p>
       )}
-      <ol class="findings">{items(toFix)}</ol>
+      <List of={toFix} />
       {seen.length > 0 && (
         <>
           <h2>Also seen</h2>
-          <ol class="findings">{items(seen)}</ol>
+          <List of={seen} />
         </>
       )}
     </section>
   );
 }
 
-function Item({ finding, index }: { finding: Finding; index: number }) {
+// Returns the time that a finding takes, with what follows from it.
+function costOf({ cost_ns, total_cost_ns }: Finding): number | null {
+  return total_cost_ns ?? cost_ns;
+}
+
+function List({ of }: { of: Explained[] }) {
+  return (
+    <ol class="findings">
+      {of.map((explained) => (
+        <Item key={explained.index} of={explained} />
+      ))}
+    </ol>
+  );
+}
+
+function Item({ of: { index, consequences } }: { of: Explained }) {
   const viewer = useViewer();
+  const finding = viewer.run.report.findings[index];
+  const cost = costOf(finding);
   const isChosen = useShown((state) => state.finding === index);
   return (
     <li>
@@ -56,13 +72,14 @@ function Item({ finding, index }: { finding: Finding; index: number }) {
         <span class="kind">
           <b>{finding.severity}</b> {finding.kind.replace(/_/g, ' ')}
         </span>
-        <span class="cost">{finding.cost_ns === null ? '' : duration(finding.cost_ns)}</span>
+        <span class="cost">{cost === null ? '' : duration(cost)}</span>
         <span class="title">
           <bdi>{prose(finding.title, 400)}</bdi>
         </span>
         <Place finding={finding} />
         <span class="count">{finding.count === null ? '' : `${count(finding.count)} ×`}</span>
       </button>
+      {consequences.length > 0 && <List of={consequences} />}
     </li>
   );
 }

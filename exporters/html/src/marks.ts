@@ -1,6 +1,6 @@
 // Arranges findings' marks. Marks that overlap are placed in different rows, the most expensive on
 // top.
-import { type Mark, ranked, type Run } from './run.ts';
+import { indexesOf, type Mark, ranked, type Run } from './run.ts';
 
 // A mark with its row. `text` describes what happens there.
 export interface PlacedMark extends Mark {
@@ -13,7 +13,7 @@ const kMostRows = 4; // further marks share the last row
 export function placedMarks(run: Run): PlacedMark[] {
   const rows: PlacedMark[][] = [];
   const { toFix, seen } = ranked(run.report.findings);
-  const rank = new Map([...toFix, ...seen].map((index, rank) => [index, rank]));
+  const rank = new Map(indexesOf([...toFix, ...seen]).map((index, rank) => [index, rank]));
   const sorted = [...run.marks].sort(
     (a, b) => rank.get(a.finding)! - rank.get(b.finding)! || a.ts_ns - b.ts_ns,
   );

@@ -42,6 +42,8 @@ export interface Finding {
   advice: string | null;
   evidence: Evidence[];
   fingerprint: string;
+  because_of: string | null; // fingerprint of the finding that explains this one
+  total_cost_ns: number | null; // with what follows from it
 }
 
 export interface Coverage {
@@ -78,12 +80,29 @@ export interface Report {
   issues: Issue[];
 }
 
-// Returns indexes of findings in the order of display: first those that need fixing, most expensive
-// first, then those that were also seen.
-export function ranked(findings: Finding[]): { toFix: number[]; seen: number[] } {
-  const all = findings.map((_, index) => index);
-  const isInfo = (index: number) => findings[index].severity === 'info';
-  return { toFix: all.filter((index) => !isInfo(index)), seen: all.filter(isInfo) };
+// A finding with what follows from it, by their indexes in the report.
+export interface Explained {
+  index: number;
+  consequences: Explained[];
+}
+
+// Returns the findings that no other explains, in the order of display: first those that need
+// fixing, most expensive first, then those that were also seen.
+export function ranked(findings: Finding[]): { toFix: Explained[]; seen: Explained[] } {
+  const known = new Set(findings.map(({ fingerprint }) => fingerprint));
+  const below = (cause: string | null): Explained[] =>
+    findings.flatMap(({ because_of, fingerprint }, index) => {
+      const explained = because_of !== null && known.has(because_of) ? because_of : null;
+      return explained === cause ? [{ index, consequences: below(fingerprint) }] : [];
+    });
+  const roots = below(null);
+  const isInfo = ({ index }: Explained) => findings[index].severity === 'info';
+  return { toFix: roots.filter((root) => !isInfo(root)), seen: roots.filter(isInfo) };
+}
+
+// Returns the indexes of findings and of what follows from them, each cause before its consequences.
+export function indexesOf(findings: Explained[]): number[] {
+  return findings.flatMap(({ index, consequences }) => [index, ...indexesOf(consequences)]);
 }
 
 export type LaneKind = 'host_thread' | 'device' | 'device_stream' | 'async' | 'counter';

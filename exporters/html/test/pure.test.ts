@@ -8,7 +8,7 @@ import { fromHash, hashOf } from '../src/hash.ts';
 import { laneOf, placedMarks, placesOf } from '../src/marks.ts';
 import { contrast } from '../src/oklch.ts';
 import { toldRow } from '../src/reason.tsx';
-import type { ReasonRow } from '../src/run.ts';
+import { ranked, type ReasonRow } from '../src/run.ts';
 import { binsOf, meanIdle, meanParts, scaleOf } from '../src/step_bins.ts';
 import { count, duration, exactTime, percent, printable, prose, quantity } from '../src/text.ts';
 import { kInitial } from '../src/state.ts';
@@ -288,5 +288,27 @@ test('idle devices are beside the parts, and what is not known is in no mean', (
     of: '2 devices',
     ns: 50,
     part: 0.5,
+  });
+});
+
+test('findings have those that follow from them below, and info roots come last', () => {
+  const [first] = run.report.findings;
+  const make = (fingerprint: string, because_of: string | null, severity: 'warning' | 'info') => ({
+    ...first,
+    fingerprint,
+    because_of,
+    severity,
+  });
+  const findings = [
+    make('mask', null, 'warning'),
+    make('sizes', 'mask', 'warning'),
+    make('gap', 'sizes', 'info'),
+    make('start', null, 'info'),
+    make('left', 'not in the report', 'warning'),
+  ];
+  const leaf = (index: number) => ({ index, consequences: [] });
+  assert.deepEqual(ranked(findings), {
+    toFix: [{ index: 0, consequences: [{ index: 1, consequences: [leaf(2)] }] }, leaf(4)],
+    seen: [leaf(3)],
   });
 });

@@ -341,6 +341,8 @@ function finding(part: Partial<Finding>): Finding {
     advice: null,
     evidence: [],
     fingerprint: 'f',
+    because_of: null,
+    total_cost_ns: null,
     ...part,
   };
 }
