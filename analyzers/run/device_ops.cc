@@ -5,6 +5,7 @@
 #include <set>
 #include <variant>
 
+#include "analyzers/run/async_ops.h"
 #include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/device_time.h"
 #include "core/base/category.h"
@@ -46,6 +47,47 @@ class OpenOps {
   };
   int64_t track_id_ = 0;
   std::vector<Op> open_;  // outermost first
+};
+
+// The parts of one device's ops that other threads run after the op's event (AsyncOps).
+class Tails {
+ public:
+  void Add(StringId name, Interval event, int64_t end_ns) {
+    changes_.push_back({event.begin_ns, 0, 1});
+    changes_.push_back({event.end_ns, 0, -1});
+    if (end_ns <= event.end_ns) return;
+    changes_.push_back({event.end_ns, name, 1});
+    changes_.push_back({end_ns, name, -1});
+  }
+
+  // Adds the time in which no event is open to the ops that are under way then, in equal parts.
+  void AddTo(absl::flat_hash_map<StringId, DeviceOp>& ops) const {
+    std::vector<Change> changes = changes_;
+    std::ranges::sort(changes, {}, &Change::ts_ns);
+    std::map<StringId, int> open;  // number of tails by name
+    int events = 0, count = 0;     // open events and tails
+    for (size_t i = 0; i < changes.size(); ++i) {
+      const Change& change = changes[i];
+      if (i > 0 && events == 0 && count > 0) {
+        const double each_ns = double(change.ts_ns - changes[i - 1].ts_ns) / double(count);
+        for (const auto& [name, number] : open) ops[name].self_ns += int64_t(each_ns * number);
+      }
+      if (change.name == 0) {
+        events += change.by;
+        continue;
+      }
+      count += change.by;
+      if ((open[change.name] += change.by) == 0) open.erase(change.name);
+    }
+  }
+
+ private:
+  struct Change {
+    int64_t ts_ns = 0;
+    StringId name = 0;  // of a tail; 0: an event
+    int by = 0;         // 1 at a start, -1 at an end
+  };
+  std::vector<Change> changes_;
 };
 
 }  // namespace
@@ -115,11 +157,18 @@ absl::Status EachOp(const Run& run, OnDevice device, OnOp op) {
 absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
   const Store& store = run.store();
   DeviceOps ops;
+  XP_TRY(const AsyncOps* async, run.Get<AsyncOps>());
+  std::map<DeviceKey, Tails> tails;
+  Tails* tails_of_device = nullptr;
   const StringId collective = store.Find(TextOf(Category::kCollective));
   absl::flat_hash_map<StringId, DeviceOp>* of_device = nullptr;
   OpenOps open;
   XP_TRY(EachOp(
-      run, [&](const DeviceKey& key) { of_device = &ops.by_device[key]; },
+      run,
+      [&](const DeviceKey& key) {
+        of_device = &ops.by_device[key];
+        tails_of_device = async->ops.empty() ? nullptr : &tails[key];
+      },
       [&](const EventBatch& batch, size_t i) {
         auto [at, is_first_here] = of_device->try_emplace(batch.name[i]);
         if (is_first_here) {
@@ -129,11 +178,16 @@ absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
         DeviceOp& one = at->second;
         one.Add(batch, i);
         const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+        if (tails_of_device != nullptr) {
+          const AsyncOp* tail = async->Find(batch.first_event_id + int64_t(i));
+          tails_of_device->Add(batch.name[i], time, tail == nullptr ? time.end_ns : tail->end_ns);
+        }
         if (const auto outer = open.Open(batch.track_id, batch.name[i], time)) {
           if (const auto around = of_device->find(outer->name); around != of_device->end())
             around->second.self_ns -= outer->ns;
         }
       }));
+  for (const auto& [key, of_key] : tails) of_key.AddTo(ops.by_device[key]);
   // Leaves out what the host computed beside another device (DeviceTimes).
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
   std::set<DeviceKey> devices;

@@ -20,7 +20,9 @@ using DeviceKey = std::pair<int64_t, std::string>;
 // All events of one name on one device.
 struct DeviceOp {
   int64_t ns = 0, count = 0;  // a sum, also of events at the same time
-  int64_t self_ns = 0;        // `ns` without the ops inside these events
+  // `ns` without the ops inside these events, but with the time in which other threads of a CPU
+  // finish these ops (AsyncOps) while no event of the device is open.
+  int64_t self_ns = 0;
   // The longest event.
   int64_t longest_ns = -1, chunk_id = 0, index = 0, event_id = 0, ts_ns = 0;
 

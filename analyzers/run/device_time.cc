@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzers/run/async_ops.h"
 #include "analyzers/run/cpu_devices.h"
 #include "profiler/store/events.h"
 
@@ -183,6 +184,12 @@ absl::StatusOr<DeviceTimes> DeviceTimes::Of(const Run& run) {
   const Store& store = run.store();
   Busy busy;
   XP_TRY(Reading(store, busy).Run());
+  XP_TRY(const AsyncOps* async, run.Get<AsyncOps>());
+  for (const AsyncOp& op : async->ops) {
+    const auto device = busy.find({CpuDevice(op.ordinal), op.process_id});
+    if (device != busy.end() && device->second.on_host_threads)
+      device->second[BusyFrom::kOps].push_back({op.begin_ns, op.end_ns});
+  }
   XP_TRY(store.Each(
       "SELECT process_id, device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL "
       "AND dur_ns > 0",

@@ -1,5 +1,6 @@
 // Finds when each device was busy, from the best data in the store: module events of device tracks,
-// or else op events (also of a CPU's client threads), or else executions with a time.
+// or else op events (also of a CPU's client threads, until the last part of each op), or else
+// executions with a time.
 #pragma once
 
 #include <cstdint>

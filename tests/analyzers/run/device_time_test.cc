@@ -1,5 +1,7 @@
 #include "analyzers/run/device_time.h"
 
+#include "analyzers/run/async_ops.h"
+#include "analyzers/run/device_ops.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -71,6 +73,31 @@ TEST(DeviceTimes, OpsOnHostThreadsAreTheCpus) {
   EXPECT_EQ(times[0].busy_ns, 15'000);
   EXPECT_EQ(times[1].device, "CPU:1");
   EXPECT_EQ(times[1].busy_ns, 10'000);
+}
+
+// XLA:CPU divides a copy among its threads: the thread that started it does the first part.
+TEST(DeviceTimes, AnOpOfACpuLastsUntilItsLastPart) {
+  TimedRun run;
+  const int64_t client = run.HostThread("tf_XLAPjRtCpuClient"), eigen = run.HostThread("eigen");
+  run.Flow(client, TextOf(Category::kOp), "copy.3", 0, 10, 0, 7);
+  run.Flow(client, TextOf(Category::kOp), "dot", 20, 10, 0, 8);
+  run.Flow(client, TextOf(Category::kHost), "end: dot", 30, 0, 8, 0);
+  run.Flow(eigen, TextOf(Category::kHost), "end: copy.3", 90, 0, 7, 0);
+  const xlaprof::Run whole(run.store());
+  const AsyncOps* async = whole.Get<AsyncOps>().value();
+  ASSERT_EQ(async->ops.size(), 1u);
+  EXPECT_EQ(async->ops[0].begin_ns, 0);
+  EXPECT_EQ(async->ops[0].end_ns, 90'000);
+  EXPECT_EQ(async->Find(async->ops[0].event_id), &async->ops[0]);
+  EXPECT_EQ(async->Find(async->ops[0].event_id + 1), nullptr);
+  const auto times = DeviceTimes::Of(whole).value().devices;
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].busy_ns, 90'000);
+  // While no event is open, the time belongs to the op that is not yet done.
+  const auto& ops = whole.Get<DeviceOps>().value()->by_device.at({1, "CPU:0"});
+  EXPECT_EQ(ops.at(run.Interned("copy.3")).ns, 10'000);
+  EXPECT_EQ(ops.at(run.Interned("copy.3")).self_ns, 80'000);
+  EXPECT_EQ(ops.at(run.Interned("dot")).self_ns, 10'000);
 }
 
 TEST(DeviceTimes, ExecutionsWhereNoEventTells) {
