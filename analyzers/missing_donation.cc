@@ -42,19 +42,20 @@ MissingDonationFigures FiguresOf(const DonatableProgram& program) {
 std::optional<Finding> Measured(const DonatableProgram& program, int64_t timed_steps) {
   const DonatableProgram::Measured& measured = *program.measured;
   if (measured.executions < policy::kRepeatedExecutions || measured.span_ns <= 0) return {};
-  const double share = double(measured.copy_ns) / double(measured.span_ns);
+  const double share = double(measured.times.copy_ns) / double(measured.span_ns);
   if (share < policy::kDonationShare) return {};
   Finding finding{.needs_fixing = true,
                   .subject = program.subject,
-                  .count = measured.copies,
-                  .cost_ns = measured.copy_ns,
-                  .saving_ns = measured.copy_ns,
+                  .count = measured.times.copies,
+                  .cost_ns = measured.times.copy_ns,
+                  .saving_ns = measured.times.copy_ns,
                   .reason = Reason{.type = ReasonType::kNotDonated},
-                  .evidence = measured.longest};
-  if (timed_steps > 0) finding.per_step = double(measured.copies) / double(timed_steps);
+                  .evidence = measured.times.longest};
+  if (timed_steps > 0) finding.per_step = double(measured.times.copies) / double(timed_steps);
   MissingDonationFigures figures = FiguresOf(program);
   figures.executions = measured.executions;
   figures.device = measured.device;
+  figures.is_host = measured.on_host;
   figures.share = share;
   finding.figures = std::move(figures);
   return finding;

@@ -19,6 +19,7 @@ struct MissingDonationFigures {
   double bytes = 0;                    // of all, in each execution
   int64_t executions = 0;              // 0: only the program is known
   std::string device;                  // "" if the copies have no times
+  bool is_host = false;                // the device is the host's CPU
   double share = 0;                    // of the device's time
 };
 

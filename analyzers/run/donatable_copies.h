@@ -9,6 +9,7 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/graph/donation.h"
+#include "analyzers/run/copy_times.h"
 #include "analyzers/run/run.h"
 #include "core/base/status.h"
 
@@ -17,18 +18,17 @@ namespace xlaprof {
 struct DonatableProgram {
   int64_t graph_id = 0;
   std::string module;                 // such as jit_update; "" if it has no name
-  Subject subject;                    // the line that calls the program, or else one in it
+  Subject subject;                    // the line that calls the program
   std::vector<DonatableCopy> copies;  // not empty, largest first
   int64_t executions = 0;             // with or without times; 0 if no source shows any
 
   // The device that copies longest. Unset if no copy has a time.
   struct Measured {
     std::string device;      // its label
-    int64_t copy_ns = 0;     // time in which at least one copy was under way
-    int64_t copies = 0;      // number of copies
+    bool on_host = false;    // it is the host's CPU
+    CopyTimes times;
     int64_t executions = 0;  // executions with a time on this device
     int64_t span_ns = 0;     // first start to last end of all of the device's work
-    std::vector<Evidence> longest;
   };
   std::optional<Measured> measured;
 

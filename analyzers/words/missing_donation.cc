@@ -50,6 +50,11 @@ std::string DonationCost(const MissingDonationFigures& figures) {
                      figures.device, PercentText(figures.share));
 }
 
+std::string DonationSaving(const MissingDonationFigures& figures) {
+  if (figures.is_host) return "all of these copies, with the page faults of the memory they fill";
+  return "all of these copies; allocating memory for them is saved, too, and not counted here";
+}
+
 // Returns the names of the function's own arguments: state for state['w'] and state.step.
 std::vector<std::string> OwnArguments(const MissingDonationFigures& figures) {
   std::vector<std::string> names;
@@ -102,8 +107,7 @@ Words SayMissingDonation(const Finding& finding, Framework framework) {
   return {.title = DonationTitle(figures),
           .why = DonationWhy(figures),
           .cost_note = DonationCost(figures),
-          .saving_note =
-              "all of these copies; allocating memory for them is saved, too, and not counted here",
+          .saving_note = DonationSaving(figures),
           .advice = DonationAdvice(figures, framework),
           .evidence = DonationEvidence(finding),
           .tells_share = true};
