@@ -1,11 +1,12 @@
-// Finds inputs that a program copies in each execution, because the caller keeps their memory
-// although a result of the same shape could take it.
+// Finds inputs that a program copies or replaces in each execution, because the caller keeps their
+// memory although a result of the same shape could take it.
 #include "analyzers/missing_donation.h"
 
 #include <algorithm>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/donatable_copies.h"
+#include "analyzers/run/kept_states.h"
 #include "analyzers/run/steps.h"
 
 namespace xlaprof {
@@ -21,19 +22,22 @@ std::string_view JaxFunction(std::string_view module) {
   return "";
 }
 
-MissingDonationFigures FiguresOf(const DonatableProgram& program) {
-  const std::string_view function = JaxFunction(program.module);
-  MissingDonationFigures figures{
-      .program = std::string(function.empty() ? std::string_view(program.module) : function),
-      .is_jax = !function.empty(),
-      .inputs = int64_t(program.copies.size()),
-      .shape = program.copies.front().shape,
-      .bytes = double(program.bytes()),
-      .executions = program.executions};
-  if (std::ranges::none_of(program.copies, &std::string::empty, &DonatableCopy::argument)) {
-    for (const DonatableCopy& copy : program.copies) {
-      if (figures.arguments.size() < kMaxArguments) figures.arguments.push_back(copy.argument);
-    }
+// Returns the figures of a program whose inputs, largest first, are copied or replaced.
+template <class Input>
+MissingDonationFigures FiguresOf(std::string_view module, const std::vector<Input>& inputs) {
+  const std::string_view function = JaxFunction(module);
+  MissingDonationFigures figures{.program = std::string(function.empty() ? module : function),
+                                 .is_jax = !function.empty(),
+                                 .inputs = int64_t(inputs.size()),
+                                 .shape = inputs.front().shape};
+  const bool has_names = std::ranges::none_of(inputs, &std::string::empty, &Input::argument);
+  for (const Input& input : inputs) {
+    figures.bytes += double(input.bytes);
+    if (!has_names) continue;
+    if (figures.arguments.size() < kMaxArguments) figures.arguments.push_back(input.argument);
+    std::string own = input.argument.substr(0, input.argument.find_first_of("[."));
+    if (std::ranges::find(figures.own_arguments, own) == figures.own_arguments.end())
+      figures.own_arguments.push_back(std::move(own));
   }
   return figures;
 }
@@ -52,7 +56,7 @@ std::optional<Finding> Measured(const DonatableProgram& program, int64_t timed_s
                   .reason = Reason{.type = ReasonType::kNotDonated},
                   .evidence = measured.times.longest};
   if (timed_steps > 0) finding.per_step = double(measured.times.copies) / double(timed_steps);
-  MissingDonationFigures figures = FiguresOf(program);
+  MissingDonationFigures figures = FiguresOf(program.module, program.copies);
   figures.executions = measured.executions;
   figures.device = measured.device;
   figures.is_host = measured.on_host;
@@ -69,19 +73,41 @@ std::optional<Finding> Counted(const DonatableProgram& program) {
                   .reason = Reason{.type = ReasonType::kNotDonated},
                   .evidence = {{.table = "graph", .rows = {program.graph_id}}}};
   if (program.executions > 0) finding.count = program.executions;
-  finding.figures = FiguresOf(program);
+  MissingDonationFigures figures = FiguresOf(program.module, program.copies);
+  figures.executions = program.executions;
+  finding.figures = std::move(figures);
   return finding;
+}
+
+// Returns the finding of a program that replaces inputs without copying them; nothing if they are
+// small, or only a small part of its inputs. Nothing in a capture measures what this costs.
+std::optional<Finding> Kept(const KeptState& program) {
+  const double bytes = double(program.kept.bytes());
+  if (bytes < policy::kKeptBytes) return {};
+  if (bytes < policy::kKeptShare * double(program.kept.parameter_bytes)) return {};
+  MissingDonationFigures figures = FiguresOf(program.module, program.kept.inputs);
+  figures.is_replaced = true;
+  figures.executions = program.executions;
+  return Finding{.subject = program.subject,
+                 .count = program.executions,
+                 .reason = Reason{.type = ReasonType::kNotDonated},
+                 .evidence = {{.table = "graph", .rows = {program.graph_id}}},
+                 .certainty = Certainty::kInferred,
+                 .figures = std::move(figures)};
 }
 
 absl::StatusOr<Findings> FindMissingDonations(const Run& run) {
   Findings findings;
   XP_TRY(const DonatableCopies* copies, run.Get<DonatableCopies>());
-  if (copies->programs.empty()) return findings;
   XP_TRY(const Steps* steps, run.Get<Steps>());
   for (const DonatableProgram& program : copies->programs) {
     std::optional<Finding> finding =
         program.measured ? Measured(program, steps->timed) : Counted(program);
     if (finding) findings.push_back(*std::move(finding));
+  }
+  XP_TRY(const KeptStates* kept, run.Get<KeptStates>());
+  for (const KeptState& program : kept->programs) {
+    if (std::optional<Finding> finding = Kept(program)) findings.push_back(*std::move(finding));
   }
   return findings;
 }
@@ -90,14 +116,15 @@ absl::StatusOr<Findings> FindMissingDonations(const Run& run) {
 
 extern const Analyzer missing_donation{
     .name = "missing_donation",
-    .summary = "inputs that are copied in each execution because they are not donated",
+    .summary = "inputs that are copied or replaced in each execution because they are not donated",
     .meaning =
-        "A compiled program updates an input and returns it, but may not overwrite it, because the caller keeps its memory. It copies the whole input first, in each execution. A donated input is updated in place.",
-    .looks_at = "optimised HLO, and the ops on devices",
+        "A compiled program updates an input and returns it, but may not overwrite it, because the caller keeps its memory. It copies the whole input first, in each execution. If all of the input changes, there is no copy, but each execution needs new memory for the result. A donated input is updated in place. Only compiled programs show what is donated (a profile, or --xla_dump_to), not the graphs that torch_xla dumps (XLA_SAVE_TENSORS_FILE). The lazy runtime of xlaprof donates at the end of each step what the step overwrites, and a read in the middle of a step does not prevent it, so its programs have no such finding.",
+    .looks_at = "optimised HLO, and the ops on devices until their last thread is done",
     .find = FindMissingDonations,
     .say = SayMissingDonation,
     .needs = Needs::kOptimizedPrograms,
-    .thresholds = {policy::kDonationShare, policy::kRepeatedExecutions, policy::kCountedCopyBytes},
+    .thresholds = {policy::kDonationShare, policy::kRepeatedExecutions, policy::kCountedCopyBytes,
+                   policy::kKeptBytes, policy::kKeptShare},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

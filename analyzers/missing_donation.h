@@ -13,8 +13,11 @@ namespace xlaprof {
 struct MissingDonationFigures {
   std::string program;                 // such as update, or the module's name; "" if it has none
   bool is_jax = false;                 // the module is one of JAX
-  int64_t inputs = 0;                  // copied in each execution
+  bool is_replaced = false;            // the inputs are replaced, not copied
+  int64_t inputs = 0;                  // copied or replaced in each execution
   std::vector<std::string> arguments;  // JAX's names of the largest, if all of them are known
+  // The function's arguments that hold all of these inputs: state for state['w'] and state.step.
+  std::vector<std::string> own_arguments;
   std::string shape;                   // of the largest
   double bytes = 0;                    // of all, in each execution
   int64_t executions = 0;              // 0: only the program is known
@@ -23,7 +26,7 @@ struct MissingDonationFigures {
   double share = 0;                    // of the device's time
 };
 
-// Says which inputs are copied, and how to donate them.
+// Says which inputs are copied or replaced, and how to donate them.
 Words SayMissingDonation(const Finding& finding, Framework framework);
 
 }  // namespace xlaprof

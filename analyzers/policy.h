@@ -383,6 +383,15 @@ inline constexpr Threshold kCountedCopyBytes{
     "Copies without times are mentioned if they copy at least this much in each execution.",
     "A device needs about 0.1 ms to copy 256 MiB, and a CPU needs 50 ms."};
 
+inline constexpr Threshold kKeptBytes{
+    double{1 << 27}, Unit::kBytes,
+    "Inputs that a program replaces without copying them are mentioned if they have at least this size.",
+    "A result of 128 MiB needs 32,768 new pages on a CPU, which takes tens of milliseconds, and 1 % of the memory of a small GPU."};
+inline constexpr Threshold kKeptShare{
+    0.5, Unit::kShare,
+    "Such inputs are mentioned if they are at least this share of the bytes of all inputs.",
+    "A step of training replaces most of its inputs, and a model that predicts replaces none of its weights."};
+
 // --- input_bound ---
 inline constexpr Threshold kInputShare{
     0.05, Unit::kShare,

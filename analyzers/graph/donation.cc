@@ -5,27 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "analyzers/graph/array_bytes.h"
 #include "analyzers/graph/graph_content.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
-
-// Returns the size of an array; 0 for a tuple or an unknown element type.
-int64_t ArrayBytes(const XlaShape& shape) {
-  if (shape.is_tuple()) return 0;
-  const std::string_view type = shape.element_type();
-  double bits = type == "pred" ? 8 : double(FindCount(type).value_or(0));  // f32, bf16, s4, f8e5m2
-  for (int64_t size : shape.dimensions()) bits *= double(size);
-  constexpr double kMostBits = 1e18;  // a damaged file may claim any size
-  return bits > 0 && bits < kMostBits ? int64_t(bits / 8) : 0;
-}
-
-int64_t ArrayBytes(const std::string& shape) {
-  const std::optional<XlaShape> parsed = XlaShape::Parse(shape);
-  return parsed ? ArrayBytes(*parsed) : 0;
-}
 
 // Follows values through the entry computation of one graph.
 class Follow {
@@ -128,12 +114,6 @@ class Follow {
   int root_ = -1;
   std::optional<XlaShape> root_shape_;  // parsed once, because it may have thousands of elements
 };
-
-// Returns "state['w']" for the attribute argument="state['w']".
-std::string ArgumentOf(const GraphNode& parameter) {
-  const std::string quoted = AttributeOf("argument", parameter.attributes);
-  return quoted.size() < 2 ? "" : quoted.substr(1, quoted.size() - 2);
-}
 
 }  // namespace
 

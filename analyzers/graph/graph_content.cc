@@ -100,6 +100,11 @@ std::string AttributeOf(std::string_view key, std::string_view attributes) {
   return "";
 }
 
+std::string ArgumentOf(const GraphNode& parameter) {
+  const std::string quoted = AttributeOf("argument", parameter.attributes);
+  return quoted.size() < 2 ? "" : quoted.substr(1, quoted.size() - 2);
+}
+
 bool IsInput(const GraphNode& node) {
   return node.computation.empty() && (node.op.ends_with("device_data") || node.op == "parameter");
 }

@@ -21,6 +21,9 @@ std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std:
 // Returns the value of one attribute, or "".
 std::string AttributeOf(std::string_view key, std::string_view attributes);
 
+// Returns JAX's name of a parameter, such as state['w'] for argument="state['w']"; "" without one.
+std::string ArgumentOf(const GraphNode& parameter);
+
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph
 

@@ -24,7 +24,9 @@ std::string Program(const MissingDonationFigures& figures) {
 
 std::string DonationTitle(const MissingDonationFigures& figures) {
   std::string inputs = Plural(figures.inputs, "input");
-  if (!figures.arguments.empty()) {
+  if (figures.is_replaced && !figures.own_arguments.empty()) {
+    inputs += fmt::format(" ({})", Joined(figures.own_arguments, ""));
+  } else if (!figures.arguments.empty()) {
     const std::string names = Joined(figures.arguments, "");
     inputs += fmt::format(" ({}{})", names,
                           figures.inputs > int64_t(figures.arguments.size()) ? ", …" : "");
@@ -32,12 +34,18 @@ std::string DonationTitle(const MissingDonationFigures& figures) {
   const std::string each = figures.executions > 0
                                ? fmt::format("each of {}", Plural(figures.executions, "execution"))
                                : "each execution";
-  return fmt::format("{} copies {} of {} in {}, because {} not donated", Program(figures), inputs,
+  return fmt::format("{} {} {} of {} in {}, because {} not donated", Program(figures),
+                     figures.is_replaced ? "needs new memory to replace" : "copies", inputs,
                      BytesText(figures.bytes), each, figures.inputs == 1 ? "it is" : "they are");
 }
 
 std::string DonationWhy(const MissingDonationFigures& figures) {
   const bool one = figures.inputs == 1;
+  if (figures.is_replaced) {
+    return fmt::format(
+        "The program returns new values of {} in the same shape ({}{}), and may not overwrite an input that the caller keeps, so old and new values need memory at the same time. That the caller does not need the old values is inferred from the program: the capture does not show where its results go.",
+        one ? "this input" : "these inputs", one ? "" : "the largest is ", figures.shape);
+  }
   return fmt::format(
       "The program updates {} and returns {} in the same shape ({}{}). XLA may not overwrite an input that the caller keeps, so it copies the whole input first.",
       one ? "this input" : "these inputs", one ? "it" : "them", one ? "" : "the largest is ",
@@ -45,6 +53,11 @@ std::string DonationWhy(const MissingDonationFigures& figures) {
 }
 
 std::string DonationCost(const MissingDonationFigures& figures) {
+  if (figures.is_replaced) {
+    return fmt::format(
+        "unmeasured: at least {} of memory. How much time is saved cannot be predicted, because no event shows what the first write to new memory takes.",
+        BytesText(figures.bytes));
+  }
   if (figures.device.empty()) return "unmeasured, because the copies have no times";
   return fmt::format("time in these copies on {}, {} of the time from its first to its last work",
                      figures.device, PercentText(figures.share));
@@ -55,21 +68,11 @@ std::string DonationSaving(const MissingDonationFigures& figures) {
   return "all of these copies; allocating memory for them is saved, too, and not counted here";
 }
 
-// Returns the names of the function's own arguments: state for state['w'] and state.step.
-std::vector<std::string> OwnArguments(const MissingDonationFigures& figures) {
-  std::vector<std::string> names;
-  for (const std::string& argument : figures.arguments) {
-    std::string name = argument.substr(0, argument.find_first_of("[."));
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
-  }
-  return names;
-}
-
 std::string JaxAdvice(const MissingDonationFigures& figures) {
   constexpr const char* kOnlyIf =
       "Do this only if nothing reads the old values after the call: their memory is gone then.";
   const std::string function = figures.program.empty() ? "f" : figures.program;
-  const std::vector<std::string> names = OwnArguments(figures);
+  const std::vector<std::string>& names = figures.own_arguments;
   // Arguments of *args and **kwargs have no names of their own.
   const bool named = !names.empty() && std::ranges::none_of(names, [](const std::string& name) {
     return name.empty() || name == "args" || name == "kwargs";
