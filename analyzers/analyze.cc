@@ -4,10 +4,9 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/causes.h"
+#include "analyzers/impact.h"
 #include "analyzers/kinds.h"
 #include "analyzers/run/call_stacks.h"
-#include "analyzers/severity.h"
-#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -75,24 +74,6 @@ Certainty UsualCertainty(const Finding& finding) {
   return finding.count ? Certainty::kCounted : Certainty::kInferred;
 }
 
-std::pair<int64_t, int64_t> Around(int64_t ns, double error) {
-  return {Whole(double(ns) * (1 - error)), Whole(double(ns) * (1 + error))};
-}
-
-// Sets the ranges in which an estimated cost and the saving lie.
-void SetIntervals(Finding& finding) {
-  if (finding.cost_ns && finding.certainty != Certainty::kMeasured)
-    finding.cost_interval_ns = Around(*finding.cost_ns, policy::kEstimateError);
-  if (!finding.saving_ns) return;
-  const bool is_recompile = finding.analyzer == &recompilation;
-  auto [low, high] = Around(*finding.saving_ns,
-                            is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);
-  // Nothing saves more idle time than there is.
-  const bool is_idle_time = finding.analyzer == &device_gap || finding.analyzer == &input_bound;
-  if (is_idle_time && finding.cost_ns) high = std::min(high, *finding.cost_ns);
-  finding.saving_interval_ns = {low, high};
-}
-
 absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
   auto findings = analyzer.find(run);
   if (!findings.ok()) {
@@ -105,7 +86,7 @@ absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
     finding.analyzer = &analyzer;
     if (finding.certainty == Certainty::kUnknown) finding.certainty = UsualCertainty(finding);
     finding.severity = SeverityOf(finding, *length);
-    SetIntervals(finding);
+    SetIntervals(*length, finding);
     finding.stack = stacks->Of(finding);
   }
   return findings;

@@ -1,10 +1,12 @@
-#include "analyzers/severity.h"
+#include "analyzers/impact.h"
 
 #include <algorithm>
 
+#include "analyzers/kinds.h"
 #include "analyzers/policy.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run_time.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -15,6 +17,10 @@ bool GoesOn(const Finding& finding) {
 
 // Returns whether the finding is known not to occur in every step.
 bool IsRare(const Finding& finding) { return finding.per_step.value_or(1) < 1; }
+
+std::pair<int64_t, int64_t> Around(int64_t ns, double error) {
+  return {Whole(double(ns) * (1 - error)), Whole(double(ns) * (1 + error))};
+}
 
 }  // namespace
 
@@ -37,6 +43,20 @@ Severity SeverityOf(const Finding& finding, const RunLength& run) {
   return is_most && GoesOn(finding) && finding.certainty != Certainty::kInferred && !run.is_part
              ? Severity::kError
              : Severity::kWarning;
+}
+
+void SetIntervals(const RunLength& run, Finding& finding) {
+  if (finding.cost_ns && finding.certainty != Certainty::kMeasured)
+    finding.cost_interval_ns = Around(*finding.cost_ns, policy::kEstimateError);
+  if (!finding.saving_ns) return;
+  const bool is_recompile = finding.analyzer == &recompilation;
+  auto [low, high] = Around(*finding.saving_ns,
+                            is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);
+  // Nothing saves more idle time than there is, or more than the run.
+  const bool is_idle_time = finding.analyzer == &device_gap || finding.analyzer == &input_bound;
+  if (is_idle_time && finding.cost_ns) high = std::min(high, *finding.cost_ns);
+  if (run.ns) high = std::min(high, std::max(*run.ns, *finding.saving_ns));
+  finding.saving_interval_ns = {low, high};
 }
 
 }  // namespace xlaprof

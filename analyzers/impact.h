@@ -1,4 +1,5 @@
-// The one policy by which findings of all kinds and sources get their severity.
+// The one policy for the impact of findings of all kinds and sources: how severe they are, and in
+// which range their cost and saving lie.
 #pragma once
 
 #include "analyzers/finding.h"
@@ -22,5 +23,8 @@ struct RunLength {
 // - warning: everything else that the rule asks to change.
 // A cost that is not known, or a run whose length is not known, leaves it a warning.
 Severity SeverityOf(const Finding& finding, const RunLength& run);
+
+// Sets the ranges in which an estimated cost and the saving lie.
+void SetIntervals(const RunLength& run, Finding& finding);
 
 }  // namespace xlaprof

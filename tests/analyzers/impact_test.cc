@@ -1,6 +1,8 @@
-#include "analyzers/severity.h"
+#include "analyzers/impact.h"
 
 #include <gtest/gtest.h>
+
+#include "analyzers/kinds.h"
 
 namespace xlaprof {
 namespace {
@@ -56,6 +58,19 @@ TEST(Severity, IsAWarningIfTheRunOrTheCostIsNotTimed) {
 
 TEST(Severity, IsNoErrorInAPartOfTheRun) {
   EXPECT_EQ(SeverityOf(Saves(0.9), {.ns = kRun.ns, .is_part = true}), Severity::kWarning);
+}
+
+TEST(SavingInterval, IsWithinTheRunAndTheIdleTime) {
+  Finding finding = Saves(0.6);
+  SetIntervals(kRun, finding);
+  EXPECT_EQ(finding.saving_interval_ns, std::pair(int64_t{300'000'000}, int64_t{900'000'000}));
+  finding = Saves(0.8);
+  SetIntervals(kRun, finding);
+  EXPECT_EQ(finding.saving_interval_ns, std::pair(int64_t{400'000'000}, *kRun.ns));
+  finding = Saves(0.8);
+  finding.analyzer = &device_gap;
+  SetIntervals(kRun, finding);
+  EXPECT_EQ(finding.saving_interval_ns->second, *finding.cost_ns);
 }
 
 }  // namespace
