@@ -90,7 +90,7 @@ std::optional<Finding> Kept(const KeptState& program) {
   figures.executions = program.executions;
   return Finding{.subject = program.subject,
                  .count = program.executions,
-                 .reason = Reason{.type = ReasonType::kNotDonated},
+                 .reason = Reason{.type = ReasonType::kKeptAlive},
                  .evidence = {{.table = "graph", .rows = {program.graph_id}}},
                  .certainty = Certainty::kInferred,
                  .figures = std::move(figures)};

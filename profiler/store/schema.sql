@@ -136,6 +136,7 @@
 --   unoptimized_build        XLA itself is built without optimisation
 --   outliers                 some took much longer than others
 --   not_donated              inputs are copied into results that could take their memory
+--   kept_alive               inputs are replaced by results that could take their memory
 --   to_device                the copies go to a device
 --   from_device              the copies go to the host
 --   device_to_device         the copies go from device to device
