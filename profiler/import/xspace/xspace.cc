@@ -292,7 +292,7 @@ class Reading {
     }
     if (located.empty()) return absl::OkStatus();
     return internal::ToStatus(
-        context_.store.Add(SettingRow{process_id, SettingName::kIrDebug, "on", located}));
+        context_.store.Add(SettingRow{process_id, SettingName::kIrDebug, "1", located}));
   }
 
   const Input& input_;
