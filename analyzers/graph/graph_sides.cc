@@ -6,6 +6,7 @@
 
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
+#include "analyzers/graph/graph_fold.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -121,8 +122,10 @@ std::vector<GraphSidesRow> Shorten(std::vector<GraphSidesRow> rows) {
 }  // namespace
 
 absl::StatusOr<GraphSides> CompareSides(const Store& store, int64_t before_id, int64_t after_id) {
-  XP_TRY(const PrintedGraph before, LoadGraph(store, before_id));
-  XP_TRY(const PrintedGraph after, LoadGraph(store, after_id));
+  XP_TRY(PrintedGraph before, LoadGraph(store, before_id));
+  XP_TRY(PrintedGraph after, LoadGraph(store, after_id));
+  FoldRepeatedViews(&before);
+  FoldRepeatedViews(&after);
   GraphSides sides{.before = TitleOf(before), .after = TitleOf(after)};
   sides.rows = Shorten(Merge(before, after));
   if (sides.rows.size() > kMaxRows) {

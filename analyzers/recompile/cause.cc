@@ -6,6 +6,7 @@
 #include <array>
 
 #include "analyzers/graph/graph_content.h"
+#include "analyzers/graph/graph_fold.h"
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/compile_history.h"
 #include "analyzers/recompile/stated_causes.h"
@@ -216,6 +217,7 @@ struct ReasonFinder::Impl {
     auto& graph = graphs[id];
     if (!graph) {
       XP_TRY(PrintedGraph loaded, LoadGraph(*store, id));
+      FoldRepeatedViews(&loaded);
       nodes_kept += static_cast<int64_t>(loaded.nodes.size());
       graph = std::make_unique<PrintedGraph>(std::move(loaded));
     }

@@ -4,6 +4,7 @@
 
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
+#include "analyzers/graph/graph_fold.h"
 #include "analyzers/graph/loop_count.h"
 #include "tests/analyzers/recompile_run.h"
 
@@ -58,6 +59,25 @@ TEST(GraphDiff, StateThatTheFirstStepMakesIsAnInputLater) {
   ASSERT_FALSE(diff.origins.empty());
   EXPECT_TRUE(diff.origins.front().is_new_state);
   EXPECT_FALSE(DiffOf(OptimizerStep(false), OptimizerStep(true)).origins.front().is_new_state);
+}
+
+TEST(GraphFold, ARepeatedViewIsTheSameGraph) {
+  auto graph = [](bool is_repeated, const std::string& op) {
+    TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,8]{1,0}"},
+                       {.op = op, .shape = "f32[8,4]{0,1}", .operands = "0"}};
+    if (is_repeated) nodes.push_back(nodes[1]);
+    nodes.push_back({.op = "aten::mul",
+                     .shape = "f32[8,4]{0,1}",
+                     .operands = is_repeated ? "1,2" : "1,1",
+                     .root = 0});
+    PrintedGraph printed = TestGraph(nodes, PrintedForm::kIrText);
+    FoldRepeatedViews(&printed);
+    return printed;
+  };
+  EXPECT_TRUE(
+      Diff(graph(false, "aten::permute"), graph(true, "aten::permute")).origins.empty());
+  // The text does not show which part a slice reads, so two slices may be different parts.
+  EXPECT_EQ(graph(true, "xla::select").nodes.size(), 4);
 }
 
 TEST(GraphContent, Attributes) {
