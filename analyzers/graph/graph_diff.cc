@@ -13,6 +13,7 @@
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
+#include "analyzers/graph/graph_inputs.h"
 #include "analyzers/graph/loop_count.h"
 #include "core/base/xla_shape.h"
 
@@ -176,8 +177,16 @@ class ListingDiff {
       d.node = added.empty() ? BeforeNode(removed.front()).op : AfterNode(added.front()).op;
       if (!added.empty()) d.node_index = after_listing_.nodes[added.front()];
       if (added.empty()) d.before_index = before_listing_.nodes[removed.front()];
+      // Scalars are alike, so the alignment does not tell which of them is shared. Its place does.
+      if (const int lost = LostScalar(before_, after_); added.empty() && lost >= 0)
+        d.before_index = lost;
+      if (const int gained = LostScalar(after_, before_); removed.empty() && gained >= 0)
+        d.node_index = gained;
       return d;
     }
+    if (auto number = ScalarOrInput(added, removed)) return number;
+    if (!NewStateInputs(before_, after_, /*only_state=*/true).empty())
+      return NewState(added, removed);
     if (auto loop = LoopChange(added, removed)) return loop;
     if (nothing_changed && before_listing_.roots != after_listing_.roots &&
         (removed.empty() || added.empty()) && OnlyFeedsResults(added, removed)) {
@@ -187,8 +196,29 @@ class ListingDiff {
       SetLastNode(&d, removed, added);
       return d;
     }
+    if (auto state = NewState(added, removed)) return state;
+    return OpChange(added, removed);
+  }
+
+  // Returns the change if tensors that the older graph makes are inputs of the newer one.
+  std::optional<GraphDifference> NewState(const std::vector<int>& added,
+                                          const std::vector<int>& removed) const {
+    const std::vector<int> state = NewStateInputs(before_, after_);
+    if (state.empty() && !MakesState(added, removed)) return std::nullopt;
     GraphDifference d = OpChange(added, removed);
-    d.is_new_state = MakesState(added, removed);
+    d.is_new_state = true;
+    int shown = -1;  // a place of the new inputs, at best one that the optimizer recorded
+    for (const int place : added) {
+      const GraphNode& node = AfterNode(place);
+      if (IsInput(node) && !IsScalar(node) &&
+          (shown < 0 || (IsOfOptimizer(node) && !IsOfOptimizer(AfterNode(shown)))))
+        shown = place;
+      d.is_of_optimizer |= IsOfOptimizer(node);
+      for (const GraphNode::Operand& operand : node.operands)
+        d.is_of_optimizer |= IsOfOptimizer(after_.nodes[operand.node]);
+    }
+    if (shown >= 0) d.node = AfterNode(shown).op, d.node_index = after_listing_.nodes[shown];
+    for (const int place : removed) d.is_of_optimizer |= IsOfOptimizer(BeforeNode(place));
     return d;
   }
 
@@ -374,27 +404,60 @@ class ListingDiff {
     if (a >= 0) d.before = text(BeforeNode(a)), d.before_index = before_listing_.nodes[a];
     if (b >= 0) d.after = text(AfterNode(b)), d.node_index = after_listing_.nodes[b];
     d.node = b >= 0 ? AfterNode(b).op : BeforeNode(a).op;
-    if (a >= 0 && b >= 0 && added.size() == removed.size()) ConstantToInput(a, b, &d);
     return d;
   }
 
-  // Reports a constant_change if a number is a constant in one graph and an input of the other.
-  // torch_xla embeds 0 and 1 as constants and passes other numbers as parameters. A counter that is
-  // constant only in the first step does not count: its first reader is its own update.
-  void ConstantToInput(int a, int b, GraphDifference* d) const {
-    const bool flip = (IsConstant(BeforeNode(a)) && IsInput(AfterNode(b))) ||
-                      (IsInput(BeforeNode(a)) && IsConstant(AfterNode(b)));
-    const std::optional<XlaShape> shape = XlaShape::Parse(AfterNode(b).shape);
-    if (!flip || (shape && shape->rank() > 0) ||
-        WithoutLayout(BeforeNode(a).shape) != WithoutLayout(AfterNode(b).shape))
-      return;
+  // Returns a constant_change if numbers are constants in one graph and inputs of the other, and
+  // nothing else differs. torch_xla embeds 0 and 1 as constants and passes other numbers as
+  // inputs; equal ones are one input, so the counts may differ.
+  std::optional<GraphDifference> ScalarOrInput(const std::vector<int>& added,
+                                               const std::vector<int>& removed) const {
+    auto all_are = [](const std::vector<int>& places, auto&& node, bool (*is)(const GraphNode&)) {
+      return !places.empty() && std::ranges::all_of(places, [&](int place) {
+        return is(node(place)) && IsScalar(node(place));
+      });
+    };
+    auto before = [&](int place) -> const GraphNode& { return BeforeNode(place); };
+    auto after = [&](int place) -> const GraphNode& { return AfterNode(place); };
+    const bool to_input = all_are(removed, before, IsConstant) && all_are(added, after, IsInput),
+               to_constant = all_are(removed, before, IsInput) && all_are(added, after, IsConstant);
+    if (!to_input && !to_constant) return std::nullopt;
+    if (to_input && IsCounter(added.front())) return std::nullopt;
+    const PrintedGraph &with_input = to_input ? after_ : before_,
+                       &with_constant = to_input ? before_ : after_;
+    int input = LostScalar(with_input, with_constant);
+    if (input < 0)
+      input =
+          to_input ? after_listing_.nodes[added.front()] : before_listing_.nodes[removed.front()];
+    int constant = ConstantAt(with_constant, with_input.nodes[input].location);
+    if (constant < 0)
+      constant =
+          to_input ? before_listing_.nodes[removed.front()] : after_listing_.nodes[added.front()];
+    GraphDifference d{
+        .type = ReasonType::kConstantChange,
+        .node_index = to_input ? input : constant,
+        .before_index = to_input ? constant : input,
+        .is_scalar_or_input = true,
+        .has_equal_scalar = HasEqualScalar(with_input, with_constant.nodes[constant])};
+    d.node = after_.nodes[d.node_index].op;
+    auto text = [](const GraphNode& node) {
+      return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
+    };
+    d.before = text(before_.nodes[d.before_index]), d.after = text(after_.nodes[d.node_index]);
+    return d;
+  }
+
+  // Returns whether the input is a counter: its first reader is its own update, a result. Such a
+  // number is a constant only in the first step.
+  bool IsCounter(int input) const {
     for (size_t p = 0; p < after_listing_.nodes.size(); ++p) {
       const GraphNode& user = AfterNode(static_cast<int>(p));
-      if (user.operands.empty() || user.operands[0].node != after_listing_.nodes[b]) continue;
-      if (after_listing_.root[p] && WithoutLayout(user.shape) == WithoutLayout(AfterNode(b).shape))
-        return;
+      if (user.operands.empty() || user.operands[0].node != after_listing_.nodes[input]) continue;
+      if (after_listing_.root[p] &&
+          WithoutLayout(user.shape) == WithoutLayout(AfterNode(input).shape))
+        return true;
     }
-    d->type = ReasonType::kConstantChange;
+    return false;
   }
 
   const PrintedGraph &before_, &after_;

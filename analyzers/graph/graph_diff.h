@@ -49,9 +49,14 @@ struct GraphDifference {
   bool is_input = false;  // a parameter of the graph
   bool resized = false;   // its result has another shape
   bool follows = false;   // likely a consequence: a literal, or an op that reads constants only
-  // Tensors that the older graph fills with a number are inputs of the newer one, as the state of an
-  // optimizer that its first step makes.
-  bool is_new_state = false;
+  // Tensors that the older graph makes are inputs of the newer one, as the state of an optimizer
+  // that its first step makes. If `is_of_optimizer`, an optimizer's code recorded them.
+  bool is_new_state = false, is_of_optimizer = false;
+  // A number is a constant in one graph and an input of the other: torch_xla embeds 0 and 1.
+  bool is_scalar_or_input = false;
+  // Another scalar has the value that this number has as a constant, so as an input it would be
+  // shared. Nothing if the graphs do not print values.
+  std::optional<bool> has_equal_scalar;
 };
 
 struct GraphDiff {

@@ -5,12 +5,15 @@
 // computation, that reads nothing of a new shape. Fusions, tuples, copies and the parameters inside
 // computations are ignored, because they only pass values on.
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
+#include "analyzers/graph/graph_inputs.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 
@@ -34,15 +37,12 @@ class OptimizedDiff {
     surplus_before_ = Surplus(before_, after_);
     surplus_after_ = Surplus(after_, before_);
     diff_.differing_nodes += static_cast<int64_t>(surplus_before_.size() + surplus_after_.size());
+    if (input_count_differs_ && (NewState() || Scalars())) return std::move(diff_);
     if (!surplus_before_.empty() || !surplus_after_.empty()) {
       Loop();
       Instructions();
     } else if (input_count_differs_) {
-      diff_.origins.push_back({.type = ReasonType::kParameterSharingChange,
-                               .node = "parameter",
-                               .before = fmt::format("{} inputs", inputs_before_.size()),
-                               .after = fmt::format("{} inputs", inputs_after_.size()),
-                               .is_input = true});
+      SharedInput();
     } else if (diff_.origins.empty()) {
       Results();
     }
@@ -96,6 +96,95 @@ class OptimizedDiff {
         surplus.push_back(static_cast<int>(i));
     }
     return surplus;
+  }
+
+  void SharedInput() {
+    GraphDifference d{.type = ReasonType::kParameterSharingChange,
+                      .node = "parameter",
+                      .before = fmt::format("{} inputs", inputs_before_.size()),
+                      .after = fmt::format("{} inputs", inputs_after_.size()),
+                      .before_index = LostScalar(before_, after_),
+                      .is_input = true};
+    if (d.before_index < 0) d.node_index = LostScalar(after_, before_);
+    diff_.origins.push_back(std::move(d));
+  }
+
+  // Finds tensors that the older graph makes and that are inputs of the newer one. They have the
+  // place at which most of them are recorded, which is where the optimizer is called.
+  bool NewState() {
+    const std::vector<int> state = NewStateInputs(before_, after_);
+    if (state.empty()) return false;
+    std::map<std::string, int> places;
+    for (const GraphNode& node : after_.nodes) {
+      if (IsInput(node) && !IsScalar(node)) ++places[node.location];
+    }
+    for (const GraphNode& node : before_.nodes) {
+      if (IsInput(node) && !IsScalar(node)) --places[node.location];
+    }
+    int shown = state.back();
+    for (const int input : state) {
+      if (places[after_.nodes[input].location] > places[after_.nodes[shown].location])
+        shown = input;
+    }
+    diff_.origins.push_back({.type = ReasonType::kOpChange,
+                             .node = "parameter",
+                             .before = fmt::format("{} inputs", inputs_before_.size()),
+                             .after = fmt::format("{} inputs", inputs_after_.size()),
+                             .node_index = shown,
+                             .is_new_state = true,
+                             .is_of_optimizer = IsOfOptimizer(after_.nodes[shown])});
+    return true;
+  }
+
+  // Finds a scalar input that only one graph has. If each instruction that differs is one of
+  // several equal ones, of which XLA keeps one, equal scalars share an input. If a product with the
+  // scalar is missing or a number is new, the scalar is a constant of the other graph.
+  bool Scalars() {
+    const bool fewer = inputs_after_.size() < inputs_before_.size();
+    const PrintedGraph &with_input = fewer ? before_ : after_, &other = fewer ? after_ : before_;
+    const int input = LostScalar(with_input, other);
+    if (input < 0 || !HaveSameResults(before_, after_) || OtherTensors()) return false;
+    absl::flat_hash_set<uint64_t> kept_before, kept_after;
+    for (const GraphNode& node : before_.nodes) kept_before.insert(ContentHash(node));
+    for (const GraphNode& node : after_.nodes) kept_after.insert(ContentHash(node));
+    const std::string& place = with_input.nodes[input].location;
+    bool only_repeats = true, only_scales = true, is_scaled_at_place = false;
+    auto look = [&](const GraphNode& node, const absl::flat_hash_set<uint64_t>& kept) {
+      is_scaled_at_place |= (node.op == "multiply" && !place.empty() && node.location == place);
+      if (kept.contains(ContentHash(node))) return;
+      only_repeats = false;
+      only_scales &= Scales(node);
+    };
+    for (const int i : surplus_before_) look(before_.nodes[i], kept_after);
+    for (const int i : surplus_after_) look(after_.nodes[i], kept_before);
+    for (const int i : fewer ? surplus_after_ : surplus_before_)
+      is_scaled_at_place |= other.nodes[i].framework_op == "prim::Constant";
+    if (only_repeats && !is_scaled_at_place) return SharedInput(), true;
+    if (!only_scales) return false;
+    diff_.origins.push_back({.type = ReasonType::kConstantChange,
+                             .node = with_input.nodes[input].op,
+                             .node_index = fewer ? -1 : input,
+                             .before_index = fewer ? input : -1,
+                             .is_scalar_or_input = true});
+    return true;
+  }
+
+  // Returns whether tensors, and not only scalars, are other inputs.
+  bool OtherTensors() const {
+    std::map<std::string, int> shapes;
+    for (const int i : inputs_before_) ++shapes[WithoutLayout(before_.nodes[i].shape)];
+    for (const int i : inputs_after_) --shapes[WithoutLayout(after_.nodes[i].shape)];
+    return std::ranges::any_of(shapes, [](const auto& entry) {
+      const std::optional<XlaShape> shape = XlaShape::Parse(entry.first);
+      return entry.second != 0 && (!shape || shape->rank() > 0);
+    });
+  }
+
+  // Returns whether XLA adds or removes such an instruction when a factor becomes a constant.
+  static bool Scales(const GraphNode& node) {
+    static constexpr std::array<std::string_view, 6> kOps = {"constant", "broadcast", "multiply",
+                                                             "divide",   "convert",   "negate"};
+    return std::ranges::find(kOps, node.op) != kOps.end();
   }
 
   // Returns whether an instruction does arithmetic, as some in each iteration of a loop do.

@@ -9,6 +9,7 @@
 #include "analyzers/graph/graph_fold.h"
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/compile_history.h"
+#include "analyzers/recompile/scalar_inputs.h"
 #include "analyzers/recompile/stated_causes.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
@@ -253,7 +254,7 @@ struct ReasonFinder::Impl {
                          .is_input = d.is_input,
                          .follows = d.follows};
     if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
-    if (d.is_new_state) cause.note = note::NewState();
+    if (d.is_new_state) cause.note = note::NewState{.of_optimizer = d.is_of_optimizer};
     const bool in_after = d.node_index >= 0;
     const int index = in_after ? d.node_index : d.before_index;
     if (index < 0) return cause;
@@ -265,10 +266,10 @@ struct ReasonFinder::Impl {
       const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
       if (!d.resized && IsConstant(node) && shape && shape->rank() > 0)
         cause.constant = ConstantKind::kCapturedArray;
-      auto is_scalar = [](const GraphNode& one) { return one.op == "prim::Constant"; };
-      if (in_after && d.before_index >= 0 &&
-          is_scalar(before.nodes[d.before_index]) != is_scalar(node))
+      if (d.is_scalar_or_input) {
         cause.constant = ConstantKind::kScalarOrInput;
+        cause.has_equal_scalar = d.has_equal_scalar;
+      }
       if (cause.constant == ConstantKind::kNode && IsConstant(node)) {
         if (std::string op = OpWithConstant(graph, index); !op.empty()) cause.node = std::move(op);
         for (std::string* value : {&cause.before, &cause.after}) {
@@ -290,7 +291,8 @@ struct ReasonFinder::Impl {
     }
     cause.location = code->Of(node);
     if (cause.location.empty()) {
-      cause.location = code->Near(graph, index);
+      // Values near an optimizer's state are anywhere in the model.
+      if (!d.is_new_state) cause.location = code->Near(graph, index);
       cause.near = !cause.location.empty();
       cause.library = SourcePlace::Parse(node.location);
     } else if (d.type == ReasonType::kConstantChange && !d.resized) {
@@ -353,6 +355,9 @@ struct ReasonFinder::Impl {
         const CompileFact& earlier = site.compiles[e];
         const OptInt other = RowOf(earlier, form.name);
         if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
+        // What another form shows must explain the difference of two graphs that print alike here.
+        if (*alike && e != (*alike)->first && RowOf(site.compiles[(*alike)->first], form.name))
+          continue;
         // A row of a signature represents all programs with the same inputs. A row of another form
         // represents one graph.
         if (*other == *row && form.name != PrintedForm::kSignature) continue;
@@ -379,7 +384,10 @@ struct ReasonFinder::Impl {
         best = std::move(diff), nearest = e;
       }
       if (best->origins.empty()) {
-        if (!*alike) *alike = {nearest, &form};
+        if (!*alike) {
+          XP_TRY(const size_t shared, OtherInputCount(site, index, form, near, nearest));
+          *alike = {shared, &form};
+        }
         continue;
       }
       CompileReason reason{.differing_nodes = best->differing_nodes};
@@ -389,6 +397,8 @@ struct ReasonFinder::Impl {
         reason.causes.push_back(form.name == PrintedForm::kSignature && IsOfStructure(origin.type)
                                     ? OtherArguments(*before, *after)
                                     : FromDifference(origin, *before, *after));
+        if (*alike && (*alike)->second->seen_in == SeenIn::kIrDump)
+          NumberBehindOp(&reason.causes.back());
         reason.causes.back().seen_in = form.seen_in;
         reason.causes.back().graph_before = before->id;
         reason.causes.back().graph_after = after->id;
@@ -396,6 +406,49 @@ struct ReasonFinder::Impl {
       return reason;
     }
     return std::nullopt;
+  }
+
+  // Sets the place of a parameter_sharing_change if all scalar inputs in the user's code have one
+  // place, or else lists their places.
+  void NameScalarInputs(const PrintedGraph& graph, RecompileCause* cause) const {
+    std::vector<SourcePlace> places = PlacesOfScalarInputs(graph, *code);
+    if (places.size() == 1) {
+      cause->location = std::move(places.front());
+      cause->near = true;
+    } else if (!places.empty()) {
+      if (places.size() > kMaxCandidates) places.resize(kMaxCandidates);
+      cause->note = note::ScalarInputs{std::move(places)};
+    }
+  }
+
+  // Returns the nearest compile whose graph prints alike but has another number of inputs, or else
+  // `nearest`. Such a graph differs in the inputs that it shares, which no form prints.
+  absl::StatusOr<size_t> OtherInputCount(const CompileSite& site, size_t index, const Form& form,
+                                         const std::vector<std::pair<int64_t, size_t>>& near,
+                                         size_t nearest) {
+    const CompileFact& compile = site.compiles[index];
+    for (const auto& [distance, e] : near) {
+      const CompileFact& earlier = site.compiles[e];
+      if (distance != 0 || !earlier.input_count || !compile.input_count ||
+          *earlier.input_count == *compile.input_count)
+        continue;
+      XP_TRY(const PrintedGraph* before, Graph(*RowOf(earlier, form.name)));
+      XP_TRY(const PrintedGraph* after, Graph(*RowOf(compile, form.name)));
+      if (Diff(*before, *after).origins.empty()) return e;
+    }
+    return nearest;
+  }
+
+  // Changes a cause that optimised HLO shows. The IR prints the same ops, so XLA only simplified
+  // them in another way, because a number in the graph is another one. It may belong to an op
+  // nearby.
+  static void NumberBehindOp(RecompileCause* cause) {
+    if (cause->type != ReasonType::kOpChange && cause->type != ReasonType::kLoopCountChange) return;
+    cause->type = ReasonType::kConstantChange;
+    cause->constant = ConstantKind::kInOp;
+    cause->before.clear(), cause->after.clear();
+    cause->node.clear();
+    cause->near = !cause->location.empty();
   }
 
   // Returns the cause for graphs that print alike: first a change outside the graph, then one that
@@ -422,8 +475,11 @@ struct ReasonFinder::Impl {
       return true;
     };
     if (differ(ReasonType::kParameterSharingChange, earlier.input_count, compile.input_count,
-               "inputs"))
+               "inputs")) {
+      XP_TRY(const PrintedGraph* graph, Graph(*RowOf(compile, form.name)));
+      NameScalarInputs(*graph, &cause);
       return cause;
+    }
     if (differ(ReasonType::kLiveTensorsChange, earlier.output_count, compile.output_count,
                "results"))
       return cause;

@@ -86,7 +86,14 @@ struct OtherLoopBody {};
 // all that is left of its key.
 struct OnlyStaticArgumentsAreLeft {};
 // Tensors that the first graph makes are inputs of this one, as the state of an optimizer.
-struct NewState {};
+struct NewState {
+  bool of_optimizer = false;  // an optimizer's code recorded them
+};
+// Graphs print alike, except for the number of inputs. Scalars that are inputs are recorded at
+// these places, and some of them may be equal.
+struct ScalarInputs {
+  std::vector<SourcePlace> places;
+};
 // JAX's own words.
 struct JaxSays {
   std::string quote;
@@ -97,7 +104,7 @@ using CauseNote =
                  note::AlikeButForThis, note::SameProgram, note::CompiledTwiceInARow,
                  note::OtherSizeOfInputs, note::OtherNumberOfResults, note::SameCounts,
                  note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherCounts,
-                 note::DefinedAt, note::NewState, note::OtherLoopBody,
+                 note::DefinedAt, note::NewState, note::ScalarInputs, note::OtherLoopBody,
                  note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
 
 // One thing that changed, enough by itself to make another graph.
@@ -114,6 +121,8 @@ struct RecompileCause {
   bool is_size_inside = false;  // the size of an op inside the graph, which something else decides
   bool names_input = false;     // reports use the input's name and shape, not its op
   ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
+  // For kScalarOrInput: another scalar has the number's value. Nothing if no value is printed.
+  std::optional<bool> has_equal_scalar;
   std::string shape;                            // shape of the node; "" if unknown
   bool follows = false;                         // likely a consequence of another cause
   OptInt graph_before, graph_after;             // the compared rows of table graph, if any

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
@@ -154,8 +155,15 @@ struct NoteText {
         Plural(since.others, "other graph was", "other graphs were"), since.kept);
   }
   std::string operator()(const note::OtherCounts& counts) const {
-    return fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,
-                       counts.results, counts.inputs_before, counts.results_before);
+    const std::string text =
+        fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,
+                    counts.results, counts.inputs_before, counts.results_before);
+    const int64_t difference = counts.inputs - counts.inputs_before;
+    if (framework != Framework::kPytorchXla || counts.results != counts.results_before ||
+        std::abs(difference) > 2)
+      return text;
+    return text +
+           "; a number that is 0 or 1 is no input but a part of the graph, and equal numbers are one input";
   }
   std::string operator()(const note::DefinedAt& defined) const {
     if (defined.makes_the_object)
@@ -170,8 +178,17 @@ struct NoteText {
   std::string operator()(const note::OnlyStaticArgumentsAreLeft&) const {
     return "types, structure and settings are the same as before, and JAX explains any other difference, so a static argument has another value, which this version of JAX does not print";
   }
-  std::string operator()(const note::NewState&) const {
-    return "the first step makes this state, such as that of an optimizer, and later steps read it as inputs";
+  std::string operator()(const note::NewState& state) const {
+    return state.of_optimizer
+               ? "the optimizer makes its state in the first step, and later steps read it as inputs"
+               : "the first step makes this state, such as that of an optimizer, and later steps read it as inputs";
+  }
+  std::string operator()(const note::ScalarInputs& scalars) const {
+    std::vector<std::string> places;
+    for (const SourcePlace& place : scalars.places) places.push_back(place.text());
+    return fmt::format(
+        "the graphs otherwise print alike; numbers that may be equal are inputs at {}",
+        fmt::join(places, ", "));
   }
   std::string operator()(const note::JaxSays& jax) const {
     return fmt::format("JAX says: {}", jax.quote);
@@ -291,8 +308,13 @@ std::string EvidenceLine(const std::optional<CompilesSeen>& seen) {
 Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Framework framework) {
   const int64_t compiles = *finding.count;
   ChangeWords change = SayChange(figures, framework);
-  const bool is_new_state = std::holds_alternative<note::NewState>(figures.cause.note);
-  if (is_new_state) change.what = "tensors that the first step made are inputs of the later graph";
+  const auto* new_state = std::get_if<note::NewState>(&figures.cause.note);
+  const bool is_new_state = new_state != nullptr;
+  if (is_new_state)
+    change.what =
+        new_state->of_optimizer
+            ? "the state that the optimizer made in the first step is an input of the later graph"
+            : "tensors that the first step made are inputs of the later graph";
   if (figures.may_be_other_programs)
     change.advice =
         "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. A log (PT_XLA_DEBUG_LEVEL=2, JAX_LOG_COMPILES=1) names the places.";

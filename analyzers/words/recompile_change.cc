@@ -165,7 +165,7 @@ std::string InputAdvice(Framework framework) {
     case Framework::kUnknown:
       break;
   }
-  return "A Python number is part of the graph. Pass it as a tensor that lives on the device: torch.tensor(value, device=x.device).";
+  return "A Python number is part of the graph. Pass it as a tensor that lives on the device: torch.tensor([value], device=x.device).";
 }
 
 // Returns the advice for a number that limits the part of a tensor that is used.
@@ -209,17 +209,33 @@ std::string IndexAdvice(Framework framework) {
          "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)).";
 }
 
+// Returns the advice for a number that is sometimes 0 or 1.
+std::string ScalarAdvice(const RecompileCause& cause, Framework framework) {
+  if (framework == Framework::kCpp)
+    return "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost.";
+  if (framework == Framework::kJax) return InputAdvice(framework);
+  std::string advice =
+      cause.library.empty() || !cause.location.empty()
+          ? "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor of one element: torch.tensor([value], device=x.device). A tensor without dimensions (torch.tensor(value), fill_) is baked in, too."
+          : "A library passes this number, such as an optimizer its learning rate. A number that is 0 or 1 is part of the graph, and any other is an input. Let its schedule end at another number, such as 1e-12 instead of 0.";
+  if (cause.has_equal_scalar)
+    advice +=
+        *cause.has_equal_scalar
+            ? " XLA_NO_SPECIAL_SCALARS=1 does not help: other numbers of this graph have the same value, and it would share their input."
+            : " XLA_NO_SPECIAL_SCALARS=1 avoids it as well, because no other number of this graph has the same value.";
+  return advice;
+}
+
 ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
-  const std::string number =
-      fmt::format("a number baked into {} changes ({})", cause.node, Values(figures.values));
+  std::string number = cause.node.empty() ? "a number that is part of the graph changes"
+                                          : fmt::format("a number baked into {} changes", cause.node);
+  if (!figures.values.empty()) number += fmt::format(" ({})", Values(figures.values));
   switch (cause.constant) {
     case ConstantKind::kScalarOrInput:
       return {
           "a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
-          framework == Framework::kCpp
-              ? "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost."
-              : "A number that is 0 or 1 is part of the graph, and any other is an input. Pass it as a tensor that lives on the device, and write new values into that tensor (fill_)."};
+          ScalarAdvice(cause, framework)};
     case ConstantKind::kStaticArgument:
       return {
           figures.values.empty()
@@ -343,7 +359,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
               "Two inputs share one buffer in some steps and not in others. Mostly these are scalars that become equal (lr == eps). Keep each in a tensor of its own{}.",
               cpp                            ? " (Tensor::FromHost)"
               : framework == Framework::kJax ? ""
-                                             : ": torch.tensor(value, device=...)")};
+                                             : ", of one element: torch.tensor([value], device=x.device). Equal tensors without dimensions are shared, too")};
     case ReasonType::kDonationChange:
       return {
           fmt::format("the same graph, but other inputs are donated ({})", values),
@@ -383,7 +399,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       return {
           "the graphs print alike but differ",
           cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."
-              : "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for Python numbers used as index or bound."};
+              : "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for Python numbers used as index or bound, and for numbers that become equal, which torch_xla passes as one input."};
     case ReasonType::kNoStepMark:
       return {"its graph grows because no step is marked",
               "See missing_step_mark: where each step is marked, its graph is compiled once."};

@@ -61,6 +61,131 @@ TEST(GraphDiff, StateThatTheFirstStepMakesIsAnInputLater) {
   EXPECT_FALSE(DiffOf(OptimizerStep(false), OptimizerStep(true)).origins.front().is_new_state);
 }
 
+// Returns a step of SGD with momentum. The first step keeps the gradients as its state; one node is
+// then two results, and is printed as the second of them.
+TestNodes MomentumStep(bool is_first) {
+  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[]"}};
+  for (const int parameter : {0, 1}) {
+    const std::string shape = parameter == 0 ? "f32[8]" : "f32[4,8]";
+    const int first = static_cast<int>(nodes.size());
+    nodes.push_back({.op = "xla::device_data", .shape = shape});
+    nodes.push_back({.op = "aten::exp",
+                     .shape = shape,
+                     .operands = std::to_string(first),
+                     .root = is_first ? 2 + parameter : parameter});
+    if (is_first) continue;
+    nodes.push_back({.op = "xla::device_data",
+                     .shape = shape,
+                     .location = "_single_tensor_sgd@sgd.py:361"});
+    nodes.push_back(
+        {.op = "aten::mul", .shape = shape, .operands = fmt::format("{},0", first + 2)});
+    nodes.push_back({.op = "aten::add",
+                     .shape = shape,
+                     .operands = fmt::format("{},{}", first + 3, first + 1),
+                     .root = 2 + parameter});
+  }
+  return nodes;
+}
+
+TEST(GraphDiff, MomentumThatTheFirstStepMakesIsTheStateOfAnOptimizer) {
+  const GraphDiff diff = DiffOf(MomentumStep(true), MomentumStep(false));
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_TRUE(diff.origins.front().is_new_state);
+  EXPECT_TRUE(diff.origins.front().is_of_optimizer);
+}
+
+// A teacher that only some steps compute is no state: its weights are read, and not updated.
+TEST(GraphDiff, WeightsThatOnlySomeStepsReadAreNoState) {
+  auto graph = [](bool with_teacher) {
+    TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[8,8]"},
+                       {.op = "xla::device_data", .shape = "f32[8,8]"},
+                       {.op = "aten::mm", .shape = "f32[8,8]", .operands = "0,1"}};
+    int last = 2;
+    for (int i = 0; with_teacher && i < 2; ++i) {
+      nodes.push_back({.op = "xla::device_data", .shape = "f32[8,8]"});
+      nodes.push_back({.op = "aten::mm",
+                       .shape = "f32[8,8]",
+                       .operands = fmt::format("{},{}", last, nodes.size() - 1)});
+      last = static_cast<int>(nodes.size()) - 1;
+    }
+    nodes.push_back(
+        {.op = "aten::tanh", .shape = "f32[8,8]", .operands = std::to_string(last), .root = 0});
+    return nodes;
+  };
+  const GraphDiff diff = DiffOf(graph(false), graph(true));
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_FALSE(diff.origins.front().is_new_state);
+}
+
+// Returns a loss of two terms. The weight of the second is an input, or a constant if it is 1. Each
+// use of a scalar is a node of its own in text IR, but one parameter in HLO.
+TestNodes WeightedLoss(bool is_constant, PrintedForm form) {
+  const bool is_text = form == PrintedForm::kIrText;
+  const TestNode constant{.op = is_text ? "prim::Constant" : "constant",
+                          .shape = "f32[]",
+                          .attributes = is_text ? "" : "literal=1",
+                          .location = "loss@train.py:29"};
+  const TestNode input{.op = is_text ? "xla::device_data" : "parameter",
+                       .shape = "f32[]",
+                       .location = "loss@train.py:29"};
+  TestNodes nodes = {{.op = input.op, .shape = "f32[]", .location = "main@train.py:12"},
+                     {.op = input.op, .shape = "f32[8]"},
+                     is_constant ? constant : input};
+  int second = 2;
+  if (is_text || is_constant) nodes.push_back(nodes[2]), second = 3;
+  const int at = static_cast<int>(nodes.size());
+  nodes.push_back({.op = "multiply", .shape = "f32[]", .operands = "0,2", .root = 0});
+  nodes.push_back({.op = "multiply",
+                   .shape = "f32[]",
+                   .operands = fmt::format("{},{}", at, second),
+                   .root = 1});
+  return nodes;
+}
+
+TEST(GraphDiff, AScalarThatBecomesOneIsAConstant) {
+  for (const PrintedForm form : {PrintedForm::kIrText, PrintedForm::kHlo}) {
+    for (const bool from_constant : {false, true}) {
+      const GraphDiff diff =
+          DiffOf(WeightedLoss(from_constant, form), WeightedLoss(!from_constant, form), form);
+      ASSERT_EQ(diff.origins.size(), 1);
+      EXPECT_EQ(diff.origins[0].type, ReasonType::kConstantChange);
+      EXPECT_TRUE(diff.origins[0].is_scalar_or_input);
+      // Text IR of torch_xla 2.9 prints no value.
+      EXPECT_EQ(diff.origins[0].has_equal_scalar.has_value(), form == PrintedForm::kHlo);
+      EXPECT_EQ(TestGraph(WeightedLoss(!from_constant, form), form)
+                    .nodes[size_t(diff.origins[0].node_index)]
+                    .location,
+                "loss@train.py:29");
+    }
+  }
+}
+
+TEST(GraphDiff, OptimisedHloWithoutAScalarSharesItOrMadeItAConstant) {
+  // Two losses, each times its weight. `weights` are inputs; XLA drops a product with 1.
+  auto graph = [](int weights, int products) {
+    TestNodes nodes = {{.op = "parameter", .shape = "f32[4]", .attributes = "parameter=0"}};
+    for (int i = 0; i < weights; ++i)
+      nodes.push_back({.op = "parameter",
+                       .shape = "f32[]",
+                       .attributes = fmt::format("parameter={}", i + 1),
+                       .location = "loss@train.py:26"});
+    for (int i = 0; i < products; ++i)
+      nodes.push_back({.op = "multiply",
+                       .shape = "f32[]",
+                       .operands = fmt::format("1,{}", std::min(i + 1, weights)),
+                       .location = "loss@train.py:26"});
+    nodes.push_back({.op = "add",
+                     .shape = "f32[]",
+                     .operands = fmt::format("{},{}", nodes.size() - 1, nodes.size() - 2),
+                     .root = 0});
+    return nodes;
+  };
+  EXPECT_EQ(TypeOf(graph(2, 2), graph(1, 2), PrintedForm::kHloOptimized),
+            ReasonType::kParameterSharingChange);
+  EXPECT_EQ(TypeOf(graph(2, 2), graph(1, 1), PrintedForm::kHloOptimized),
+            ReasonType::kConstantChange);
+}
+
 TEST(GraphFold, ARepeatedViewIsTheSameGraph) {
   auto graph = [](bool is_repeated, const std::string& op) {
     TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,8]{1,0}"},

@@ -124,7 +124,8 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
        "A Python number is part of the graph", "uploaded with Tensor::FromHost."},
       {ConstantKind::kScalarOrInput,
        "a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
-       "write new values into that tensor", "uploaded with Tensor::FromHost."},
+       "Pass it as a tensor of one element: torch.tensor([value], device=x.device).",
+       "uploaded with Tensor::FromHost."},
       {ConstantKind::kStaticArgument, "op changes (0 → 1)", "static_argnums", "static_argnums"},
       {ConstantKind::kCapturedArray, "a captured array f32[4] changes",
        "that the function captures", "that the function captures"},
@@ -140,6 +141,34 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
     EXPECT_THAT(say(kind.constant, Framework::kCpp).advice, HasSubstr(kind.cpp));
     EXPECT_THAT(say(kind.constant, Framework::kJax).advice, testing::Not(HasSubstr("torch")));
   }
+}
+
+// Measured with torch_xla 2.9: a loss weight that reaches 1 compiles again with the setting too,
+// because the numbers 1 of the graph then share its input. A learning rate that reaches 0 does not.
+TEST(RecompilationWords, TheSettingIsAdvisedOnlyIfNoNumberIsEqual) {
+  auto advice = [](std::optional<bool> has_equal_scalar) {
+    return SayOf({.type = ReasonType::kConstantChange,
+                  .node = "op",
+                  .constant = ConstantKind::kScalarOrInput,
+                  .has_equal_scalar = has_equal_scalar},
+                 Framework::kPytorchXla)
+        .advice;
+  };
+  EXPECT_THAT(advice(std::nullopt), testing::Not(HasSubstr("XLA_NO_SPECIAL_SCALARS")));
+  EXPECT_THAT(advice(true), HasSubstr("XLA_NO_SPECIAL_SCALARS=1 does not help"));
+  EXPECT_THAT(advice(false), HasSubstr("XLA_NO_SPECIAL_SCALARS=1 avoids it"));
+}
+
+TEST(RecompilationWords, TheStateOfAnOptimizerIsNamed) {
+  auto title = [](bool of_optimizer) {
+    return SayOf({.type = ReasonType::kOpChange,
+                  .node = "xla::device_data",
+                  .note = note::NewState{.of_optimizer = of_optimizer}},
+                 Framework::kPytorchXla)
+        .title;
+  };
+  EXPECT_THAT(title(true), HasSubstr("the state that the optimizer made in the first step"));
+  EXPECT_THAT(title(false), HasSubstr("tensors that the first step made"));
 }
 
 TEST(RecompilationWords, EachReasonSaysWhatToDo) {
