@@ -243,6 +243,13 @@ bool GrowsSteadily(const std::vector<int64_t>& sizes) {
   return step > 0;
 }
 
+// Returns whether sizes came again, of an input that no graph makes. Nothing appends to such an
+// input: its sizes only first came in ascending order.
+bool IsUploadedAgain(const RecompileFigures& figures) {
+  return figures.cause.may_be_result == false &&
+         std::ranges::any_of(figures.sizes->times, [](int64_t times) { return times > 1; });
+}
+
 RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
                            const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
@@ -257,7 +264,7 @@ RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
                            .beside = group.beside,
                            .cost = CostOf(group, wall_ns)};
   if (figures.sizes && figures.sizes->dimension) {
-    figures.grows_steadily = GrowsSteadily(figures.sizes->sizes);
+    figures.grows_steadily = GrowsSteadily(figures.sizes->sizes) && !IsUploadedAgain(figures);
     if (!figures.grows_steadily) figures.padding = PaddingOf(*figures.sizes);
   }
   figures.is_rare_smaller_size =

@@ -154,6 +154,10 @@ bool HaveSameResults(const PrintedGraph& before, const PrintedGraph& after) {
   return ResultShapes(before) == ResultShapes(after);
 }
 
+bool HasResult(const PrintedGraph& graph, const std::string& shape) {
+  return std::ranges::binary_search(ResultShapes(graph), WithoutLayout(shape));
+}
+
 bool IsOfOptimizer(const GraphNode& node) {
   const SourcePlace place = SourcePlace::Parse(node.location);
   for (const std::string_view begin : {"_single_tensor_", "_multi_tensor_", "_fused_"}) {

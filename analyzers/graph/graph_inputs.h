@@ -32,6 +32,9 @@ std::vector<int> NewStateInputs(const PrintedGraph& before, const PrintedGraph& 
 // Returns whether both graphs have results of the same shapes, in any order.
 bool HaveSameResults(const PrintedGraph& before, const PrintedGraph& after);
 
+// Returns whether the graph has a result of this shape.
+bool HasResult(const PrintedGraph& graph, const std::string& shape);
+
 // Returns whether code of an optimizer recorded the node.
 bool IsOfOptimizer(const GraphNode& node);
 

@@ -7,9 +7,10 @@
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_fold.h"
+#include "analyzers/graph/graph_inputs.h"
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/compile_history.h"
-#include "analyzers/recompile/scalar_inputs.h"
+#include "analyzers/recompile/input_places.h"
 #include "analyzers/recompile/stated_causes.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
@@ -279,6 +280,9 @@ struct ReasonFinder::Impl {
     }
     if (d.is_input) cause.input = InputName(node);
     if (d.is_input && d.type == ReasonType::kShapeChange &&
+        before.printed_as != PrintedForm::kSignature)
+      cause.may_be_result = HasResult(before, d.after);
+    if (d.is_input && d.type == ReasonType::kShapeChange &&
         graph.printed_as == PrintedForm::kHloOptimized &&
         IsPartitioned(before) != IsPartitioned(after)) {
       cause.type = ReasonType::kShardingChange;
@@ -397,6 +401,7 @@ struct ReasonFinder::Impl {
         reason.causes.push_back(form.name == PrintedForm::kSignature && IsOfStructure(origin.type)
                                     ? OtherArguments(*before, *after)
                                     : FromDifference(origin, *before, *after));
+        XP_TRY(PlaceInput(compile, &reason.causes.back()));
         if (*alike && (*alike)->second->seen_in == SeenIn::kIrDump)
           NumberBehindOp(&reason.causes.back());
         reason.causes.back().seen_in = form.seen_in;
@@ -437,6 +442,17 @@ struct ReasonFinder::Impl {
       if (Diff(*before, *after).origins.empty()) return e;
     }
     return nearest;
+  }
+
+  // Sets the user's line of a changed input that a library recorded. Optimised HLO, which a profile
+  // has, names the user's line that called the library.
+  absl::Status PlaceInput(const CompileFact& compile, RecompileCause* cause) {
+    const OptInt row = RowOf(compile, PrintedForm::kHloOptimized);
+    if (!cause->is_input || !cause->location.empty() || cause->library.empty() || !row)
+      return absl::OkStatus();
+    XP_TRY(const PrintedGraph* graph, Graph(*row));
+    cause->location = PlaceOfInput(*graph, cause->shape, *code);
+    return absl::OkStatus();
   }
 
   // Changes a cause that optimised HLO shows. The IR prints the same ops, so XLA only simplified

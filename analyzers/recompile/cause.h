@@ -119,6 +119,9 @@ struct RecompileCause {
   SourcePlace library;        // the library's line that recorded the op; empty if the user's did
   bool is_input = false;
   bool is_size_inside = false;  // the size of an op inside the graph, which something else decides
+  // For a changed input: the older graph has a result of its new shape, so the input may be a cache
+  // that the program appends to. Nothing if no graph was compared.
+  std::optional<bool> may_be_result;
   bool names_input = false;     // reports use the input's name and shape, not its op
   ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
   // For kScalarOrInput: another scalar has the number's value. Nothing if no value is printed.

@@ -147,7 +147,12 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
         SizeList(buckets.buckets), buckets.buckets.size(), 100 * buckets.extra_work,
         100 * largest.extra_work, IfSizesAreEquallyFrequent(*sizes));
   words.advice += ", and mask the padding.";
-  if (HasDataLoader(framework))
+  const RecompileCause& cause = figures.cause;
+  if (HasDataLoader(framework) && !cause.location.empty() && !cause.near)
+    words.advice += fmt::format(
+        " {} uploads it or uses it first. Its size is decided before that, such as in a collate_fn, a crop or a sample.",
+        cause.location.ShortText());
+  else if (HasDataLoader(framework))
     words.advice += " Its size is made where the batch is put together, such as in a collate_fn.";
   return words;
 }

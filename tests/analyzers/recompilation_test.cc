@@ -587,6 +587,20 @@ TEST(Recompilation, AnInputThatStepsAppendToIsNotPadded) {
   EXPECT_EQ(finding.saving_ns, finding.cost_ns);
 }
 
+// Sizes that first come in ascending order and then again are those of a cropped batch. No graph
+// makes such an input, so no step appends to it.
+TEST(Recompilation, AnInputWhoseSizesComeAgainIsPadded) {
+  RecompileRun run;
+  std::vector<int64_t> graphs;
+  for (int64_t length = 4; length < 20; ++length)
+    graphs.push_back(run.Graph(fmt::format("{}", length), TrainStep(length)));
+  for (int64_t graph : graphs) run.Step(graph, {.dur_ns = 1'000'000});
+  for (int64_t graph : graphs) run.Step(graph);
+  const Finding finding = run.TheFinding();
+  EXPECT_FALSE(FiguresOfRecompiles(finding).grows_steadily);
+  EXPECT_TRUE(FiguresOfRecompiles(finding).padding);
+}
+
 TEST(Recompilation, ProgramsWithoutAPlaceThatRunOftenMayBeOthers) {
   RecompileRun run;
   const TestNodes train = TrainStep(8);
