@@ -246,9 +246,8 @@ auto SubjectKey(const Finding& finding) {
                     std::string_view(finding.words.title));
 }
 
-// What the time of a cost was spent on. The host compiles and is blocked at different times, but the
-// device idles during both.
-enum class SpentOn : uint8_t { kCompiling, kBlocked, kIdle };
+// What the time of a cost was spent on. The host compiles and is blocked at different times.
+enum class SpentOn : uint8_t { kCompiling, kBlocked };
 
 // The costs of several findings. Findings of one kind never count the same time twice, but two kinds
 // may: a missing step mark counts the compilations that it causes.
@@ -270,13 +269,13 @@ class Costs {
   // Returns the time that all of them take, each part of it counted once.
   OptInt total_ns() const {
     if (ns_.empty()) return {};
-    return std::max(Most(SpentOn::kCompiling) + Most(SpentOn::kBlocked), Most(SpentOn::kIdle));
+    return Most(SpentOn::kCompiling) + Most(SpentOn::kBlocked);
   }
 
  private:
   static SpentOn SpentOnOf(const Finding& finding) {
-    if (IsOf(finding, recompilation) || IsOf(finding, slow_compile)) return SpentOn::kCompiling;
-    return IsOf(finding, device_gap) ? SpentOn::kIdle : SpentOn::kBlocked;
+    return IsOf(finding, recompilation) || IsOf(finding, slow_compile) ? SpentOn::kCompiling
+                                                                       : SpentOn::kBlocked;
   }
   // Returns the time of the kind that has most.
   int64_t Most(SpentOn spent_on) const {
@@ -318,8 +317,10 @@ class Forest {
   void Sum(size_t at, bool is_consequence) {
     Tree& tree = trees_[at];
     tree.severity = findings_[at].severity;
-    // The copies of an op without lowering, or of a read, are part of its time.
-    const bool is_part_of_cause = is_consequence && IsOf(findings_[at], large_transfer);
+    // The copies of an op without lowering, or of a read, are part of its time. Idle time that follows
+    // from something is the same time, seen from the device.
+    const bool is_part_of_cause =
+        is_consequence && (IsOf(findings_[at], large_transfer) || IsOf(findings_[at], device_gap));
     if (!is_part_of_cause) tree.costs.Add(findings_[at]);
     for (const size_t child : tree.children) {
       Sum(child, true);
