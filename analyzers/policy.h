@@ -54,7 +54,7 @@ inline constexpr Threshold kMostOfRunShare{
     0.5, Unit::kShare, "What goes on and can be avoided is an error from this share of the run on.",
     "More than half of the run could be avoided."};
 inline constexpr Threshold kNoticeableShare{
-    0.005, Unit::kShare,
+    0.001, Unit::kShare,
     "What does not occur in every step is not a warning below this share of the run.",
     "A change of the program would not be worth the effort."};
 

@@ -21,8 +21,8 @@ Finding Saves(double share) {
 TEST(Severity, FollowsTheShareOfTheRunThatCanBeAvoided) {
   EXPECT_EQ(SeverityOf(Saves(0.51), kRun), Severity::kError);
   EXPECT_EQ(SeverityOf(Saves(0.49), kRun), Severity::kWarning);
-  EXPECT_EQ(SeverityOf(Saves(0.006), kRun), Severity::kWarning);
-  EXPECT_EQ(SeverityOf(Saves(0.004), kRun), Severity::kInfo);
+  EXPECT_EQ(SeverityOf(Saves(0.0011), kRun), Severity::kWarning);
+  EXPECT_EQ(SeverityOf(Saves(0.0009), kRun), Severity::kInfo);
 }
 
 TEST(Severity, IsInfoIfTheRuleAsksForNoChange) {
@@ -32,7 +32,7 @@ TEST(Severity, IsInfoIfTheRuleAsksForNoChange) {
 }
 
 TEST(Severity, IsAWarningForSomethingCheapInEveryStep) {
-  Finding finding = Saves(0.001);
+  Finding finding = Saves(0.0005);
   finding.per_step = 1;
   EXPECT_EQ(SeverityOf(finding, kRun), Severity::kWarning);
 }
@@ -52,7 +52,7 @@ TEST(Severity, IsNoErrorIfItHasStoppedOrIsInferredOrWithoutASaving) {
 
 TEST(Severity, IsAWarningIfTheRunOrTheCostIsNotTimed) {
   EXPECT_EQ(SeverityOf(Saves(0.9), RunLength{}), Severity::kWarning);
-  EXPECT_EQ(SeverityOf(Saves(0.001), RunLength{}), Severity::kWarning);
+  EXPECT_EQ(SeverityOf(Saves(0.0005), RunLength{}), Severity::kWarning);
   EXPECT_EQ(SeverityOf(Finding{.needs_fixing = true}, kRun), Severity::kWarning);
 }
 
