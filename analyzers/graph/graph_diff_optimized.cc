@@ -221,6 +221,7 @@ class OptimizedDiff {
     diff_.origins.push_back(std::move(d));
   }
 
+  // Finds changed, new and removed instructions.
   void Instructions() {
     if (!diff_.origins.empty() && diff_.origins.back().type == ReasonType::kLoopCountChange) return;
     // An instruction that reads a shape which the older graph does not have follows from another
@@ -238,22 +239,11 @@ class OptimizedDiff {
     for (int index : surplus_after_) {
       const GraphNode& node = after_.nodes[index];
       if (reads_new_shape(node)) continue;
-      // The counterpart is the same op from the same place in the code, or else the same op.
-      int best = -1;
-      for (size_t k = 0; k < surplus_before_.size(); ++k) {
-        const GraphNode& other = before_.nodes[surplus_before_[k]];
-        if (taken[k] || other.op != node.op) continue;
-        if (best < 0) best = static_cast<int>(k);
-        if (other.location == node.location) {
-          best = static_cast<int>(k);
-          break;
-        }
-      }
-      if (best >= 0) {
-        taken[best] = true;
+      if (const int k = Counterpart(node, taken); k >= 0) {
+        taken[k] = true;
         GraphDifference d =
-            CompareNodes(before_.nodes[surplus_before_[best]], node, /*partitioned=*/true);
-        d.before_index = surplus_before_[best], d.node_index = index;
+            CompareNodes(before_.nodes[surplus_before_[k]], node, /*partitioned=*/true);
+        d.before_index = surplus_before_[k], d.node_index = index;
         // A number, or an op that reads only numbers, often follows from a shape (a mean's 1/n).
         d.follows = IsConstant(node) || ReadsConstantsOnly(node);
         changed.push_back(std::move(d));
@@ -289,18 +279,34 @@ class OptimizedDiff {
     } else {
       add(structure), add(changed);
     }
-    // If all instructions read new shapes, a loop surrounds the change. The first one is reported.
-    if (diff_.origins.empty()) {
-      const bool after = !surplus_after_.empty();
-      const GraphNode& node =
-          after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
-      diff_.origins.push_back({.type = ReasonType::kOpChange,
-                               .node = node.op,
-                               .before = after ? "" : node.op,
-                               .after = after ? node.op : "",
-                               .node_index = after ? surplus_after_.front() : -1,
-                               .before_index = after ? -1 : surplus_before_.front()});
+    if (diff_.origins.empty()) FirstInstruction();
+  }
+
+  // Returns the index in surplus_before_ of the instruction that a new one most likely replaces:
+  // the same op from the same place in the code, or else the same op. Returns -1 if there is none.
+  int Counterpart(const GraphNode& node, const std::vector<bool>& taken) const {
+    int best = -1;
+    for (size_t k = 0; k < surplus_before_.size(); ++k) {
+      const GraphNode& other = before_.nodes[surplus_before_[k]];
+      if (taken[k] || other.op != node.op) continue;
+      if (other.location == node.location) return static_cast<int>(k);
+      if (best < 0) best = static_cast<int>(k);
     }
+    return best;
+  }
+
+  // Reports the first instruction that differs, because all of them read new shapes. A loop
+  // surrounds such a change.
+  void FirstInstruction() {
+    const bool after = !surplus_after_.empty();
+    const GraphNode& node =
+        after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
+    diff_.origins.push_back({.type = ReasonType::kOpChange,
+                             .node = node.op,
+                             .before = after ? "" : node.op,
+                             .after = after ? node.op : "",
+                             .node_index = after ? surplus_after_.front() : -1,
+                             .before_index = after ? -1 : surplus_before_.front()});
   }
 
   bool ReadsConstantsOnly(const GraphNode& node) const {
