@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxTypicalRows = 24;
 
-int64_t Median(std::vector<int64_t> values) {
+int64_t MedianPieces(std::vector<int64_t> values) {
   std::nth_element(values.begin(), values.begin() + int64_t(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
@@ -97,7 +97,7 @@ absl::StatusOr<Findings> FromExecutions(const Run& run) {
     if (int64_t(steps.size()) < policy::kStepsWithMedianPieces) continue;
     std::vector<int64_t> pieces;
     for (const auto& [id, step] : steps) pieces.push_back(int64_t(step.executions.size()));
-    const int64_t median = Median(pieces);
+    const int64_t median = MedianPieces(pieces);
     if (double(median) < policy::kPiecesPerStep) continue;
     findings.push_back(FindingOf(steps, median));
     XP_TRY(findings.back().subject, WhereValuesAreRead(run, process_id));
