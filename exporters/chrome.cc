@@ -17,7 +17,7 @@ constexpr int64_t kMaxExactNs = 100LL * 24 * 3600 * 1'000'000'000;
 
 // Returns the trace's time 0 in the store's time. It is the store's own, unless events lie before
 // it or too far after it.
-int64_t OriginOf(const TimeSpan& span) {
+int64_t ExactOrigin(const TimeSpan& span) {
   if (!span.first_ns) return 0;
   return *span.first_ns < 0 || *span.last_ns > kMaxExactNs ? *span.first_ns : 0;
 }
@@ -121,11 +121,11 @@ void Marks(const MarkTrack& track, int64_t sort, TimelineLayout& layout, ChromeE
   }
 }
 
-absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
-                               const ExportOptions& options) {
+absl::StatusOr<Exported> WriteChrome(const Run& run, const Findings& findings,
+                                     const ExportOptions& options) {
   const Store& store = run.store();
   XP_TRY(TimeSpan span, TimeSpanOf(store));
-  const int64_t origin_ns = OriginOf(span);
+  const int64_t origin_ns = ExactOrigin(span);
   XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));
   std::vector<int64_t> threads;
   for (const TimelineTrack& track : layout.tracks()) {
@@ -175,7 +175,7 @@ absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
 
 namespace exporters {
 extern const Exporter chrome{"chrome", "a timeline for ui.perfetto.dev and chrome://tracing",
-                             "trace.json.gz", true, Write};
+                             "trace.json.gz", true, WriteChrome};
 }  // namespace exporters
 
 }  // namespace xlaprof

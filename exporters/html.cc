@@ -77,8 +77,8 @@ int64_t ResolutionFor(const ViewLanes& lanes, int64_t events) {
   return resolution_ns;
 }
 
-absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
-                               const ExportOptions& options) {
+absl::StatusOr<Exported> WriteHtml(const Run& run, const Findings& findings,
+                                   const ExportOptions& options) {
   const Store& store = run.store();
   XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
   XP_TRY(Report report, MakeReport(run, findings));
@@ -129,7 +129,7 @@ absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
 
 namespace exporters {
 extern const Exporter html{"html", "the viewer and the run in one page for any browser",
-                           "report.html", true, Write};
+                           "report.html", true, WriteHtml};
 }  // namespace exporters
 
 }  // namespace xlaprof

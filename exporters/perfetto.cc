@@ -9,7 +9,7 @@ namespace {
 
 // Returns the trace's time 0 in the store's time. It is the store's own, unless events lie before
 // it and the trace can represent the whole span.
-int64_t OriginOf(const TimeSpan& span) {
+int64_t ShiftedOrigin(const TimeSpan& span) {
   int64_t length_ns;
   if (span.first_ns.value_or(0) >= 0 ||
       __builtin_sub_overflow(*span.last_ns, *span.first_ns, &length_ns))
@@ -17,11 +17,11 @@ int64_t OriginOf(const TimeSpan& span) {
   return *span.first_ns;
 }
 
-absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
-                               const ExportOptions& options) {
+absl::StatusOr<Exported> WritePerfetto(const Run& run, const Findings& findings,
+                                       const ExportOptions& options) {
   const Store& store = run.store();
   XP_TRY(TimeSpan span, TimeSpanOf(store));
-  const int64_t origin_ns = OriginOf(span);
+  const int64_t origin_ns = ShiftedOrigin(span);
   XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));
   std::vector<int64_t> track_ids;
   for (const TimelineTrack& track : layout.tracks()) track_ids.push_back(track.track_id);
@@ -67,7 +67,7 @@ absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
 
 namespace exporters {
 extern const Exporter perfetto{"perfetto", "a trace for ui.perfetto.dev and trace_processor",
-                               "trace.pftrace", true, Write};
+                               "trace.pftrace", true, WritePerfetto};
 }  // namespace exporters
 
 }  // namespace xlaprof

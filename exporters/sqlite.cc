@@ -278,8 +278,8 @@ class SqliteExport {
   Exported exported_;
 };
 
-absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
-                               const ExportOptions& options) {
+absl::StatusOr<Exported> WriteSqlite(const Run& run, const Findings& findings,
+                                     const ExportOptions& options) {
   const Store& store = run.store();
   return SqliteExport(store, findings, options).Run();
 }
@@ -288,7 +288,7 @@ absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
 
 namespace exporters {
 extern const Exporter sqlite{"sqlite", "ordinary rows and views for any SQLite tool", "run.db",
-                             false, Write};
+                             false, WriteSqlite};
 }  // namespace exporters
 
 }  // namespace xlaprof

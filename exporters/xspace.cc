@@ -216,8 +216,8 @@ class XSpaceExport {
   Exported exported_;
 };
 
-absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
-                               const ExportOptions& options) {
+absl::StatusOr<Exported> WriteXSpace(const Run& run, const Findings& findings,
+                                     const ExportOptions& options) {
   const Store& store = run.store();
   XP_TRY(Times times, TimesOf(store));
   XP_TRY(ProtoFile file, ProtoFile::Create(options.path));
@@ -229,7 +229,7 @@ absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
 
 namespace exporters {
 extern const Exporter xspace{"xspace", "a profile for XProf and TensorBoard", "HOST.xplane.pb",
-                             false, Write};
+                             false, WriteXSpace};
 }  // namespace exporters
 
 }  // namespace xlaprof

@@ -85,7 +85,7 @@ class Names {
   bool reads_ = false;
 };
 
-struct Open {
+struct OpenEvent {
   int64_t begin_ns = 0, end_ns = 0;
   StringId name = 0;
   What what = What::kOther;
@@ -100,19 +100,19 @@ struct ReadKey {
 };
 
 // Sweeps over the events of one thread in order, with a stack of open events.
-class Sweep {
+class ReadSweep {
  public:
   // `first_step` is the name of the first step. Reads in all steps count as one place, although
   // each step has its own name. If `only_in_steps`, other reads are left out.
-  Sweep(const Store& store, const UserCode& user, bool only_in_steps, StringId& first_step,
-        std::map<ReadKey, DeviceReads>& places)
+  ReadSweep(const Store& store, const UserCode& user, bool only_in_steps, StringId& first_step,
+            std::map<ReadKey, DeviceReads>& places)
       : store_(store),
         user_(user),
         only_in_steps_(only_in_steps),
         first_step_(first_step),
         places_(places) {}
 
-  void Take(const Open& event) {
+  void Take(const OpenEvent& event) {
     while (!stack_.empty() && stack_.back().end_ns <= event.begin_ns) Close();
     stack_.push_back(event);
     steps_ += event.what == What::kStep;
@@ -142,7 +142,7 @@ class Sweep {
     in_steps_ -= stack_.back().what == What::kStep;
     stack_.pop_back();
   }
-  void Count(const Open& read) {
+  void Count(const OpenEvent& read) {
     ReadKey place{.op = read.name};
     for (auto open = stack_.rbegin(); open != stack_.rend(); ++open) {
       const bool scope = open->what == What::kScope || open->what == What::kStep;
@@ -177,7 +177,7 @@ class Sweep {
   const bool only_in_steps_;
   StringId& first_step_;
   std::map<ReadKey, DeviceReads>& places_;
-  std::vector<Open> stack_;
+  std::vector<OpenEvent> stack_;
   size_t read_ = 0, blocking_ = 0;  // depth of the outermost open one, from 1
   int64_t blocked_ns_ = 0;
   bool is_read_ = false;  // the outermost operation reads, and does not only copy
@@ -187,7 +187,8 @@ class Sweep {
 
 // `to_host` are the flows of copies to the host.
 absl::Status SweepTrack(OrderedEvents& events, int64_t track_id,
-                        const absl::flat_hash_set<uint64_t>& to_host, Names& names, Sweep& sweep) {
+                        const absl::flat_hash_set<uint64_t>& to_host, Names& names,
+                        ReadSweep& sweep) {
   XP_TRY(events.Open(track_id));
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
@@ -269,7 +270,7 @@ absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
   XP_TRY(OrderedEvents events,
          OrderedEvents::Make(store, kName | kCategory | kFlowOut, /*arguments=*/false));
   for (int64_t thread : threads) {
-    Sweep sweep(store, *user, has_steps, first_step, places);
+    ReadSweep sweep(store, *user, has_steps, first_step, places);
     XP_TRY(SweepTrack(events, thread, to_host, names, sweep));
     out.steps += sweep.steps();
   }

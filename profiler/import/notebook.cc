@@ -35,7 +35,7 @@ std::string WithoutQuotes(std::string_view text) {
 }
 
 // Keeps only the text of the outputs, because a notebook may hold many megabytes of pictures.
-class Reader : public nlohmann::json_sax<nlohmann::json> {
+class OutputsReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   NotebookOutputs Finish() && {
     EndOutput();
@@ -127,7 +127,7 @@ bool IsNotebook(std::string_view head) {
 }
 
 NotebookOutputs ReadNotebook(std::string_view json) {
-  Reader reader;
+  OutputsReader reader;
   nlohmann::json::sax_parse(json, &reader);
   return std::move(reader).Finish();
 }

@@ -23,7 +23,7 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 // source's id in the bits above.
 constexpr int kSourceBits = 44;
 
-int Sniff(std::string_view head) { return head.starts_with(kMagic) ? 95 : 0; }
+int SniffRecording(std::string_view head) { return head.starts_with(kMagic) ? 95 : 0; }
 
 using Ids = absl::flat_hash_map<int64_t, int64_t>;  // from a row's id in the source to its id in
                                                     // the store
@@ -329,7 +329,7 @@ absl::Status CopyRecording(const Input& input, const Store& from, ImportContext&
   return Copying(from, is_recorded, context).Run();
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadRecording(const Input& input, ImportContext& context) {
   // The file itself is opened if it is a plain file, because the last commits are in the log file
   // beside it.
   std::error_code error;
@@ -364,8 +364,8 @@ extern const Importer recording{
     .name = "recording",
     .summary = "Stores of xlaprof's own recorder, one per process (XLAPROF_RECORD=FOLDER)",
     .example = "trainer.4711.xlaprof",
-    .sniff = Sniff,
-    .read = Read,
+    .sniff = SniffRecording,
+    .read = ReadRecording,
     .maps_large_files = true,
     .framework = Framework::kCpp};
 

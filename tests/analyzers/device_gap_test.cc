@@ -8,7 +8,7 @@ extern const Analyzer device_gap;
 
 namespace {
 
-const DeviceGapFigures& FiguresOf(const Finding& finding) {
+const DeviceGapFigures& GapFiguresOf(const Finding& finding) {
   return std::any_cast<const DeviceGapFigures&>(finding.figures);
 }
 
@@ -137,8 +137,8 @@ TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
   EXPECT_EQ(found[0].cost_ns, 25'000'000);
   EXPECT_EQ(found[0].count, 50);
   EXPECT_EQ(found[0].subject.scope, OptText());
-  EXPECT_EQ(FiguresOf(found[0]).scopes, 25);
-  EXPECT_EQ(FiguresOf(found[0]).scope, "layer 0");
+  EXPECT_EQ(GapFiguresOf(found[0]).scopes, 25);
+  EXPECT_EQ(GapFiguresOf(found[0]).scope, "layer 0");
   EXPECT_EQ(found[0].evidence.size(), 8u);
 }
 
@@ -244,7 +244,7 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeTraces);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeTraces);
 }
 
 // The tracer costs about a microsecond per call: hundreds of calls explain half a millisecond, but
@@ -264,7 +264,7 @@ TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kPythonTracer);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kPythonTracer);
 }
 
 // PT_XLA_DEBUG writes the C++ stack of each read.
@@ -280,7 +280,7 @@ TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeReads);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeReads);
 }
 
 // The recording of two ops does not explain 100 ms.
@@ -339,8 +339,8 @@ TEST_F(DeviceGap, SharesOfAStepAreOfThatStep) {
   const Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].cost_ns, 400'000);
-  EXPECT_EQ(FiguresOf(found[0]).share, 0.4);
-  EXPECT_EQ(FiguresOf(found[0]).share_of, IdleShareOf::kSteadySteps);
+  EXPECT_EQ(GapFiguresOf(found[0]).share, 0.4);
+  EXPECT_EQ(GapFiguresOf(found[0]).share_of, IdleShareOf::kSteadySteps);
 }
 
 TEST_F(DeviceGap, Empty) { EXPECT_TRUE(run_.Run(device_gap).empty()); }
@@ -371,7 +371,7 @@ Findings LateKernels(TimedRun& run, int64_t wait_us, std::string_view copy) {
 TEST_F(DeviceGap, ALaunchedKernelThatWaitsLongWaitsForSomethingThatIsNotInTheFile) {
   const Findings found = LateKernels(run_, 4000, "");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kUnrecorded);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kUnrecorded);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].saving_ns, std::nullopt);
 }
@@ -379,7 +379,7 @@ TEST_F(DeviceGap, ALaunchedKernelThatWaitsLongWaitsForSomethingThatIsNotInTheFil
 TEST_F(DeviceGap, ACopyExplainsThatALaunchedKernelWaits) {
   const Findings found = LateKernels(run_, 4000, "Memcpy HtoD (Pinned -> Device)");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kPattern);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kPattern);
   EXPECT_EQ(found[0].reason->type, ReasonType::kKernelWait);
 }
 
@@ -427,14 +427,14 @@ Findings LateLaunches(TimedRun& run, int64_t kernel_us) {
 TEST_F(DeviceGap, ACaptureOfAFewMillisecondsWithoutStepsShowsNoPattern) {
   const Findings found = LateLaunches(run_, 1000);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kTooShort);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kTooShort);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
 }
 
 TEST_F(DeviceGap, ALongerCaptureDoes) {
   const Findings found = LateLaunches(run_, 2000);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kPattern);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kPattern);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ extern const Analyzer untied_weights;
 
 namespace {
 
-const UntiedWeightsFigures& FiguresOf(const Finding& finding) {
+const UntiedWeightsFigures& UntiedFiguresOf(const Finding& finding) {
   return std::any_cast<const UntiedWeightsFigures&>(finding.figures);
 }
 
@@ -20,9 +20,9 @@ TEST(UntiedWeights, AreFoundAtTheLineOfTheMove) {
       "'CPU:0', 1), (2, 1, 1, 'a, b, c', 3, 1000, NULL, NULL)");
   const Findings found = run.Run(untied_weights);
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(FiguresOf(found[0]).names, "encoder.weight, decoder.weight");
-  EXPECT_EQ(FiguresOf(found[0]).device, "CPU:0");
-  EXPECT_EQ(FiguresOf(found[0]).bytes, 4000);
+  EXPECT_EQ(UntiedFiguresOf(found[0]).names, "encoder.weight, decoder.weight");
+  EXPECT_EQ(UntiedFiguresOf(found[0]).device, "CPU:0");
+  EXPECT_EQ(UntiedFiguresOf(found[0]).bytes, 4000);
   EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].subject.file, "train.cc");
@@ -30,8 +30,8 @@ TEST(UntiedWeights, AreFoundAtTheLineOfTheMove) {
   EXPECT_EQ(found[0].reason->type, ReasonType::kTiedBeforeMove);
   EXPECT_FALSE(found[0].cost_ns);
   EXPECT_EQ(found[1].count, 3);
-  EXPECT_EQ(FiguresOf(found[1]).bytes, 1000);
-  EXPECT_EQ(FiguresOf(found[1]).device, std::nullopt);
+  EXPECT_EQ(UntiedFiguresOf(found[1]).bytes, 1000);
+  EXPECT_EQ(UntiedFiguresOf(found[1]).device, std::nullopt);
   EXPECT_FALSE(found[1].subject.line);
 }
 

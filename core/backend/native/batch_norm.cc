@@ -27,7 +27,7 @@ struct Extent {
 };
 
 // oneDNN's kernels take this many channels at once, side by side for each place of an image.
-constexpr int64_t kBlock = 8;
+constexpr int64_t kChannelBlock = 8;
 
 // Normalizes some of the channels. Its slots are the operands, then the outputs that exist.
 class Channels final : public Primitives {
@@ -112,13 +112,13 @@ class Channels final : public Primitives {
 ThunkOr MakeF32(const Task& task, const Extent& extent) {
   return Guarded(Describe(task), [&]() -> ThunkOr {
     auto all = std::make_unique<Parts>(task.pool);
-    const int64_t blocks = (extent.channels + kBlock - 1) / kBlock;
+    const int64_t blocks = (extent.channels + kChannelBlock - 1) / kChannelBlock;
     const int64_t grains = task.shape(0).elements() / kGrain;
     const int64_t parts =
         std::clamp<int64_t>(grains, 1, std::min<int64_t>(task.pool.threads(), blocks));
     for (int64_t i = 0; i < parts; ++i) {
-      const int64_t begin = blocks * i / parts * kBlock;
-      const int64_t end = std::min(blocks * (i + 1) / parts * kBlock, extent.channels);
+      const int64_t begin = blocks * i / parts * kChannelBlock;
+      const int64_t end = std::min(blocks * (i + 1) / parts * kChannelBlock, extent.channels);
       Parts::Windows windows;
       auto add = [&](const TensorSlot& place) {
         const int64_t channel = place.shape.rank() == 1 ? 1 : extent.plane;

@@ -7,7 +7,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-using Ref = FusedThunk::Ref;
+using LoopRef = FusedThunk::Ref;
 using Step = FusedThunk::Step;
 
 int32_t WidthOf(DType type) { return int32_t(ByteSize(ComputedAs(type))); }
@@ -30,13 +30,13 @@ class Builder {
  private:
   const Instruction& instruction(int32_t i) const { return program_.instructions[size_t(i)]; }
   const Shape& shape(int32_t i) const { return instruction(i).shape; }
-  Ref NewRegister(int32_t width) { return {.reg = registers_++, .width = width}; }
-  Ref Memory(int32_t value) const {
+  LoopRef NewRegister(int32_t width) { return {.reg = registers_++, .width = width}; }
+  LoopRef Memory(int32_t value) const {
     return {.slot = slots_[size_t(value)], .width = int32_t(ByteSize(shape(value).dtype))};
   }
 
   // Writes a member's value from `from` to memory.
-  void Store(int32_t member, const Ref& from) {
+  void Store(int32_t member, const LoopRef& from) {
     const Loops& loops = ThisCpusLoops();
     const DType dtype = shape(member).dtype;
     Step store{.in = {from}, .out = Memory(member)};
@@ -97,7 +97,7 @@ class Builder {
   }
 
   // Returns the place of an operand's value after the steps so far.
-  Ref Operand(int32_t operand) {
+  LoopRef Operand(int32_t operand) {
     if (const Splat* splat = graph_.splat(operand)) {
       auto [known, added] = splats_.insert({graph_.root(operand), {}});
       if (added) known->second = Constant(*splat, shape(operand).dtype);
@@ -109,34 +109,34 @@ class Builder {
     return values_[key] = Read(source);
   }
 
-  Ref Constant(const Splat& splat, DType dtype) {
-    const Ref reg = NewRegister(WidthOf(dtype));
+  LoopRef Constant(const Splat& splat, DType dtype) {
+    const LoopRef reg = NewRegister(WidthOf(dtype));
     scalars_.push_back({.reg = reg.reg, .bits = splat, .dtype = dtype});
     return reg;
   }
 
   // Reads a value from memory.
-  Ref Read(const Graph::Source& source) {
+  LoopRef Read(const Graph::Source& source) {
     const DType dtype = shape(source.value).dtype;
-    Ref from = Memory(source.value);
+    LoopRef from = Memory(source.value);
     if (source.view >= 0) {
       const Instruction& seen = instruction(source.view);
       Strided view = ViewOf(seen, shape(seen.operands[0]));
       Simplify(&view);
       if (view.dims.size() == 1 && view.strides[0] == 0) {
-        const Ref reg = NewRegister(WidthOf(dtype));
+        const LoopRef reg = NewRegister(WidthOf(dtype));
         scalars_.push_back(
             {.reg = reg.reg, .slot = from.slot, .offset = view.offset, .dtype = dtype});
         return reg;
       }
-      const Ref reg = NewRegister(from.width);
+      const LoopRef reg = NewRegister(from.width);
       steps_.push_back({.fetch = int32_t(fetches_.size()), .out = reg, .operands = 0});
       fetches_.push_back({from.slot, view, from.width});
       from = reg;
     }
     if (!IsShort(dtype)) return from;
     const Loops& loops = ThisCpusLoops();
-    const Ref wide = NewRegister(4);
+    const LoopRef wide = NewRegister(4);
     steps_.push_back({.loop = dtype == DType::kF16 ? loops.load_f16 : loops.load_bf16,
                       .in = {from},
                       .out = wide});
@@ -150,7 +150,7 @@ class Builder {
   ThreadPool& pool_;
 
   absl::flat_hash_map<int32_t, bool> is_output_;
-  absl::flat_hash_map<int32_t, Ref> values_, splats_;
+  absl::flat_hash_map<int32_t, LoopRef> values_, splats_;
   std::vector<Step> steps_, stores_;
   std::vector<FusedThunk::Fetch> fetches_;
   std::vector<FusedThunk::Scalar> scalars_;

@@ -36,7 +36,7 @@ constexpr size_t kBatches = 32, kBatchEvents = 256;
 constexpr size_t kBatchArgs = ChromeArgs::kMax + 2 * kBatchEvents;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
-int Sniff(std::string_view head) {
+int SniffChrome(std::string_view head) {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   Scanner in(head);
   const char first = in.Next();
@@ -423,7 +423,7 @@ class Reading {
   size_t wasted_bytes_ = 0;  // bytes of events that do not end
 };
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadChrome(const Input& input, ImportContext& context) {
   return std::make_unique<Reading>(input, context)->Run();
 }
 
@@ -433,8 +433,8 @@ extern const Importer chrome{
     "chrome",
     "Chrome JSON: PyTorch's profiler (Kineto), XProf's and JAX's trace viewer, Perfetto, any other",
     "TRACE.pt.trace.json.gz",
-    Sniff,
-    Read,
+    SniffChrome,
+    ReadChrome,
     /*maps_large_files=*/true};
 
 }  // namespace xlaprof

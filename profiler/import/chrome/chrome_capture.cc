@@ -14,7 +14,7 @@ namespace {
 using json::Scanner;
 using json::Value;
 
-constexpr size_t kEndBytes = size_t(64) << 10;
+constexpr size_t kNearBytes = size_t(64) << 10;
 // Lists of devices and of log lines may come between the events and the members that are read here.
 constexpr size_t kFarBytes = size_t(1) << 20;
 // Larger times count from 1970 (this one is in 2001), smaller ones from the start of something.
@@ -70,8 +70,8 @@ ChromeCapture DescribeChromeCapture(std::string_view bytes) {
     return value ? value : ValueOf(tail, key);
   };
   ChromeCapture capture;
-  FindTimes(head_of(kEndBytes), &capture);
-  FindTimes(tail_of(kEndBytes), &capture);
+  FindTimes(head_of(kNearBytes), &capture);
+  FindTimes(tail_of(kNearBytes), &capture);
   if (auto info = find("\"distributedInfo\"")) {
     if (auto rank = ValueOf({info->raw(), false}, "\"rank\"")) capture.rank = rank->Int();
     if (auto size = ValueOf({info->raw(), false}, "\"world_size\""))

@@ -11,7 +11,7 @@ namespace {
 
 // JAX names its modules after the functions that it compiles: module @jit_f. The modules of
 // torch_xla are graphs of a dump.
-int Sniff(std::string_view head) {
+int SniffJaxIr(std::string_view head) {
   // MLIR prints the names of many arguments before the module. Then nothing else may be in `head`.
   if (head.starts_with("#loc") && head.find("\nmodule ") == std::string_view::npos)
     return head.find(" = loc(") == std::string_view::npos ? 0 : 60;
@@ -23,7 +23,7 @@ int Sniff(std::string_view head) {
   return FunctionOfModule(name) != name ? 90 : 0;
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadJaxIr(const Input& input, ImportContext& context) {
   if (FormOf(input.bytes) != PrintedForm::kStablehlo) {
     return Invalid(
         "{}: the file contains no StableHLO module. Name a file that JAX_DUMP_IR_TO=DIR wrote to DIR",
@@ -43,8 +43,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
 extern const Importer jax_ir{.name = "jax_ir",
                              .summary = "JAX with JAX_DUMP_IR_TO: each compiled function",
                              .example = "jax_ir0003_jit_step_compile.mlir",
-                             .sniff = Sniff,
-                             .read = Read,
+                             .sniff = SniffJaxIr,
+                             .read = ReadJaxIr,
                              .framework = Framework::kJax};
 
 }  // namespace xlaprof

@@ -13,7 +13,7 @@
 namespace xlaprof {
 namespace {
 
-int Sniff(std::string_view window) {
+int SniffJaxLog(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("TRACING CACHE MISS at ") || has("Finished XLA compilation of ") ||
       has("Finished jaxpr to MLIR module conversion "))
@@ -179,7 +179,7 @@ absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
   return absl::OkStatus();
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadJaxLog(const Input& input, ImportContext& context) {
   const JaxLog log = ParseJaxLog(input.bytes, context.progress);
   if (log.compiles.empty() && (log.messages > 0 || log.cut)) {
     return Invalid(
@@ -206,8 +206,8 @@ extern const Importer jax_log{
     .name = "jax_log",
     .summary = "JAX with jax_log_compiles or jax_explain_cache_misses: what compiled, and why",
     .example = "jax.log",
-    .sniff = Sniff,
-    .read = Read,
+    .sniff = SniffJaxLog,
+    .read = ReadJaxLog,
     .framework = Framework::kJax};
 
 }  // namespace xlaprof

@@ -28,7 +28,7 @@ constexpr std::string_view kRecompiling = "Recompiling function ";
 constexpr size_t kMostReasonBytes = 1000;
 
 // The score is low, because a log of torch_xla or JAX may hold these lines as well.
-int Sniff(std::string_view window) {
+int SniffDynamoLog(std::string_view window) {
   const bool limit = window.find(kHit) != kNone;
   return limit || window.find("[__recompiles] Recompiling function") != kNone ? 28 : 0;
 }
@@ -134,7 +134,7 @@ std::string Bounded(std::string text) {
   return text;
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadDynamoLog(const Input& input, ImportContext& context) {
   DynamoReader reader;
   LogTexts texts(input.bytes);
   while (texts.Next()) {
@@ -166,6 +166,6 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 extern const Importer dynamo_log{
     "dynamo_log", "torch.compile's warnings about recompilation, in the output of any program",
-    "train.log", Sniff, Read};
+    "train.log", SniffDynamoLog, ReadDynamoLog};
 
 }  // namespace xlaprof

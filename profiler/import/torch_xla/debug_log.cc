@@ -7,7 +7,7 @@
 namespace xlaprof {
 namespace {
 
-int Sniff(std::string_view window) {
+int SniffDebugLog(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("Compilation Analysis: ====") || has("Execution Analysis: ====") ||
       has("Execution Analysis: Execution Cause") ||
@@ -29,7 +29,7 @@ int Sniff(std::string_view window) {
   return has("pt-xla-profiler") || has("Computation hash: ") ? 5 : 0;
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadDebugLog(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
   XP_TRY(NoteWhereOnCpu(input.bytes, context.store, context.source_id));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
@@ -52,8 +52,8 @@ extern const Importer debug_log{
     .summary =
         "torch_xla with PT_XLA_DEBUG, PT_XLA_DEBUG_LEVEL or TF_CPP_VMODULE: why graphs were cut and compiled",
     .example = "pt_xla_debug.log",
-    .sniff = Sniff,
-    .read = Read,
+    .sniff = SniffDebugLog,
+    .read = ReadDebugLog,
     .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

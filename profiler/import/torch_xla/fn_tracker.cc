@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kTag = "[TAG ", kThread = " From Thread ";
 
-int Sniff(std::string_view window) {
+int SniffFnTracker(std::string_view window) {
   const size_t tag = window.find(kTag);
   if (tag == std::string_view::npos) return 0;
   const size_t thread = window.substr(tag, 300).find(kThread);
@@ -150,7 +150,9 @@ class Reader {
                                                  // calls
 };
 
-absl::Status Read(const Input& input, ImportContext& context) { return Reader(context).Run(input); }
+absl::Status ReadFnTracker(const Input& input, ImportContext& context) {
+  return Reader(context).Run(input);
+}
 
 }  // namespace
 
@@ -158,8 +160,8 @@ extern const Importer fn_tracker{
     .name = "fn_tracker",
     .summary = "torch_xla with XLA_FNTRACKER_FILE: which lines run ops on the CPU",
     .example = "calls.txt",
-    .sniff = Sniff,
-    .read = Read,
+    .sniff = SniffFnTracker,
+    .read = ReadFnTracker,
     .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

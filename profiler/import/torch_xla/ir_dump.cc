@@ -27,7 +27,7 @@ namespace {
 // The number of texts of one graph (it may come from several lines) that are kept for comparison.
 constexpr size_t kMaxTexts = 16;
 
-int Sniff(std::string_view head) {
+int SniffIrDump(std::string_view head) {
   if (head.find("## BEGIN_GRAPH") != std::string_view::npos ||
       head.find("## END_GRAPH") != std::string_view::npos ||
       head.find("[ScheduleSyncTensorsGraph]") != std::string_view::npos) {
@@ -244,7 +244,7 @@ class DumpReader {
   PrintedForm last_form_ = PrintedForm::kUnknown;
 };
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadIrDump(const Input& input, ImportContext& context) {
   return DumpReader(input, context).Read();
 }
 
@@ -254,8 +254,8 @@ extern const Importer ir_dump{
     .name = "ir_dump",
     .summary = "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync",
     .example = "save_tensors.txt.0",
-    .sniff = Sniff,
-    .read = Read,
+    .sniff = SniffIrDump,
+    .read = ReadIrDump,
     .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

@@ -17,7 +17,7 @@ bool HoldsSave(std::string_view window) {
   return false;
 }
 
-int Sniff(std::string_view window) {
+int SniffMetricsReport(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (HoldsSave(window)) return 95;
   bool fields = has("TotalSamples: ") && (has("Accumulator: ") || has("Counter: "));
@@ -30,7 +30,7 @@ int Sniff(std::string_view window) {
   return has("Metric: ") && has("Percentiles: ") ? 60 : 0;
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadMetricsReport(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
   return Invalid(
@@ -44,8 +44,8 @@ extern const Importer metrics_report{
     .name = "metrics_report",
     .summary = "torch_xla: metrics_report() text, XLA_METRICS_FILE",
     .example = "metrics.txt",
-    .sniff = Sniff,
-    .read = Read,
+    .sniff = SniffMetricsReport,
+    .read = ReadMetricsReport,
     .framework = Framework::kPytorchXla};
 
 }  // namespace xlaprof

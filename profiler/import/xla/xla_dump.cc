@@ -50,7 +50,7 @@ bool EndsWithItsBrace(std::string_view text) {
   return text == "}" || text.starts_with("} //");
 }
 
-int Sniff(std::string_view head) {
+int SniffXlaDump(std::string_view head) {
   if (LooksLikeHloProto(head)) return 90;
   if (IsBufferAssignment(head)) return 90;
   return FormOf(head) == PrintedForm::kHlo ? 90 : 0;
@@ -67,7 +67,7 @@ absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& cont
                        .call_site = std::move(graph.call_site)};
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadXlaDump(const Input& input, ImportContext& context) {
   XP_TRY(int64_t process_id, context.ProcessId());
   if (IsBufferAssignment(input.bytes)) {
     const ProgramBytes bytes = ParseBufferAssignment(input.bytes);
@@ -96,6 +96,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer xla_dump{"xla_dump", "XLA with --xla_dump_to: each compiled program",
-                               "module_0004.jit_step.before_optimizations.txt", Sniff, Read};
+                               "module_0004.jit_step.before_optimizations.txt", SniffXlaDump,
+                               ReadXlaDump};
 
 }  // namespace xlaprof

@@ -9,7 +9,7 @@ namespace {
 
 // The scores are low, because other importers read alarms as well and know more; their markers may
 // come late.
-int Sniff(std::string_view window) {
+int SniffXlaLog(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("slow_operation_alarm.cc:") || has("Constant folding an instruction is taking > "))
     return 30;
@@ -18,7 +18,7 @@ int Sniff(std::string_view window) {
   return is_slow || has("XLA was built without compiler optimizations") ? 25 : 0;
 }
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadXlaLog(const Input& input, ImportContext& context) {
   std::map<LogOrigin, int64_t> processes;
   auto process_of = [&](const LogOrigin& origin) -> absl::StatusOr<int64_t> {
     auto [process, added] = processes.try_emplace(origin);
@@ -48,6 +48,6 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 extern const Importer xla_log{
     "xla_log", "XLA's own warnings about slow compilations, in the output of any program",
-    "train.log", Sniff, Read};
+    "train.log", SniffXlaLog, ReadXlaLog};
 
 }  // namespace xlaprof

@@ -110,7 +110,7 @@ bool LikeXSpace(std::string_view bytes, int* like) {
   return fields > 0;
 }
 
-int Sniff(std::string_view head) {
+int SniffXSpace(std::string_view head) {
   int like = 0;
   if (LikeXSpace(head, &like)) return like == 2 ? 98 : like == 1 ? 60 : 0;
   return LooksReencoded(head) ? 80 : 0;
@@ -303,7 +303,7 @@ class Reading {
   std::vector<std::string_view> hosts_;
 };
 
-absl::Status Read(const Input& input, ImportContext& context) {
+absl::Status ReadXSpace(const Input& input, ImportContext& context) {
   return Reading(input, context).Run();
 }
 
@@ -313,8 +313,8 @@ extern const Importer xspace{
     "xspace",
     "XLA's profiler: torch_xla, JAX and TensorFlow on CPU, GPU and TPU (XSpace protobuf)",
     "HOST.xplane.pb",
-    Sniff,
-    Read,
+    SniffXSpace,
+    ReadXSpace,
     /*maps_large_files=*/true};
 
 }  // namespace xlaprof
