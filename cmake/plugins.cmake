@@ -4,12 +4,10 @@
 # lists the plugins in this order. A name may be FOLDER/NAME. Each file defines `extern const Type name{...};` in namespace
 # xlaprof. A name without its file, or a file without its object, is a build error.
 #
-# xlaprof_plugins(TARGET Type ALONE name...): compiles each file by itself (cmake/unity.cmake), because the files have helpers
-# with the same names.
 # xlaprof_plugins(TARGET Type NAMESPACE inner name...): uses namespace xlaprof::inner, so that a name can have plugins of two
 # types.
 function(xlaprof_plugins target type)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "ALONE" "NAMESPACE" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAMESPACE" "")
   string(REGEX REPLACE "([a-z])([A-Z])" "\\1_\\2" snake ${type})
   string(TOLOWER ${snake} snake)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -21,7 +19,6 @@ function(xlaprof_plugins target type)
   set(entries "")
   foreach(name ${arg_UNPARSED_ARGUMENTS})
     target_sources(${target} PRIVATE ${name}.cc)
-    set_source_files_properties(${name}.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ${arg_ALONE})
     get_filename_component(name ${name} NAME)
     string(APPEND declarations "extern const ${type} ${name};\n")
     string(APPEND entries "    &${prefix}${name},\n")
