@@ -1,5 +1,11 @@
-// Implements xlaprof capture, which takes a profile of programs that are running now.
+// Declares xlaprof capture, which takes a profile of programs that are running now. xlaprof-capture
+// (capture_main.cc) runs it.
 #pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
 
 namespace CLI {
 class App;
@@ -10,7 +16,16 @@ namespace xlaprof {
 inline constexpr const char* kCaptureSummary =
     "Takes a profile of running programs: torch_xla, JAX, or recorded by xlaprof";
 
-// Adds the subcommand. When it has run, `exit_status` is the result of main.
-void AddCaptureCommand(CLI::App& app, int& exit_status);
+struct CaptureArguments {
+  std::vector<std::string> addresses;
+  std::string duration = "5s", delay = "0s", output = "run.xlaprof", keep;
+  int retries = 0;
+  bool force = false;
+};
+
+// Adds the subcommand. `run` returns the exit status, which becomes `exit_status`, the result of
+// main.
+void AddCaptureCommand(CLI::App& app, int& exit_status,
+                       absl::StatusOr<int> (*run)(const CaptureArguments&));
 
 }  // namespace xlaprof

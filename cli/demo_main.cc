@@ -1,7 +1,60 @@
 // The program xlaprof-demo, which `xlaprof demo` runs, trains a small network on the lazy runtime.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "analyzers/report/report.h"
 #include "cli/demo_command.h"
 #include "cli/program.h"
+#include "cli/progress.h"
+#include "cli/store_file.h"
+#include "cli/terminal.h"
+#include "core/base/escape.h"
+#include "examples/demo.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+namespace {
+
+absl::StatusOr<std::string> ReportOn(const std::string& path) {
+  XP_TRY(Store store, Store::Open(path));
+  XP_TRY(Report report, MakeReport(Run(store)));
+  std::error_code error;
+  return ReportText(report, {.colour = WantsColour("auto"),
+                             .width = TerminalWidth(STDOUT_FILENO),
+                             .source_roots = {std::filesystem::current_path(error)}});
+}
+
+absl::Status RunDemo(const DemoArguments& arguments) {
+  const auto names = DemoPathologies();
+  if (!arguments.pathology.empty() &&
+      std::find(names.begin(), names.end(), arguments.pathology) == names.end()) {
+    return Invalid("--pathology {}: there is no such pathology. Choose one of {}",
+                   arguments.pathology, fmt::join(names, ", "));
+  }
+  XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
+  Progress progress;
+  XP_TRY(DemoResult result,
+         Demonstrate({.output = arguments.output,
+                      .pathology = arguments.pathology,
+                      .steps = arguments.steps,
+                      .progress = [&](double done) { progress.Update(done, "training"); }}));
+  progress.Done();
+  XP_TRY(std::string report, ReportOn(arguments.output));
+  return WriteOutput(
+      fmt::format("MNIST, {} steps: {:.1f} % of held-out digits are read right.\n\n{}\n"
+                  "Its timeline, in the browser:\n"
+                  "  xlaprof view {}\n",
+                  arguments.steps, 100 * result.accuracy, report, ShellWord(arguments.output)),
+      "");
+}
+
+}  // namespace
+}  // namespace xlaprof
 
 int main(int argc, char** argv) {
-  return xlaprof::RunProgram(argc, argv, {.add_commands = xlaprof::AddDemoCommand});
+  using namespace xlaprof;
+  return RunProgram(argc, argv, {.add_commands = [](CLI::App& app, int& exit_status) {
+                      AddDemoCommand(app, exit_status, RunDemo);
+                    }});
 }

