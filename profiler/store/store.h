@@ -54,6 +54,8 @@ class Statement {
 
   template <class T>
   void Bind(int index, const T& value);  // index from 1
+  template <class... Params>
+  void BindAll(const Params&... params);  // from index 1
   // Returns true if a row is there, false if no row is left. An error names SQLite's reason.
   absl::StatusOr<bool> Step();
   void Reset();
@@ -89,7 +91,7 @@ class Store {
   sqlite3* db() const;
 
   // --- writing ---
-  // Inserts a row and returns its id (0 for tables without one).
+  // Inserts a row of rows.h and returns its id (0 for tables without one).
   template <class Row>
   absl::StatusOr<int64_t> Add(const Row& row);
   // Interns `text` and returns its id. With `bytes`, it is stored as BLOB and is distinct from
@@ -137,7 +139,7 @@ class Store {
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> AllRows(std::string_view rest = "",
                                            const Params&... params) const {
-    return ReadRows<Row>(fmt::format("main.{}", Row::kTable), rest, params...);
+    return ReadRows<Row>(std::string("main.") + Row::kTable, rest, params...);
   }
   // Runs statements without results.
   absl::Status Exec(std::string_view sql) const;
@@ -174,6 +176,8 @@ class Store {
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> ReadRows(std::string_view table, std::string_view rest,
                                             const Params&... params) const;
+  template <class Row>
+  static absl::StatusOr<std::vector<Row>> TakeRows(Statement statement);
   std::unique_ptr<Impl> impl_;
 };
 

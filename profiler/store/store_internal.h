@@ -19,20 +19,22 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-template <class Fn>
-struct Signature : Signature<decltype(&std::remove_reference_t<Fn>::operator())> {};
-template <class C, class R, class... Args>
-struct Signature<R (C::*)(Args...) const> {
-  using Result = R;
-  using Tuple = std::tuple<std::decay_t<Args>...>;
+// Calls `fn`, a function of Result(Args...), with the first columns of the statement's row.
+template <class Result, class... Args>
+struct RowCall {
+  using Returned = Result;
+  static Result Call(auto& fn, const Statement& row) {
+    return [&]<size_t... I>(std::index_sequence<I...>) -> Result {
+      return fn(row.Column<std::decay_t<Args>>(int(I))...);
+    }(std::index_sequence_for<Args...>());
+  }
 };
+template <class Fn>
+struct RowCallOf : RowCallOf<decltype(&std::remove_reference_t<Fn>::operator())> {};
 template <class C, class R, class... Args>
-struct Signature<R (C::*)(Args...)> : Signature<R (C::*)(Args...) const> {};
-
-template <class Tuple, size_t... I>
-Tuple ReadRow(const Statement& statement, std::index_sequence<I...>) {
-  return Tuple{statement.Column<std::tuple_element_t<I, Tuple>>(int(I))...};
-}
+struct RowCallOf<R (C::*)(Args...) const> : RowCall<R, Args...> {};
+template <class C, class R, class... Args>
+struct RowCallOf<R (C::*)(Args...)> : RowCall<R, Args...> {};
 
 }  // namespace internal
 
@@ -75,107 +77,55 @@ T Statement::Column(int index) const {
   }
 }
 
-template <class Row>
-absl::StatusOr<int64_t> Store::Add(const Row& row) {
-  // Never destroyed, because a recording may end after the program's statics are destroyed.
-  static const std::string& sql = *new std::string([] {
-    std::string names, marks;
-    auto add = [&](const char* name) {
-      names += names.empty() ? "" : ",";
-      marks += marks.empty() ? "?" : ",?";
-      names += name;
-    };
-    if constexpr (requires { Row::id; }) add("id");
-    Row empty;
-    Row::EachColumn(empty, [&](const char* name, const auto&) { add(name); });
-    return fmt::format("INSERT INTO main.{} ({}) VALUES ({})", Row::kTable, names, marks);
-  }());
-  XP_TRY(Statement * statement, Cached(sql));
+template <class... Params>
+void Statement::BindAll(const Params&... params) {
   int index = 0;
-  if constexpr (requires { Row::id; }) {
-    statement->Bind(++index, row.id == 0 ? OptInt() : OptInt(row.id));
-  }
-  Row::EachColumn(row, [&](const char*, const auto& value) { statement->Bind(++index, value); });
-  absl::Status status = internal::ToStatus(statement->Step());
-  statement->Reset();
-  XP_TRY(std::move(status));
-  if constexpr (requires { Row::id; }) {
-    return row.id != 0 ? row.id : int64_t(sqlite3_last_insert_rowid(db()));
-  }
-  return 0;
+  (Bind(++index, params), ...);
 }
 
 template <class Row, class... Params>
 absl::StatusOr<std::vector<Row>> Store::ReadRows(std::string_view table, std::string_view rest,
                                                  const Params&... params) const {
-  Row empty;
-  std::string columns;
-  auto add = [&](const char* name, const auto&) {
-    columns += fmt::format("{}\"{}\"", columns.empty() ? "" : ", ", name);
-  };
-  if constexpr (requires { Row::id; }) add("id", 0);
-  Row::EachColumn(empty, add);
-  XP_TRY(Statement statement, Prepare(fmt::format("SELECT {} FROM {} {}", columns, table, rest)));
-  int index = 0;
-  (statement.Bind(++index, params), ...);
-  std::vector<Row> rows;
-  while (true) {
-    XP_TRY(bool more, statement.Step());
-    if (!more) return rows;
-    Row& row = rows.emplace_back();
-    int column = 0;
-    auto read = [&](const char*, auto& value) {
-      value = statement.Column<std::decay_t<decltype(value)>>(column++);
-    };
-    if constexpr (requires { Row::id; }) read("id", row.id);
-    Row::EachColumn(row, read);
-  }
+  XP_TRY(Statement statement,
+         Prepare(fmt::format("SELECT {} FROM {} {}", Row::kColumns, table, rest)));
+  statement.BindAll(params...);
+  return TakeRows<Row>(std::move(statement));
 }
 
 template <class... Params>
 absl::Status Store::Run(std::string_view sql, const Params&... params) const {
   XP_TRY(Statement statement, Prepare(sql));
-  int index = 0;
-  (statement.Bind(++index, params), ...);
+  statement.BindAll(params...);
   return internal::ToStatus(statement.Step());
 }
 
 template <class Fn, class... Params>
 absl::Status Store::Each(std::string_view sql, Fn&& fn, const Params&... params) const {
-  using Tuple = typename internal::Signature<Fn>::Tuple;
-  using Result = typename internal::Signature<Fn>::Result;
+  using Call = internal::RowCallOf<Fn>;
   XP_TRY(Statement statement, Prepare(sql));
-  int index = 0;
-  (statement.Bind(++index, params), ...);
+  statement.BindAll(params...);
   while (true) {
     XP_TRY(bool row, statement.Step());
     if (!row) return absl::OkStatus();
-    Tuple values =
-        internal::ReadRow<Tuple>(statement, std::make_index_sequence<std::tuple_size_v<Tuple>>());
-    if constexpr (std::is_void_v<Result>) {
-      std::apply(fn, std::move(values));
+    if constexpr (std::is_void_v<typename Call::Returned>) {
+      Call::Call(fn, statement);
     } else {
-      XP_TRY(std::apply(fn, std::move(values)));
+      XP_TRY(Call::Call(fn, statement));
     }
   }
 }
 
 template <class Fn, class... Params>
 auto Store::Collect(std::string_view sql, Fn&& fn, const Params&... params) const {
-  using Sig = internal::Signature<Fn>;
-  using Tuple = typename Sig::Tuple;
-  using Result = typename Sig::Result;
-  auto run = [&]() -> absl::StatusOr<std::vector<Result>> {
-    std::vector<Result> out;
+  using Call = internal::RowCallOf<Fn>;
+  auto run = [&]() -> absl::StatusOr<std::vector<typename Call::Returned>> {
+    std::vector<typename Call::Returned> out;
     XP_TRY(Statement statement, Prepare(sql));
-    int index = 0;
-    (statement.Bind(++index, params), ...);
+    statement.BindAll(params...);
     while (true) {
       XP_TRY(bool row, statement.Step());
       if (!row) return out;
-      out.push_back(
-          std::apply(fn, internal::ReadRow<Tuple>(
-                             statement, std::make_index_sequence<std::tuple_size_v<Tuple>>())));
+      out.push_back(Call::Call(fn, statement));
     }
   };
   return run();
@@ -184,8 +134,7 @@ auto Store::Collect(std::string_view sql, Fn&& fn, const Params&... params) cons
 template <class T, class... Params>
 absl::StatusOr<std::optional<T>> Store::One(std::string_view sql, const Params&... params) const {
   XP_TRY(Statement statement, Prepare(sql));
-  int index = 0;
-  (statement.Bind(++index, params), ...);
+  statement.BindAll(params...);
   XP_TRY(bool row, statement.Step());
   if (!row) return std::optional<T>();
   return statement.Column<std::optional<T>>(0);
