@@ -23,37 +23,27 @@ namespace xlaprof {
 // The store must outlive the run and must not change meanwhile. One thread uses a run.
 class Run {
  public:
-  explicit Run(const Store& store) : store_(store) {}
+  explicit Run(const Store& store);
+  ~Run();
 
   // Returns the fact, which stays valid as long as the run. An error is not kept.
   template <class Fact, class... Key>
   absl::StatusOr<const Fact*> Get(Key... key) const {
     const FactKey wanted{&kTypeOf<Fact>, int64_t{key}...};
-    if (const auto known = facts_.find(wanted); known != facts_.end())
-      return static_cast<const Fact*>(known->second.get());
+    if (const void* known = Find(wanted)) return static_cast<const Fact*>(known);
     XP_TRY(Fact fact, Fact::Of(*this, key...));
-    auto kept = std::make_shared<const Fact>(std::move(fact));
-    facts_[wanted] = kept;
-    return kept.get();
+    return Keep(wanted, std::move(fact));
   }
   // Sets a fact, for tests. It must not have been requested before.
   template <class Fact, class... Key>
   void Set(Fact fact, Key... key) {
-    facts_[FactKey{&kTypeOf<Fact>, int64_t{key}...}] =
-        std::make_shared<const Fact>(std::move(fact));
+    Keep({&kTypeOf<Fact>, int64_t{key}...}, std::move(fact));
   }
 
   // Returns this run without its slice: all that the store holds.
-  const Run& whole() const {
-    if (is_whole_ || store_.slice().empty()) return *this;
-    if (!whole_) whole_.reset(new Run(store_, /*is_whole=*/true));
-    return *whole_;
-  }
+  const Run& whole() const;
   // Returns the part of the run that is analysed.
-  const Slice& slice() const {
-    static const Slice kAll;
-    return is_whole_ ? kAll : store_.slice();
-  }
+  const Slice& slice() const;
 
   // Facts are made from the following functions. Rules request facts instead.
 
@@ -76,11 +66,21 @@ class Run {
   template <class Fact>
   static constexpr char kTypeOf = 0;  // its address stands for the type
 
-  Run(const Store& store, bool is_whole) : store_(store), is_whole_(is_whole) {}
+  Run(const Store& store, bool is_whole);
+  // Returns null if the fact has not been requested yet.
+  const void* Find(const FactKey& key) const;
+  template <class Fact>
+  const Fact* Keep(const FactKey& key, Fact fact) const {
+    auto* kept = new Fact(std::move(fact));
+    Own(key, {kept, [](const void* owned) { delete static_cast<const Fact*>(owned); }});
+    return kept;
+  }
+  using Owned = std::unique_ptr<const void, void (*)(const void*)>;
+  void Own(const FactKey& key, Owned fact) const;
 
   const Store& store_;
   const bool is_whole_ = false;
-  mutable std::map<FactKey, std::shared_ptr<const void>> facts_;
+  mutable std::map<FactKey, Owned> facts_;
   mutable std::unique_ptr<Run> whole_;
 };
 
