@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "analyzers/report/report_layout.h"
 #include "core/base/escape.h"
+#include "exporters/output/json_text.h"
 
 namespace xlaprof {
 namespace {
@@ -198,10 +198,7 @@ class JsonOutput : public QueryOutput {
 
  private:
   // Quotes text. Bytes that are not valid UTF-8 become U+FFFD.
-  static std::string Quoted(std::string_view text) {
-    return TerminalSafeJson(
-        nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  }
+  static std::string Quoted(std::string_view text) { return TerminalSafeJson(JsonString(text)); }
 
   static void AddValue(std::string& line, sqlite3_stmt* stmt, int column) {
     switch (sqlite3_column_type(stmt, column)) {

@@ -116,7 +116,7 @@ void Marks(const MarkTrack& track, int64_t sort, TimelineLayout& layout, ChromeE
     json.Raw(JsonString(mark.name));
     if (coloured) json.Raw(fmt::format(",\"cname\":\"{}\"", ColourOf(mark.severity)));
     json.Raw(",\"args\":");
-    json.Raw(mark.arguments);
+    json.Raw(JsonOf(mark.arguments));
     json.Raw("}");
   }
 }

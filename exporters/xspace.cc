@@ -151,7 +151,7 @@ class XSpaceExport {
       events_.BeginLine({.id = id, .name = track.name}, marks[0]->ts_ns);
       for (const Mark* mark : marks) {
         ProtoText stats;
-        tables.PutString(kEventStat, tables.Added("finding"), mark->arguments, stats);
+        tables.PutString(kEventStat, tables.Added("finding"), JsonOf(mark->arguments), stats);
         events_.PutEvent(tables.Name(mark->name), mark->ts_ns, mark->dur_ns, stats.bytes());
       }
       events_.EndLine();

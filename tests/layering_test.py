@@ -37,7 +37,7 @@ OURS = {
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/run/run.h", "analyzers/quantity.h", "analyzers/report"] +
                  ["exporters/" + f for f in ["output", "timeline", "chrome", "perfetto", "sqlite", "xspace", "view"]],
     "exporters/output": ["profiler/store"],
-    "exporters/timeline": ["profiler/store", "analyzers/finding.h"],
+    "exporters/timeline": ["profiler/store", "exporters/output", "analyzers/finding.h"],
     "exporters/chrome": TIMELINE,
     "exporters/perfetto": TIMELINE,
     "exporters/xspace": TIMELINE,
@@ -72,14 +72,14 @@ LIBRARIES = {
     "analyzers/report": ["nlohmann"],
     "exporters": ["nlohmann", "zlib"],
     "exporters/output": ["zlib"],
-    "exporters/timeline": ["nlohmann"],
+    "exporters/timeline": [],
     "exporters/chrome": [],
-    "exporters/perfetto": ["nlohmann"],
+    "exporters/perfetto": [],
     "exporters/xspace": [],
     "exporters/sqlite": [],
     "exporters/view": ["nlohmann"],
     "examples": ["CLI", "zlib"],
-    "cli": ["CLI", "nlohmann"],
+    "cli": ["CLI"],
     "python": ["nanobind"],
 }
 ALWAYS = ["absl", "fmt"]

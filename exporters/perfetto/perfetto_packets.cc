@@ -1,7 +1,5 @@
 #include "exporters/perfetto/perfetto_packets.h"
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/escape.h"
 
 namespace xlaprof {
@@ -30,7 +28,7 @@ constexpr uint32_t kCategoryIid = 3, kAnnotation = 4, kType = 9, kNameIid = 10, 
                    kLastFlowId = 48;
 constexpr uint64_t kSliceEnd = 2;
 // DebugAnnotation
-constexpr uint32_t kKeyIid = 1, kBool = 2, kUint = 3, kInt = 4, kDouble = 5, kString = 6, kKey = 10,
+constexpr uint32_t kKeyIid = 1, kUint = 3, kInt = 4, kDouble = 5, kString = 6, kKey = 10,
                    kStringIid = 17;
 // Interned texts
 constexpr uint32_t kIid = 1, kText = 2;
@@ -229,20 +227,16 @@ void PerfettoPackets::Arguments(std::span<const Argument> arguments, ProtoText& 
   }
 }
 
-void PerfettoPackets::Arguments(const std::string& json, ProtoText& to) {
-  const auto arguments = nlohmann::ordered_json::parse(json, nullptr, /*allow_exceptions=*/false);
-  for (const auto& [key, value] : arguments.items()) {
+void PerfettoPackets::Arguments(std::span<const MarkArgument> arguments, ProtoText& to) {
+  for (const auto& [key, value] : arguments) {
     ProtoText fields;
-    fields.Bytes(kKey, PerfettoString(key));
-    if (value.is_boolean()) {
-      fields.Varint(kBool, value.get<bool>());
-    } else if (value.is_number_integer()) {
-      fields.Varint(kInt, uint64_t(value.get<int64_t>()));
-    } else if (value.is_number_float()) {
-      fields.Double(kDouble, value.get<double>());
+    fields.Bytes(kKey, key);
+    if (const auto* text = std::get_if<std::string>(&value)) {
+      fields.Bytes(kString, PerfettoString(*text));
+    } else if (const auto* number = std::get_if<int64_t>(&value)) {
+      fields.Varint(kInt, uint64_t(*number));
     } else {
-      fields.Bytes(kString,
-                   PerfettoString(value.is_string() ? value.get<std::string>() : value.dump()));
+      fields.Double(kDouble, std::get<double>(value));
     }
     to.Bytes(kAnnotation, fields.bytes());
   }

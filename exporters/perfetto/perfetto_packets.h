@@ -5,12 +5,14 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "exporters/output/proto_text.h"
 #include "exporters/output/sink_buffer.h"
+#include "exporters/timeline/marks.h"
 #include "exporters/timeline/timeline_layout.h"
 #include "profiler/store/events.h"
 
@@ -40,8 +42,7 @@ class PerfettoPackets {
   void Name(StringId name, StringId category, ProtoText& to);
   void Arguments(std::span<const Argument> arguments, ProtoText& to);
   static void Name(std::string_view name, std::string_view category, ProtoText& to);
-  // Appends the arguments of a mark, a JSON object.
-  static void Arguments(const std::string& json, ProtoText& to);
+  static void Arguments(std::span<const MarkArgument> arguments, ProtoText& to);
   static void Value(double counter, ProtoText& to);
   // Append one end of a flow. Each flow between two events has its own number. Its beginning must
   // precede its end in the file or in time.

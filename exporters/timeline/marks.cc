@@ -1,17 +1,13 @@
 #include "exporters/timeline/marks.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <cmath>
 #include <tuple>
+
+#include "exporters/output/json_text.h"
 
 namespace xlaprof {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 void Sort(std::vector<Mark>& marks) {
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
@@ -19,20 +15,27 @@ void Sort(std::vector<Mark>& marks) {
   });
 }
 
-// Returns, as JSON, what the title does not say.
-std::string Arguments(const Finding& finding) {
-  Json json;
-  json["severity"] = TextOf(finding.severity);
-  json["kind"] = finding.kind();
-  json["title"] = finding.words.title;
-  auto text = [&](const char* key, const std::string& value) {
-    if (!value.empty()) json[key] = value;
+// Returns the shortest text that reads back as `value`, and as a double.
+std::string RealAsJson(double value) {
+  if (!std::isfinite(value)) return "null";
+  std::string text = fmt::to_string(value);
+  return text.find_first_of(".e") == text.npos ? text + ".0" : text;
+}
+
+// Returns the finding's text and figures.
+std::vector<MarkArgument> Arguments(const Finding& finding) {
+  std::vector<MarkArgument> arguments;
+  auto text = [&](const char* key, std::string_view value) {
+    if (!value.empty()) arguments.push_back({key, std::string(value)});
   };
   auto optional = [&](const char* key, const auto& value) {
-    if (value) json[key] = *value;
+    if (value) arguments.push_back({key, *value});
   };
+  text("severity", TextOf(finding.severity));
+  text("kind", finding.kind());
+  text("title", finding.words.title);
   const Subject& subject = finding.subject;
-  if (subject.file) json["where"] = subject.place().text();
+  if (subject.file) text("where", subject.place().text());
   optional("function", subject.function);
   optional("scope", subject.scope);
   optional("op", subject.op);
@@ -45,17 +48,17 @@ std::string Arguments(const Finding& finding) {
   text("saving_note", finding.words.saving_note);
   if (finding.reason) {
     const Reason& reason = *finding.reason;
-    json["reason"] = TextOf(reason.type);
-    if (reason.state) json["state"] = TextOf(*reason.state);
+    text("reason", TextOf(reason.type));
+    if (reason.state) text("state", TextOf(*reason.state));
     optional("node", reason.node);
     optional("before", reason.before);
     optional("after", reason.after);
-    if (reason.location) json["recorded_at"] = reason.location->text();
+    if (reason.location) text("recorded_at", reason.location->text());
     text("why", finding.words.why);
   }
   text("advice", finding.words.advice);
   text("fingerprint", finding.fingerprint);
-  return Dump(json);
+  return arguments;
 }
 
 // Returns the query for start, length and track of a row that evidence may name; they are NULL if
@@ -111,6 +114,23 @@ absl::Status AddPlaces(const Store& store, const Evidence& evidence, EvidencePla
 
 }  // namespace
 
+std::string JsonOf(std::span<const MarkArgument> arguments) {
+  std::string json;
+  for (const auto& [key, value] : arguments) {
+    json += json.empty() ? '{' : ',';
+    AppendJsonString(key, &json);
+    json += ':';
+    if (const auto* text = std::get_if<std::string>(&value)) {
+      AppendJsonString(*text, &json);
+    } else if (const auto* number = std::get_if<int64_t>(&value)) {
+      json += fmt::to_string(*number);
+    } else {
+      json += RealAsJson(std::get<double>(value));
+    }
+  }
+  return json.empty() ? "{}" : json + '}';
+}
+
 absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store) {
   std::vector<MarkTrack> tracks;
   std::map<int64_t, size_t> of_process;
@@ -127,12 +147,12 @@ absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store) {
                                      : fmt::format(" of process {}", process.value_or(0));
           tracks.push_back({"steps" + whose, "xlaprof.step", {}});
         }
-        Json arguments = {{"ordinal", ordinal}};
-        if (number) arguments["number"] = *number;
+        std::vector<MarkArgument> arguments = {{"ordinal", ordinal}};
+        if (number) arguments.push_back({"number", *number});
         tracks[found->second].marks.push_back(
             {ts_ns, std::max<int64_t>(dur_ns.value_or(0), 0),
-             fmt::format("{} {}", name.value_or("step"), number.value_or(ordinal)), Dump(arguments),
-             Severity::kInfo});
+             fmt::format("{} {}", name.value_or("step"), number.value_or(ordinal)),
+             std::move(arguments), Severity::kInfo});
       }));
   if (tracks.size() == 1) tracks[0].name = "steps";
   for (MarkTrack& track : tracks) Sort(track.marks);
@@ -151,7 +171,7 @@ absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findi
   for (const Finding& finding : findings) {
     XP_TRY(EvidencePlaces places, PlacesOf(store, finding));
     if (places.empty()) places.try_emplace({start_ns, 0});
-    const std::string arguments = Arguments(finding);
+    const std::vector<MarkArgument> arguments = Arguments(finding);
     for (const auto& [time, of_track] : places) {
       track.marks.push_back({time.first, time.second,
                              fmt::format("{}: {}", finding.kind(), finding.words.title), arguments,

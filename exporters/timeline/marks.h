@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "analyzers/finding.h"
@@ -12,10 +14,18 @@
 
 namespace xlaprof {
 
-// A range on one of xlaprof's own tracks. `arguments` is a JSON object.
+struct MarkArgument {
+  const char* key;
+  std::variant<std::string, int64_t, double> value;
+};
+// Returns the arguments as a JSON object.
+std::string JsonOf(std::span<const MarkArgument> arguments);
+
+// A range on one of xlaprof's own tracks.
 struct Mark {
   int64_t ts_ns = 0, dur_ns = 0;  // 0: an instant
-  std::string name, arguments;
+  std::string name;
+  std::vector<MarkArgument> arguments;
   Severity severity = Severity::kInfo;
 };
 
