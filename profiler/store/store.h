@@ -133,13 +133,13 @@ class Store {
   // ...: `store.Rows<StepRow>("WHERE process_id = ?1 ORDER BY ordinal", id)`.
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
-    return ReadRows<Row>(Row::kTable, rest, params...);
+    return ReadRows<Row>("", rest, params...);
   }
   // Returns rows of the whole run, regardless of the slice.
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> AllRows(std::string_view rest = "",
                                            const Params&... params) const {
-    return ReadRows<Row>(std::string("main.") + Row::kTable, rest, params...);
+    return ReadRows<Row>("main.", rest, params...);
   }
   // Runs statements without results.
   absl::Status Exec(std::string_view sql) const;
@@ -173,8 +173,9 @@ class Store {
   explicit Store(std::unique_ptr<Impl> impl);
   static absl::StatusOr<Store> Fill(const std::filesystem::path& path);  // for Create
   absl::StatusOr<Statement*> Cached(std::string_view sql) const;         // for Add
+  // `schema` is "" or "main.", which comes before the table's name.
   template <class Row, class... Params>
-  absl::StatusOr<std::vector<Row>> ReadRows(std::string_view table, std::string_view rest,
+  absl::StatusOr<std::vector<Row>> ReadRows(std::string_view schema, std::string_view rest,
                                             const Params&... params) const;
   template <class Row>
   static absl::StatusOr<std::vector<Row>> TakeRows(Statement statement);

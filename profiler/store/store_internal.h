@@ -84,10 +84,10 @@ void Statement::BindAll(const Params&... params) {
 }
 
 template <class Row, class... Params>
-absl::StatusOr<std::vector<Row>> Store::ReadRows(std::string_view table, std::string_view rest,
+absl::StatusOr<std::vector<Row>> Store::ReadRows(std::string_view schema, std::string_view rest,
                                                  const Params&... params) const {
   XP_TRY(Statement statement,
-         Prepare(fmt::format("SELECT {} FROM {} {}", Row::kColumns, table, rest)));
+         Prepare(fmt::format("SELECT {} FROM {}{} {}", Row::kColumns, schema, Row::kTable, rest)));
   statement.BindAll(params...);
   return TakeRows<Row>(std::move(statement));
 }
