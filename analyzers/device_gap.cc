@@ -330,13 +330,17 @@ absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const Id
                        DeviceGapFigures& figures) {
   const bool host_matters = cause.wait == GapWait::kUnknown || cause.wait == GapWait::kHostWait;
   const int64_t process_id = of.device.time.process_id;
+  std::vector<Interval> gaps;
   for (size_t i = 0; i < std::min(part.longest.size(), kCitedGaps); ++i) {
     figures.parts_ns.push_back(part.longest[i].main_ns);
-    HostCalls calls;
-    if (host_matters) {
-      XP_TRY(calls, CallsDuring(of.run, process_id, part.longest[i].gap));
-    }
-    const std::optional<HostCall>& call = calls.runtime ? calls.runtime : calls.python;
+    gaps.push_back(part.longest[i].gap);
+  }
+  std::vector<HostCalls> calls(gaps.size());
+  if (host_matters) {
+    XP_TRY(calls, CallsDuring(of.run, process_id, gaps));
+  }
+  for (const HostCalls& during : calls) {
+    const std::optional<HostCall>& call = during.runtime ? during.runtime : during.python;
     figures.calls.push_back(call ? call->name : "");
   }
   if (!host_matters || part.longest.empty()) return absl::OkStatus();

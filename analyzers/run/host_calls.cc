@@ -9,15 +9,20 @@
 namespace xlaprof {
 namespace {
 
-// Calls fn(batch, i) for each event of the process's host threads that overlaps the interval.
+// Calls fn(batch, i) for at least each event of the process's host threads that overlaps one of the
+// intervals. There must be one.
 template <class Fn>
-absl::Status EachHostEvent(const Run& run, int64_t process_id, Interval interval, Fn&& fn) {
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {},
-                                .from_ns = interval.begin_ns,
-                                .to_ns = interval.end_ns};
+absl::Status EachHostEvent(const Run& run, int64_t process_id, std::span<const Interval> intervals,
+                           Fn&& fn) {
+  EventScanner::Options options{
+      .columns = kStart | kDuration | kName | kCategory,
+      .track_ids = {},
+      .from_ns = std::ranges::min(intervals, {}, &Interval::begin_ns).begin_ns,
+      .to_ns = std::ranges::max(intervals, {}, &Interval::end_ns).end_ns};
   XP_TRY(options.track_ids, HostThreads(run, process_id));
   if (options.track_ids.empty()) return absl::OkStatus();
+  for (const Interval& interval : intervals)
+    options.times_ns.emplace_back(interval.begin_ns, interval.end_ns);
   return EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
     for (size_t i = 0; i < batch.size; ++i) {
       if (batch.dur_ns[i] >= 0) fn(batch, i);
@@ -51,22 +56,32 @@ struct Innermost {
 
 }  // namespace
 
-absl::StatusOr<HostCalls> CallsDuring(const Run& run, int64_t process_id, Interval interval) {
+absl::StatusOr<std::vector<HostCalls>> CallsDuring(const Run& run, int64_t process_id,
+                                                   std::span<const Interval> intervals) {
+  if (intervals.empty()) return std::vector<HostCalls>();
   const Store& store = run.store();
   const StringId python = store.Find(TextOf(Category::kPython)),
                  step = store.Find(TextOf(Category::kStep)),
                  scope = store.Find(TextOf(Category::kScope));
-  Innermost runtime_call, python_call;
-  XP_TRY(EachHostEvent(run, process_id, interval, [&](const EventBatch& batch, size_t i) {
+  std::vector<Innermost> runtime_calls(intervals.size()), python_calls(intervals.size());
+  XP_TRY(EachHostEvent(run, process_id, intervals, [&](const EventBatch& batch, size_t i) {
     const StringId what = batch.category[i];
     if (what == 0 || what == step || what == scope || batch.name[i] == 0) return;
     const Interval time = TimeOf(batch, i);
-    const int64_t covers =
-        std::min(time.end_ns, interval.end_ns) - std::max(time.begin_ns, interval.begin_ns);
-    if (2 * covers < interval.length_ns() || IsOfProfiler(store.Text(batch.name[i]))) return;
-    (what == python ? python_call : runtime_call).Take(batch.name[i], time);
+    for (size_t at = 0; at < intervals.size(); ++at) {
+      const Interval& interval = intervals[at];
+      const int64_t covers =
+          std::min(time.end_ns, interval.end_ns) - std::max(time.begin_ns, interval.begin_ns);
+      if (covers < 0 || 2 * covers < interval.length_ns() ||
+          IsOfProfiler(store.Text(batch.name[i])))
+        continue;
+      (what == python ? python_calls : runtime_calls)[at].Take(batch.name[i], time);
+    }
   }));
-  return HostCalls{.runtime = runtime_call.Call(store), .python = python_call.Call(store)};
+  std::vector<HostCalls> calls(intervals.size());
+  for (size_t at = 0; at < intervals.size(); ++at)
+    calls[at] = {runtime_calls[at].Call(store), python_calls[at].Call(store)};
+  return calls;
 }
 
 absl::StatusOr<HostNeighbours> NeighboursOf(const Run& run, int64_t process_id, Interval interval) {
@@ -78,23 +93,23 @@ absl::StatusOr<HostNeighbours> NeighboursOf(const Run& run, int64_t process_id, 
                  collective = store.Find(TextOf(Category::kCollective));
   StringId before = 0, after = 0;
   Interval before_time, after_time;
-  XP_TRY(EachHostEvent(run, process_id, {interval.begin_ns - near_ns, interval.end_ns + near_ns},
-                       [&](const EventBatch& batch, size_t i) {
-                         const Interval time = TimeOf(batch, i);
-                         if (batch.name[i] == 0 || time.length_ns() == 0) return;
-                         // A CPU's client runs the device's ops on threads of the host.
-                         if (batch.category[i] != 0 &&
-                             (batch.category[i] == op || batch.category[i] == collective))
-                           return;
-                         if (store.Text(batch.name[i]).starts_with("end: ")) return;
-                         if (time.end_ns <= interval.begin_ns) {
-                           if (before == 0 || time.end_ns > before_time.end_ns)
-                             before = batch.name[i], before_time = time;
-                         } else if (time.begin_ns >= interval.end_ns) {
-                           if (after == 0 || time.begin_ns < after_time.begin_ns)
-                             after = batch.name[i], after_time = time;
-                         }
-                       }));
+  const Interval around{interval.begin_ns - near_ns, interval.end_ns + near_ns};
+  XP_TRY(
+      EachHostEvent(run, process_id, std::span(&around, 1), [&](const EventBatch& batch, size_t i) {
+        const Interval time = TimeOf(batch, i);
+        if (batch.name[i] == 0 || time.length_ns() == 0) return;
+        // A CPU's client runs the device's ops on threads of the host.
+        if (batch.category[i] != 0 && (batch.category[i] == op || batch.category[i] == collective))
+          return;
+        if (store.Text(batch.name[i]).starts_with("end: ")) return;
+        if (time.end_ns <= interval.begin_ns) {
+          if (before == 0 || time.end_ns > before_time.end_ns)
+            before = batch.name[i], before_time = time;
+        } else if (time.begin_ns >= interval.end_ns) {
+          if (after == 0 || time.begin_ns < after_time.begin_ns)
+            after = batch.name[i], after_time = time;
+        }
+      }));
   if (before != 0) neighbours.before = HostCall{std::string(store.Text(before)), before_time};
   if (after != 0) neighbours.after = HostCall{std::string(store.Text(after)), after_time};
   return neighbours;

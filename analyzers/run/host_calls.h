@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
@@ -23,7 +25,9 @@ struct HostCalls {
   std::optional<HostCall> runtime;  // a call of the runtime or the driver, or an operator
   std::optional<HostCall> python;   // a call that a Python tracer recorded
 };
-absl::StatusOr<HostCalls> CallsDuring(const Run& run, int64_t process_id, Interval interval);
+// Returns them for each interval.
+absl::StatusOr<std::vector<HostCalls>> CallsDuring(const Run& run, int64_t process_id,
+                                                   std::span<const Interval> intervals);
 
 // The events next to an interval in which nothing was recorded.
 struct HostNeighbours {

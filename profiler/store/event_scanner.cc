@@ -38,7 +38,8 @@ struct EventScanner::Impl {
   size_t next_part = 0;
   int64_t skipped = 0;
 
-  absl::Status List(const std::vector<int64_t>& track_ids) {
+  absl::Status List(const std::vector<int64_t>& track_ids,
+                    const std::vector<std::pair<int64_t, int64_t>>& times_ns) {
     std::string where = "1";
     if (!track_ids.empty())
       where += fmt::format(" AND track_id IN ({})", fmt::join(track_ids, ","));
@@ -56,6 +57,10 @@ struct EventScanner::Impl {
                                    where),
                        [&](int64_t id, int64_t track, int64_t first, int64_t count, int64_t min_ts,
                            int64_t max_end) {
+                         const auto overlaps = [&](const auto& time) {
+                           return time.first <= max_end && time.second >= min_ts;
+                         };
+                         if (!times_ns.empty() && std::ranges::none_of(times_ns, overlaps)) return;
                          chunks.push_back({id, track, first, count, min_ts,
                                            from_ns <= min_ts && max_end <= to_ns});
                        });
@@ -127,7 +132,7 @@ absl::StatusOr<EventScanner> EventScanner::Make(const Store& store, Options opti
   const Slice& slice = store.slice();
   impl->from_ns = std::max(options.from_ns.value_or(INT64_MIN), slice.from_ns.value_or(INT64_MIN));
   impl->to_ns = std::min(options.to_ns.value_or(INT64_MAX), slice.to_ns.value_or(INT64_MAX));
-  XP_TRY(impl->List(options.track_ids));
+  XP_TRY(impl->List(options.track_ids, options.times_ns));
   return EventScanner(std::move(impl));
 }
 

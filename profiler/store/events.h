@@ -154,6 +154,9 @@ class EventScanner {
     // Leave out chunks in which no event has one of these categories (0: no category). The chunks
     // that are returned may also hold events of other categories. Empty: all chunks.
     std::vector<StringId> categories = {};
+    // Leave out chunks that overlap none of these times, each from its first to its second ns. The
+    // chunks that are returned may also hold other events. Empty: all chunks.
+    std::vector<std::pair<int64_t, int64_t>> times_ns = {};
   };
   static absl::StatusOr<EventScanner> Make(const Store& store, Options options);
   EventScanner(EventScanner&&) noexcept;

@@ -20,6 +20,12 @@ struct Row {
   uint16_t depth;
 };
 
+// Returns item `i` of a column, or 0 if the column was not asked for.
+template <class T>
+T At(std::span<const T> column, size_t i) {
+  return column.empty() ? T{} : column[i];
+}
+
 std::vector<Row> Scan(const Store& store, EventScanner::Options options = {},
                       int64_t* skipped = nullptr) {
   std::vector<Row> rows;
@@ -31,13 +37,13 @@ std::vector<Row> Scan(const Store& store, EventScanner::Options options = {},
     EXPECT_TRUE(more.ok()) << more.status();
     if (!more.ok() || !*more) break;
     for (size_t i = 0; i < b.size; ++i) {
-      rows.push_back(
-          {b.first_event_id + int64_t(i),
-           b.track_id,
-           b.chunk_id,
-           b.first_index + int64_t(i),
-           {b.ts_ns[i], b.dur_ns[i], b.name[i], b.category[i], b.flow_in[i], b.flow_out[i]},
-           b.depth[i]});
+      rows.push_back({b.first_event_id + int64_t(i),
+                      b.track_id,
+                      b.chunk_id,
+                      b.first_index + int64_t(i),
+                      {At(b.ts_ns, i), At(b.dur_ns, i), At(b.name, i), At(b.category, i),
+                       At(b.flow_in, i), At(b.flow_out, i)},
+                      At(b.depth, i)});
     }
   }
   if (skipped != nullptr) *skipped = scanner->skipped_chunks();
@@ -144,6 +150,22 @@ TEST_F(Events, RangeKeepsWhatOverlapsAndSaysWhichEvents) {
   }
   EXPECT_THAT(got, ElementsAre(ElementsAre(0, 0, 1), ElementsAre(20, 2, 3), ElementsAre(60, 3, 4),
                                ElementsAre(70, 4, 5)));
+}
+
+TEST_F(Events, ChunksAwayFromTheTimesAreLeftOut) {
+  for (int64_t chunk = 0; chunk < 4; ++chunk) {
+    Add(1, chunk * 100, 20);
+    Add(1, chunk * 100 + 50, 20);
+    ASSERT_TRUE(writer_.Flush().ok());  // ends the chunk
+  }
+  std::vector<int64_t> starts;
+  for (const Row& row : Scan(store_, {.columns = kStart | kDuration,
+                                      .track_ids = {},
+                                      .from_ns = {},
+                                      .to_ns = {},
+                                      .times_ns = {{60, 65}, {80, 90}, {320, 330}}}))
+    starts.push_back(row.event.ts_ns);
+  EXPECT_THAT(starts, ElementsAre(0, 50, 300, 350));
 }
 
 TEST_F(Events, SliceLimitsTimeAndProcess) {
