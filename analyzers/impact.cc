@@ -52,9 +52,9 @@ void SetIntervals(const RunLength& run, Finding& finding) {
   const bool is_recompile = finding.analyzer == &recompilation;
   auto [low, high] = Around(*finding.saving_ns,
                             is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);
-  // Nothing saves more idle time than there is, or more than the run.
-  const bool is_idle_time = finding.analyzer == &device_gap || finding.analyzer == &input_bound;
-  if (is_idle_time && finding.cost_ns) high = std::min(high, *finding.cost_ns);
+  // Nothing saves more idle time than there is, or more than the run. The waits for data before the
+  // steady steps are saved beside those that input_bound counts.
+  if (finding.analyzer == &device_gap && finding.cost_ns) high = std::min(high, *finding.cost_ns);
   if (run.ns) high = std::min(high, std::max(*run.ns, *finding.saving_ns));
   finding.saving_interval_ns = {low, high};
 }

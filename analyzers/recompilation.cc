@@ -11,6 +11,7 @@
 #include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/shape_executions.h"
+#include "analyzers/run/first_executions.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 
@@ -21,7 +22,8 @@ constexpr size_t kMaxCompileRows = 32;  // rows that a finding cites
 constexpr size_t kMaxPlaces = 4;        // callers of one function that are named
 
 // Returns the cost of a group's compiles. `wall_ns` is the time of the process.
-RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
+RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executions,
+                     OptInt wall_ns) {
   RecompileCost cost;
   int64_t in_profile_ns = 0;
   for (const CompileFact* compile : group.compiles) {
@@ -29,10 +31,16 @@ RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
     cost.loaded += compile->persistent_hit.value_or(0);
     if (!compile->dur_ns) continue;
     // Tracing comes right before the compilation, so it is inside the profile, too.
-    if (compile->ts_ns) in_profile_ns += compile->compiling_ns(), ++cost.in_profile;
+    if (compile->ts_ns) {
+      in_profile_ns += compile->compiling_ns(), ++cost.in_profile;
+      cost.first_executions_ns +=
+          executions.ExtraNs(compile->graph_id, *compile->ts_ns).value_or(0);
+    }
     ++cost.timed;
     cost.sources.insert(compile->dur_from);
   }
+  cost.first_executions_ns = std::max<int64_t>(0, cost.first_executions_ns);
+  in_profile_ns += cost.first_executions_ns;
   if (wall_ns && *wall_ns > 0 && in_profile_ns != 0) {
     cost.profile_ns = wall_ns;
     cost.profile_share = static_cast<double>(in_profile_ns) / static_cast<double>(*wall_ns);
@@ -42,7 +50,7 @@ RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
 
 OptInt CostNs(const RecompileGroup& group, const RecompileCost& cost) {
   if (cost.timed == 0 && cost.trace_ns <= 0) return {};
-  int64_t sum = std::max<int64_t>(0, cost.trace_ns);
+  int64_t sum = std::max<int64_t>(0, cost.trace_ns) + cost.first_executions_ns;
   for (const CompileFact* compile : group.compiles) sum += compile->dur_ns.value_or(0);
   return sum;
 }
@@ -250,8 +258,8 @@ bool IsUploadedAgain(const RecompileFigures& figures) {
          std::ranges::any_of(figures.sizes->times, [](int64_t times) { return times > 1; });
 }
 
-RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
-                           const std::map<std::string, int64_t>& executions) {
+RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& first_executions,
+                           OptInt wall_ns, const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
   RecompileFigures figures{.site = {.function = site.function,
                                     .cut = site.cause,
@@ -262,7 +270,7 @@ RecompileFigures FiguresOf(const RecompileGroup& group, OptInt wall_ns,
                            .sizes = SizesOf(group),
                            .from_sizes = group.from_sizes,
                            .beside = group.beside,
-                           .cost = CostOf(group, wall_ns)};
+                           .cost = CostOf(group, first_executions, wall_ns)};
   if (figures.sizes && figures.sizes->dimension) {
     figures.grows_steadily = GrowsSteadily(figures.sizes->sizes) && !IsUploadedAgain(figures);
     if (!figures.grows_steadily) figures.padding = PaddingOf(*figures.sizes);
@@ -337,11 +345,13 @@ void AddEvidence(const RecompileGroup& group, const Places& places, Finding& fin
 }
 
 Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
+                    const FirstExecutions& first_executions,
                     const std::map<std::string, int64_t>& executions) {
   const int64_t process_id = group.site->process_id;
   const Places places = PlacesOf(group, facts);
   SetState(group);
-  RecompileFigures figures = FiguresOf(group, facts.wall_ns.at(process_id), executions);
+  RecompileFigures figures =
+      FiguresOf(group, first_executions, facts.wall_ns.at(process_id), executions);
   Finding finding{.subject = SubjectOf(group, places),
                   .count = static_cast<int64_t>(group.compiles.size()),
                   .cost_ns = CostNs(group, figures.cost),
@@ -420,6 +430,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(run, facts));
   XP_TRY(auto executions, ExecutionsByHash(run));
   XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
+  XP_TRY(const FirstExecutions* first_executions, run.Get<FirstExecutions>());
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
     XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process_id));
@@ -454,7 +465,8 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
       XP_TRY(CountOthers(run, &group));
-      found.emplace_back(site.process_id, MakeFinding(group, facts, executions[site.process_id]));
+      found.emplace_back(site.process_id,
+                         MakeFinding(group, facts, *first_executions, executions[site.process_id]));
     }
   }
   MergeProcesses<RecompileFigures>(&found);

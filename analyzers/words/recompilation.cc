@@ -261,6 +261,9 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   if (cost.trace_ns > 0)
     note +=
         fmt::format("; {} of it is tracing and lowering on the host", DurationText(cost.trace_ns));
+  if (cost.first_executions_ns > 0)
+    note += fmt::format("; for {} of it, first executions took longer than later ones",
+                        DurationText(cost.first_executions_ns));
   if (cost.loaded > 0)
     note += fmt::format("; {} of them {} loaded from the persistent cache", cost.loaded,
                         cost.loaded == 1 ? "was" : "were");

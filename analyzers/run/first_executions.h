@@ -1,0 +1,36 @@
+// Finds how much longer a program's first execution takes than its later ones: it sets up kernels
+// and writes to memory that was not used before.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzers/finding.h"
+#include "analyzers/run/run.h"
+#include "analyzers/run/tables.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+class FirstExecutions {
+ public:
+  static absl::StatusOr<FirstExecutions> Of(const Run& run);
+
+  // Returns how much longer the first execution of a graph after `ts_ns` took than the median of
+  // its other executions on the same device, as a mean over the devices. May be negative. Returns
+  // nothing if no device executed the graph twice.
+  OptInt ExtraNs(OptInt graph_id, int64_t ts_ns) const;
+
+ private:
+  using Times = std::vector<std::pair<int64_t, int64_t>>;  // start and length in ns, by start
+
+  const Graphs* graphs_ = nullptr;
+  absl::flat_hash_map<std::string, std::map<std::string, Times>> times_;  // by graph and device
+};
+
+}  // namespace xlaprof
