@@ -93,12 +93,13 @@ class Training {
     if (Is("loop_index")) schedule_ = arange(options_.steps, DType::kF32);
     optim::SGD optimizer(parameters, /*lr=*/0.05, /*momentum=*/0.9);
     Tensor loss;
+    const auto begin = Clock::now();
     auto step = [&](int64_t number, const DeviceLoader::Batch& batch) {
       optimizer.zero_grad();
       std::vector<Tensor> layers;
       const Tensor output = net(batch[0], &layers);
       loss = nll_loss(output, batch[1]);
-      Sin(number, output, loss, layers);
+      Misbehave(number, output, loss, layers);
       if (mirror) loss = loss + mirror->Loss(layers.back().detach());
       loss.backward();
       optimizer_step(optimizer);
@@ -114,7 +115,10 @@ class Training {
       DeviceLoader loader([this] { return NextBatch(); });
       for (int64_t number = 0; auto batch = loader.next(); ++number) step(number, *batch);
     }
-    return MnistResult{.accuracy = Accuracy(net), .loss = loss ? loss.item() : 0};
+    MnistResult result{.loss = loss ? loss.item() : 0};
+    result.steps_ns = std::chrono::nanoseconds(Clock::now() - begin).count();
+    result.accuracy = Accuracy(net);
+    return result;
   }
 
  private:
@@ -134,8 +138,9 @@ class Training {
   }
 
   // Does what the pathology does in each step, beside the training.
-  void Sin(int64_t step, const Tensor& output, const Tensor& loss,
-           const std::vector<Tensor>& layers) {
+  void Misbehave(int64_t step, const Tensor& output, const Tensor& loss,
+                 const std::vector<Tensor>& layers) {
+    if (options_.repaired) step = options_.steps / 3;
     if (Is("baked_scalar")) {
       kept_ = {mean(pad(output, {0, 0}, {0, 1}, 0.01 * double(step)))};
     } else if (Is("loop_index")) {

@@ -14,13 +14,17 @@ namespace xlaprof::examples {
 
 struct Pathology {
   std::string_view name;
-  std::string_view sin;  // the problem, in a few words
+  std::string_view problem;  // in a few words
 };
 // Returns changing_batch, baked_scalar, ...
 std::span<const Pathology> Pathologies();
 
 struct MnistOptions {
-  std::string pathology;       // empty: none
+  std::string pathology;  // empty: none
+  // Does the work of the pathology with the same graph in each step, to measure what a fix saves.
+  // Only for those whose graph changes with the step's number: baked_scalar, loop_index, loop_count
+  // and live_tensor.
+  bool repaired = false;
   std::filesystem::path data;  // directory with MNIST's files; empty: digits are drawn
   int64_t steps = 300, batch = 64;
   uint64_t seed = 1;
@@ -29,8 +33,9 @@ struct MnistOptions {
 };
 
 struct MnistResult {
-  double accuracy = 0;  // on held-out digits
-  double loss = 0;      // the last batch's
+  double accuracy = 0;   // on held-out digits
+  double loss = 0;       // the last batch's
+  int64_t steps_ns = 0;  // how long all steps took
 };
 
 // Trains. Raises lazy::Error if the runtime does. Returns an error if the options or the files are

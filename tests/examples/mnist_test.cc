@@ -112,10 +112,10 @@ TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
   EXPECT_THAT(page, testing::HasSubstr(finding["reason"]["text"].get<std::string>()));
   EXPECT_THAT(page, testing::HasSubstr("examples/mnist/train.cc:" +
                                        std::to_string(LineOf("train.cc", "last_loss_ = loss")) +
-                                       ", in Training::Sin"));
+                                       ", in Training::Misbehave"));
 }
 
-TEST_F(Mnist, WithoutASinNothingIsFound) {
+TEST_F(Mnist, WithoutAFaultNothingIsFound) {
   // On a busy machine, the loader's thread may not get a core for a while, and then this finding is
   // right.
   const auto waits_for_data = [](const json& finding) {
