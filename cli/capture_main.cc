@@ -144,9 +144,9 @@ absl::Status KeepAnswers(const fs::path& answers, const fs::path& keep) {
 
 // Writes what arrived as one run, with each host's file named after its address. `folder` holds the
 // files on the way; if they cannot become a store, they stay there.
-absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
-                                     const std::vector<absl::StatusOr<Captured>>& captured,
-                                     const fs::path& folder) {
+absl::StatusOr<std::string> WriteCaptures(const CaptureArguments& arguments,
+                                          const std::vector<absl::StatusOr<Captured>>& captured,
+                                          const fs::path& folder, Output& output) {
   const fs::path run = folder / "plugins/profile" / RunName();
   std::error_code error;
   fs::create_directories(run, error);
@@ -167,19 +167,18 @@ absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
       XP_TRY(store.Run("UPDATE source SET path = ?2 WHERE path = ?1", file, host));
     return absl::OkStatus();
   };
-  return WriteStoreFile({.inputs = {folder / "plugins"}}, arguments.output, arguments.force,
-                        name_sources);
+  return WriteStoreFile({.inputs = {folder / "plugins"}}, output, name_sources);
 }
 
 absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
                                     const std::vector<absl::StatusOr<Captured>>& captured,
-                                    TemporaryFolder& folder, Interrupt& interrupt) {
+                                    TemporaryFolder& folder, Output& output, Interrupt& interrupt) {
   const std::string where =
       fmt::format("What arrived is in {0}, which is yours to remove: xlaprof report {0}",
                   ShellWord(folder.path().string()));
   interrupt.EndWith(
       fmt::format("xlaprof: {}: was not finished. {}\n", Printable(arguments.output), where));
-  auto kept = WriteAll(arguments, captured, folder.path());
+  auto kept = WriteCaptures(arguments, captured, folder.path(), output);
   interrupt.EndWith("");
   if (kept.ok()) return kept;
   (void)folder.Keep();
@@ -191,7 +190,9 @@ absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
 absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   XP_TRY(Plan plan, PlanOf(arguments));
   // Checks the output before any program is asked, because the captured minute cannot be repeated.
-  XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
+  XP_TRY(Output output,
+         Output::Open(arguments.output,
+                      {.inputs = {}, .force = arguments.force, .kind = OutputKind::kStore}));
   XP_TRY(CheckWritable(arguments.output));
   if (!arguments.keep.empty()) XP_TRY(CheckKeep(arguments.keep));
   Interrupt interrupt;
@@ -203,14 +204,14 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
     if (!each.ok()) Fail(each.status());
   }
   if (arrived == 0) return kExitCouldNot;
-  XP_TRY(std::string kept, KeepAll(arguments, captured, folder, interrupt));
+  XP_TRY(std::string kept, KeepAll(arguments, captured, folder, output, interrupt));
   if (!arguments.keep.empty())
     kept += fmt::format("the hosts' answers are in {}\n", Printable(arguments.keep));
   if (arrived < captured.size())
     kept = fmt::format("{} of {} hosts captured; the others are missing in this store\n", arrived,
                        captured.size()) +
            kept;
-  XP_TRY(WriteOutput(kept, ""));
+  XP_TRY(Print(kept));
   return arrived < captured.size() ? kExitCouldNot : kExitDone;
 }
 

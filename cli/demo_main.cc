@@ -5,9 +5,9 @@
 
 #include "analyzers/report/report.h"
 #include "cli/demo_command.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
-#include "cli/store_file.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "examples/demo.h"
@@ -32,7 +32,8 @@ absl::Status RunDemo(const DemoArguments& arguments) {
     return Invalid("--pathology {}: there is no such pathology. Choose one of {}",
                    arguments.pathology, fmt::join(names, ", "));
   }
-  XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
+  XP_TRY(internal::ToStatus(Output::Open(
+      arguments.output, {.inputs = {}, .force = arguments.force, .kind = OutputKind::kStore})));
   Progress progress;
   XP_TRY(DemoResult result,
          Demonstrate({.output = arguments.output,
@@ -41,12 +42,11 @@ absl::Status RunDemo(const DemoArguments& arguments) {
                       .progress = [&](double done) { progress.Update(done, "training"); }}));
   progress.Done();
   XP_TRY(std::string report, ReportOn(arguments.output));
-  return WriteOutput(
+  return Print(
       fmt::format("MNIST, {} steps: {:.1f} % of held-out digits are read right.\n\n{}\n"
                   "Its timeline, in the browser:\n"
                   "  xlaprof view {}\n",
-                  arguments.steps, 100 * result.accuracy, report, ShellWord(arguments.output)),
-      "");
+                  arguments.steps, 100 * result.accuracy, report, ShellWord(arguments.output)));
 }
 
 }  // namespace

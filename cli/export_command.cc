@@ -5,10 +5,10 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
-#include "core/base/unfinished_file.h"
 #include "exporters/exporter.h"
 
 namespace xlaprof {
@@ -24,32 +24,27 @@ std::vector<std::string> Names() {
   return names;
 }
 
-absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& exporter) {
+// Returns the output, or nothing for standard output.
+absl::StatusOr<std::optional<Output>> OpenOutput(const ExportArguments& arguments,
+                                                 const Exporter& exporter) {
   const fs::path output = arguments.output;
-  std::error_code error;
-  if (output == kStdout)
-    return exporter.streams
-               ? absl::OkStatus()
-               : Invalid("-: {} cannot be written to standard output. Give a file's name",
-                         exporter.name);
+  if (output == kStdout && !exporter.streams)
+    return Invalid("-: {} cannot be written to standard output. Give a file's name", exporter.name);
+  if (output == kStdout) return std::nullopt;
   if (output.extension() == ".gz" && !exporter.streams)
     return Invalid("{}: {} files are not read compressed. Choose a name without .gz",
                    arguments.output, exporter.name);
-  if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
-  if (!fs::is_regular_file(output, error))
-    return Invalid("{}: exists and is not a regular file. Choose another name", arguments.output);
-  XP_TRY(CheckNotInput(arguments.input, arguments.output));
-  if (!arguments.force) return OutputExistsError(arguments.output);
-  return absl::OkStatus();
+  return Output::Open(arguments.output,
+                      {.inputs = arguments.input.paths,
+                       .force = arguments.force,
+                       .kind = arguments.is_report ? OutputKind::kReport : OutputKind::kFile});
 }
 
 }  // namespace
 
 absl::Status RunExport(const ExportArguments& arguments) {
   const Exporter& exporter = *FindExporter(arguments.format);
-  XP_TRY(CheckOutput(arguments, exporter));
-  const bool to_stdout = arguments.output == kStdout;
-  UnfinishedFile unfinished(arguments.output);
+  XP_TRY(std::optional<Output> output, OpenOutput(arguments, exporter));
   Exported exported;
   std::string damage;
   absl::Status status = WithInput(arguments.input, [&](Store& store) -> absl::Status {
@@ -60,7 +55,7 @@ absl::Status RunExport(const ExportArguments& arguments) {
       XP_TRY(findings, Analyze(run));
     }
     Progress progress;
-    ExportOptions options{.path = to_stdout ? kStdout : unfinished.path(),
+    ExportOptions options{.path = output ? output->path() : kStdout,
                           .gzip = fs::path(arguments.output).extension() == ".gz",
                           .source_roots = SourceRoots(arguments.input, arguments.source_roots)};
     options.progress = [&](double fraction) { progress.Update(fraction, arguments.output); };
@@ -70,8 +65,8 @@ absl::Status RunExport(const ExportArguments& arguments) {
   });
   XP_TRY(std::move(status));
   std::string text;
-  if (!to_stdout) {
-    XP_TRY(unfinished.Finish());
+  if (output) {
+    XP_TRY(output->Finish());
     std::error_code error;
     text = fmt::format("{}: {}, {} event{}\n", arguments.output,
                        BytesText(double(fs::file_size(arguments.output, error))),
@@ -81,7 +76,7 @@ absl::Status RunExport(const ExportArguments& arguments) {
   if (!damage.empty()) text += fmt::format("  {}\n", damage);
   // The text has names of files and texts of stores, which may be hostile.
   text = Printable(text, /*keep_newlines=*/true);
-  if (!to_stdout) return WriteOutput(text, "");
+  if (output) return Print(text);
   std::fputs(text.c_str(), stderr);
   return absl::OkStatus();
 }

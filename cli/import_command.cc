@@ -17,12 +17,14 @@ struct ImportArguments {
 
 absl::Status ImportRun(const ImportArguments& arguments) {
   const InputOptions& input = arguments.input;
-  XP_TRY(CheckNotInput(input, arguments.output));
+  XP_TRY(Output output, Output::Open(arguments.output, {.inputs = input.paths,
+                                                        .force = arguments.force,
+                                                        .kind = OutputKind::kStore}));
   XP_TRY(std::string kept, WriteStoreFile({.inputs = {input.paths.begin(), input.paths.end()},
                                            .run = input.run,
                                            .as_format = input.as_format},
-                                          arguments.output, arguments.force));
-  return WriteOutput(kept, "");
+                                          output));
+  return Print(kept);
 }
 
 }  // namespace

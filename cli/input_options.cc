@@ -127,15 +127,6 @@ absl::Status WithInput(const InputOptions& input, const std::function<absl::Stat
   return use(salvaged);
 }
 
-absl::Status CheckNotInput(const InputOptions& input, const std::string& output) {
-  std::error_code error;
-  for (const std::string& path : input.paths) {
-    if (fs::equivalent(output, path, error))
-      return Invalid("{}: this file is being read. Choose another name", output);
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::string> DamageOf(const Store& store) {
   XP_TRY(auto advice,
          store.One<std::string>("SELECT advice FROM import_issue WHERE code = 'damaged_store'"));

@@ -36,9 +36,6 @@ std::vector<std::filesystem::path> SourceRoots(const InputOptions& input,
 // damaged and `use` returns DataLoss, calls it once more with the contents of the store's intact
 // pages, and an import issue that counts the rest.
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use);
-// Returns InvalidArgument if `output` is one of the inputs, because an output must not replace its
-// input.
-absl::Status CheckNotInput(const InputOptions& input, const std::string& output);
 // Says in a sentence or two what a store lacks because it was damaged. Returns "" if it was not.
 absl::StatusOr<std::string> DamageOf(const Store& store);
 

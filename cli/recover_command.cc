@@ -60,7 +60,7 @@ absl::StatusOr<int> RunRecover(const std::vector<std::string>& paths) {
       }
     }
   }
-  XP_TRY(WriteOutput(Printable(text, /*keep_newlines=*/true), ""));
+  XP_TRY(Print(Printable(text, /*keep_newlines=*/true)));
   return exit_status;
 }
 

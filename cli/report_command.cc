@@ -8,23 +8,19 @@
 #include "analyzers/report/report.h"
 #include "cli/export_command.h"
 #include "cli/input_options.h"
+#include "cli/output.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
-#include "profiler/import/file_ends.h"
-#include "profiler/import/formats.h"
-#include "profiler/import/xla/xla_dump_name.h"
 
 namespace xlaprof {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ReportArguments {
   InputOptions input;
   SliceOptions slice;
   std::string format = "text", output, colour = "auto";
   std::vector<std::string> source_roots;
-  bool all = false;
+  bool all = false, force = false;
 };
 
 absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& arguments) {
@@ -41,34 +37,7 @@ absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& argume
                                           : ReportText(report, options);
 }
 
-bool LiesIn(const fs::path& file, const fs::path& folder) {
-  std::error_code error;
-  const fs::path relative = fs::relative(file, folder, error);
-  return !error && !relative.empty() && *relative.begin() != "..";
-}
-
-bool IsCapture(const fs::path& path) {
-  if (ParseXlaDumpName(path.filename().string())) return true;
-  const std::optional<FileEnds> ends = EndsOf(path);
-  return ends && Recognise(ends->bytes) != nullptr;
-}
-
-// Checks the output. A report replaces an earlier one without --force, but a mistyped name may be
-// that of a capture.
-absl::Status CheckOutput(const ReportArguments& arguments) {
-  const std::string& output = arguments.output;
-  XP_TRY(CheckNotInput(arguments.input, output));
-  std::error_code error;
-  if (!fs::is_regular_file(output, error)) return absl::OkStatus();
-  for (const std::string& path : arguments.input.paths) {
-    if (fs::is_directory(path, error) && LiesIn(output, path) && IsCapture(output))
-      return Invalid("{}: this file is being read. Choose another name", output);
-  }
-  return absl::OkStatus();
-}
-
 absl::Status RunReport(const ReportArguments& arguments) {
-  XP_TRY(CheckOutput(arguments));
   // An html report is an export, the viewer and the run in one page.
   if (arguments.format == "html")
     return RunExport({.input = arguments.input,
@@ -76,14 +45,21 @@ absl::Status RunReport(const ReportArguments& arguments) {
                       .format = arguments.format,
                       .output = arguments.output.empty() ? "-" : arguments.output,
                       .source_roots = arguments.source_roots,
-                      .force = true});
+                      .force = arguments.force,
+                      .is_report = true});
+  std::optional<Output> output;
+  if (!arguments.output.empty()) {
+    XP_TRY(output, Output::Open(arguments.output, {.inputs = arguments.input.paths,
+                                                   .force = arguments.force,
+                                                   .kind = OutputKind::kTextReport}));
+  }
   std::string text;
   absl::Status status = WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(text, ReportOn(store, arguments));
     return absl::OkStatus();
   });
   XP_TRY(std::move(status));
-  return WriteOutput(text, arguments.output);
+  return output ? output->WriteText(text) : Print(text);
 }
 
 }  // namespace
@@ -97,6 +73,8 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember({"text", "json", "markdown", "html"}));
   command->add_option("-o,--output", arguments->output,
                       "Writes the report, also as html, to this file instead of standard output");
+  command->add_flag("--force", arguments->force,
+                    "Replaces an existing file in a directory that is read");
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->add_flag(

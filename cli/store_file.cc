@@ -1,17 +1,10 @@
 #include "cli/store_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
-#include "core/base/unfinished_file.h"
 
 namespace xlaprof {
 
@@ -68,49 +61,23 @@ absl::Status InsertFindings(const Findings& findings, std::string_view database,
   return absl::OkStatus();
 }
 
-absl::Status CheckStoreOutput(const fs::path& output, bool force) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
-  if (!force) return OutputExistsError(output.string());
-  auto store = Store::Open(output);
-  if (!store.ok())
-    return Invalid("{}: exists and is not an xlaprof store, so --force does not replace it ({})",
-                   output.string(), Message(store.status()));
-  return absl::OkStatus();
-}
-
-absl::Status CheckWritable(const fs::path& output) {
-  const UnfinishedFile probe(output);
-  const int fd = open(probe.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    return IoError("{}: cannot be created: {}. Check that its directory exists and is writable",
-                   output.string(), std::strerror(errno));
-  }
-  close(fd);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> WriteStoreFile(ImportOptions inputs, const fs::path& output, bool force,
+absl::StatusOr<std::string> WriteStoreFile(ImportOptions inputs, Output& output,
                                            const std::function<absl::Status(Store&)>& finish) {
-  XP_TRY(CheckStoreOutput(output, force));
-  UnfinishedFile unfinished(output);
-  XP_TRY(Report report, ImportInto(inputs, unfinished.path(), finish));
-  // Checks again, because the import takes long and another program may have made the file.
-  XP_TRY(CheckStoreOutput(output, force));
+  XP_TRY(Report report, ImportInto(inputs, output.path(), finish));
   std::error_code error;
-  auto bytes = fs::file_size(unfinished.path(), error);
-  XP_TRY(unfinished.Finish());
+  auto bytes = fs::file_size(output.path(), error);
+  XP_TRY(output.Finish());
   int64_t files = 0, warnings = 0;
   for (const SourceRow& source : report.sources) files += source.imported;
   for (const Finding& finding : report.findings) warnings += finding.severity != Severity::kInfo;
   const bool is_clean = warnings == 0 && report.issues.empty();
   const size_t issues = report.issues.size();
   return fmt::format(
-      "{}: {}, {} file{} read, {} warning{}{}. {}: xlaprof report {}\n", Printable(output.string()),
+      "{}: {}, {} file{} read, {} warning{}{}. {}: xlaprof report {}\n", Printable(output.name()),
       BytesText(double(bytes)), files, files == 1 ? "" : "s",
       is_clean ? "no" : fmt::to_string(warnings), warnings == 1 ? "" : "s",
       issues == 0 ? "" : fmt::format(", {} problem{} in the input", issues, issues == 1 ? "" : "s"),
-      is_clean ? "Where the time goes" : "To see them", ShellWord(output.string()));
+      is_clean ? "Where the time goes" : "To see them", ShellWord(output.name()));
 }
 
 }  // namespace xlaprof

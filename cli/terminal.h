@@ -1,6 +1,7 @@
 // Finds out what the terminal can show, and prints to it.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -20,14 +21,13 @@ int TerminalWidth(int fd);
 // terminal that supports colour, and that NO_COLOR is not set.
 bool WantsColour(std::string_view when);
 
-// Returns the error of a command with --force whose output exists.
-absl::Status OutputExistsError(const std::string& output);
-
 // Prints "xlaprof: message" on stderr, with control characters escaped. Returns kExitCouldNot.
 int Fail(const absl::Status& status);
 
-// Writes all of `text` to stdout, or to `path` unless it is empty. An existing file is replaced
-// only when all is written, and keeps its mode. A link, a pipe or a device is written to.
-absl::Status WriteOutput(std::string_view text, const std::string& path);
+// Writes all of `text` to a file. `name` is its name for messages.
+absl::Status WriteAll(FILE* file, std::string_view text, const std::string& name);
+
+// Writes all of `text` to stdout.
+absl::Status Print(std::string_view text);
 
 }  // namespace xlaprof

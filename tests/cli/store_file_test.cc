@@ -64,8 +64,10 @@ TEST(StoreFile, AllOfItIsOnTheDiskBeforeItHasItsName) {
                                            "Counter: MarkStep\n  Value: 12\n";
   {
     WatchedFiles files;
-    auto written = WriteStoreFile({.inputs = {folder / "metrics.txt"}}, folder / "run.xlaprof",
-                                  /*force=*/false, [](Store&) { return absl::OkStatus(); });
+    auto output = Output::Open(folder / "run.xlaprof", {.kind = OutputKind::kStore});
+    ASSERT_TRUE(output.ok()) << output.status();
+    auto written = WriteStoreFile({.inputs = {folder / "metrics.txt"}}, *output,
+                                  [](Store&) { return absl::OkStatus(); });
     EXPECT_TRUE(written.ok()) << written.status();
     EXPECT_GT(files.writes, 0);
     EXPECT_EQ(files.unsynced, 0);

@@ -1,0 +1,123 @@
+// Tests what every command promises about its output.
+#include "cli/output.h"
+
+#include <gmock/gmock.h>
+
+#include "profiler/store/store.h"
+#include "tests/run_program.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr std::string_view kLog =
+    "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n";
+
+class Outputs : public ProgramTest {
+ protected:
+  // Makes a folder with a log, a recording, an archive and a file that no importer knows.
+  Outputs() {
+    fs::create_directory(folder_ / "run");
+    Write("run/metrics.txt", kLog);
+    Write("run/notes.txt", "milk\n");
+    EXPECT_TRUE(Store::Create(folder_ / "run/rank.xlaprof").ok());
+  }
+  // Opens an output, and says "" or why it may not be one.
+  std::string Refusal(const std::string& name, Output::Options options) {
+    for (std::string& input : options.inputs) input = folder_ / input;
+    const auto output = Output::Open(folder_ / name, std::move(options));
+    return output.ok() ? "" : std::string(Message(output.status()));
+  }
+};
+
+// Regression: only files that were named were protected, not those found in a folder.
+TEST_F(Outputs, NeverReplaceWhatTheCommandReads) {
+  for (const OutputKind kind :
+       {OutputKind::kFile, OutputKind::kStore, OutputKind::kReport, OutputKind::kTextReport}) {
+    for (const char* input : {"run", ".", "run/metrics.txt", "run/rank.xlaprof"}) {
+      for (const char* name : {"run/metrics.txt", "run/rank.xlaprof"}) {
+        if (std::string_view(input).starts_with("run/") && std::string_view(input) != name)
+          continue;
+        EXPECT_THAT(Refusal(name, {.inputs = {input}, .force = true, .kind = kind}),
+                    HasSubstr("this file is being read. Choose another name"))
+            << input << " " << name;
+      }
+    }
+  }
+}
+
+TEST_F(Outputs, LinksToWhatIsReadAreProtectedToo) {
+  fs::create_symlink("run/metrics.txt", folder_ / "link.txt");
+  EXPECT_THAT(
+      Refusal("link.txt", {.inputs = {"run"}, .force = true, .kind = OutputKind::kTextReport}),
+      HasSubstr("being read"));
+}
+
+TEST_F(Outputs, OfAFolderThatIsReadNeedForce) {
+  for (const OutputKind kind : {OutputKind::kFile, OutputKind::kReport, OutputKind::kTextReport}) {
+    EXPECT_THAT(Refusal("run/notes.txt", {.inputs = {"run"}, .kind = kind}),
+                HasSubstr("already exists. Choose another name, or pass --force"));
+    EXPECT_EQ(Refusal("run/notes.txt", {.inputs = {"run"}, .force = true, .kind = kind}), "");
+    EXPECT_EQ(Refusal("run/new.txt", {.inputs = {"run"}, .kind = kind}), "");
+  }
+}
+
+TEST_F(Outputs, AReportReplacesAnEarlierOne) {
+  Write("report.txt", "earlier");
+  EXPECT_EQ(Refusal("report.txt", {.inputs = {"run"}, .kind = OutputKind::kTextReport}), "");
+  EXPECT_THAT(Refusal("report.txt", {.inputs = {"run"}, .kind = OutputKind::kFile}),
+              HasSubstr("already exists"));
+}
+
+TEST_F(Outputs, AStoreReplacesOnlyStores) {
+  Write("notes.txt", "milk\n");
+  EXPECT_TRUE(Store::Create(folder_ / "old.xlaprof").ok());
+  EXPECT_THAT(Refusal("notes.txt", {.inputs = {"run"}, .force = true, .kind = OutputKind::kStore}),
+              HasSubstr("is not an xlaprof store"));
+  EXPECT_EQ(Refusal("old.xlaprof", {.inputs = {"run"}, .force = true, .kind = OutputKind::kStore}),
+            "");
+}
+
+TEST_F(Outputs, AreNotThereUntilTheyAreComplete) {
+  {
+    auto output = Output::Open(folder_ / "new.txt", {});
+    ASSERT_TRUE(output.ok()) << output.status();
+    Write(fs::relative(output->path(), folder_), "part");
+    EXPECT_FALSE(fs::exists(folder_ / "new.txt"));
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "new.txt"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);  // run
+}
+
+TEST_F(Outputs, DoNotReplaceWhatAppearedMeanwhile) {
+  auto output = Output::Open(folder_ / "new.txt", {});
+  ASSERT_TRUE(output.ok()) << output.status();
+  Write(fs::relative(output->path(), folder_), "ours");
+  Write("new.txt", "somebody else's");
+  EXPECT_FALSE(output->Finish().ok());
+  EXPECT_EQ(Content("new.txt"), "somebody else's");
+}
+
+TEST_F(Outputs, EveryCommandAsksThem) {
+  const std::string log = Content("run/metrics.txt"), store = Content("run/rank.xlaprof");
+  for (const char* command :
+       {"export run --format chrome -o run/metrics.txt --force",
+        "export run --format html -o run/metrics.txt --force",
+        "export run --format sqlite -o run/rank.xlaprof --force",
+        "import run -o run/rank.xlaprof --force", "report run -o run/metrics.txt --force",
+        "report run --format html -o run/metrics.txt --force"}) {
+    const Ran ran = Run(command);
+    EXPECT_EQ(ran.status, 2) << command;
+    EXPECT_THAT(ran.out, HasSubstr("this file is being read")) << command;
+  }
+  EXPECT_EQ(Content("run/metrics.txt"), log);
+  EXPECT_EQ(Content("run/rank.xlaprof"), store);
+  EXPECT_EQ(Run("report run/metrics.txt -o run/notes.txt").status, 0);
+  EXPECT_EQ(Run("report run -o run/notes.txt").status, 2);
+  EXPECT_EQ(Run("report run -o run/notes.txt --force").status, 0);
+}
+
+}  // namespace
+}  // namespace xlaprof
