@@ -13,7 +13,7 @@ namespace xlaprof {
 
 // Answers on 127.0.0.1 from its own threads. Refuses requests for a host other than 127.0.0.1 or
 // localhost (DNS rebinding), and requests of pages from other origins, except one that options may
-// admit.
+// admit. Connections that are idle or slow do not keep others waiting.
 class LocalServer {
  public:
   struct Options {
@@ -26,7 +26,7 @@ class LocalServer {
   ~LocalServer();
 
   // The server. Add its answers before Start.
-  httplib::Server& server() { return server_; }
+  httplib::Server& server() { return *server_; }
   void Start();
 
   const std::string& origin() const { return origin_; }  // http://127.0.0.1:PORT
@@ -40,7 +40,7 @@ class LocalServer {
                                          httplib::Response& response) const;
 
   Options options_;
-  httplib::Server server_;
+  std::unique_ptr<httplib::Server> server_;
   std::string origin_, host_, local_host_, secret_path_;
   std::thread thread_;
 };

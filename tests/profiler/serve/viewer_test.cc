@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <future>
 #include <nlohmann/json.hpp>
@@ -124,6 +127,54 @@ TEST_F(ViewerTest, AnswersSeveralAtOnce) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// Regression: twelve idle connections kept the next request waiting for 5 s, and eight slow ones for
+// as long as they dripped.
+TEST_F(ViewerTest, IdleAndSlowConnectionsKeepNobodyWaiting) {
+  const int port = std::stoi(host_.substr(host_.find(':') + 1));
+  std::vector<int> sockets;
+  for (int i = 0; i < 40; ++i) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{.sin_family = AF_INET,
+                   .sin_port = htons(uint16_t(port)),
+                   .sin_addr = {htonl(INADDR_LOOPBACK)},
+                   .sin_zero = {}};
+    ASSERT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    const std::string part =
+        i % 2 == 0 ? "GET / HT" : "";  // a slow request, or a silent connection
+    ASSERT_EQ(write(socket, part.data(), part.size()), ssize_t(part.size()));
+    sockets.push_back(socket);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = Get(root_ + "run.json");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  // This is half of the time after which the server gives up on the others.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1000));
+  for (const int socket : sockets) close(socket);
+}
+
+TEST_F(ViewerTest, ARequestHasADeadline) {
+  const int port = std::stoi(host_.substr(host_.find(':') + 1));
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in to{.sin_family = AF_INET,
+                 .sin_port = htons(uint16_t(port)),
+                 .sin_addr = {htonl(INADDR_LOOPBACK)},
+                 .sin_zero = {}};
+  ASSERT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  // Drips one byte every half second, so that no single wait is long.
+  const std::string_view request = "GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+  bool is_closed = false;
+  for (const char c : request) {
+    char answer;
+    is_closed = send(socket, &c, 1, MSG_NOSIGNAL) != 1 ||
+                recv(socket, &answer, 1, MSG_DONTWAIT) == 0 || errno == ECONNRESET;
+    if (is_closed) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  EXPECT_TRUE(is_closed);
+  close(socket);
 }
 
 TEST_F(ViewerTest, QuestionsWaitUntilARunIsShown) {
