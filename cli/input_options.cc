@@ -100,8 +100,7 @@ std::vector<fs::path> SourceRoots(const InputOptions& input,
   std::error_code error;
   std::vector<fs::path> implied = {fs::current_path(error)};
   for (const std::string& path : input.paths) {
-    implied.push_back(fs::is_directory(path, error) ? fs::path(path)
-                                                    : fs::path(path).parent_path());
+    if (fs::is_directory(path, error)) implied.push_back(path);
   }
   for (const fs::path& root : implied) {
     fs::path real = fs::canonical(root.empty() ? "." : root, error);

@@ -26,8 +26,9 @@ void AddInputOptions(CLI::App& command, InputOptions& options);
 void AddRunOptions(CLI::App& command, InputOptions& options);
 
 // Add --source-root, and return the directories from which source lines may be quoted: those it
-// names, the working directory, and the captures' directories. The directory / is only used if it
-// is named, because a hostile log could then refer to any file.
+// names, the working directory, and captures that are directories. The folder of a capture that is
+// a file may hold anything, such as downloads, and a hostile capture may refer to any file. So
+// neither this folder nor the directory / is used unless it is named.
 void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots);
 std::vector<std::filesystem::path> SourceRoots(const InputOptions& input,
                                                const std::vector<std::string>& asked);

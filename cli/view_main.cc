@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "analyzers/analyzer.h"
@@ -23,11 +24,26 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Asks the desktop to open `url`, in its own session and with no signal blocked. Returns whether
+// Writes a page that leads to `url`. Only this user can read it. Other users can read the arguments
+// of programs, and the url holds the secret that opens the run.
+absl::Status WriteRedirect(const std::string& url, const std::filesystem::path& path) {
+  std::string quoted;
+  for (const char c : url) quoted += c == '&' ? "&amp;" : std::string(1, c);
+  std::ofstream page(path);
+  std::error_code error;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read, error);
+  page << "<!doctype html><meta charset=utf-8><title>xlaprof</title>"
+       << fmt::format(
+              "<meta http-equiv=refresh content=\"0; url={0}\"><a href=\"{0}\">the run</a>\n",
+              quoted);
+  page.close();
+  return page && !error ? absl::OkStatus() : IoError("{}: cannot be written", path.string());
+}
+
+// Asks the desktop to open a page, in its own session and with no signal blocked. Returns whether
 // the request could be made; it may still fail.
-bool OpenBrowser(const std::string& url) {
-  if (Environment("DISPLAY").empty() && Environment("WAYLAND_DISPLAY").empty()) return false;
-  std::string program = "xdg-open", address = url;
+bool OpenBrowser(const std::filesystem::path& page) {
+  std::string program = "xdg-open", address = page.string();
   char* const arguments[] = {program.data(), address.data(), nullptr};
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
@@ -68,11 +84,15 @@ std::string Forwarding(const std::string& url) {
                      ShellWord(user.empty() ? server : fmt::format("{}@{}", user, server)));
 }
 
-// Prints the address of the run.
-void Announce(const std::string& url, bool open) {
+// Prints the address of the run, and opens it in the desktop's browser, if there is one. `folder`
+// must exist until the browser has read its page.
+void Announce(const std::string& url, bool open, const TemporaryFolder& folder) {
   fmt::print("{}\n", url);
   std::fflush(stdout);
-  if (open && OpenBrowser(url)) {
+  const bool has_desktop =
+      !Environment("DISPLAY").empty() || !Environment("WAYLAND_DISPLAY").empty();
+  const std::filesystem::path page = folder.path() / "open.html";
+  if (open && has_desktop && WriteRedirect(url, page).ok() && OpenBrowser(page)) {
     fmt::print("  opens in the browser. Ctrl-C ends it\n");
   } else if (const std::string forwarding = Forwarding(url); !forwarding.empty()) {
     fmt::print(
@@ -96,12 +116,13 @@ void WaitForEnd(const sigset_t& signals) {
 absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
                          std::unique_ptr<Viewer>& viewer) {
   const sigset_t signals = BlockEndingSignals();
+  XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("view"));
   if (!viewer) {
     XP_TRY(viewer,
            Viewer::Start({.port = arguments.port,
                           .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
     // The browser starts while the store is read.
-    Announce(viewer->url(), !arguments.no_open);
+    Announce(viewer->url(), !arguments.no_open, folder);
   }
   XP_TRY(viewer->Show(store));
   WaitForEnd(signals);
@@ -129,7 +150,7 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   }
   const sigset_t signals = BlockEndingSignals();
   XP_TRY(auto ui, PerfettoUi::Start(options));
-  Announce(ui->url(), !arguments.no_open);
+  Announce(ui->url(), !arguments.no_open, folder);
   WaitForEnd(signals);
   return absl::OkStatus();
 }
