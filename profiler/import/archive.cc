@@ -288,8 +288,9 @@ absl::Status Archive::Impl::ReadData(archive* handle, const Wanted& wanted, Byte
     if (!IsBomb(disk_bytes, sink.size())) XP_TRY(append(static_cast<const char*>(data), size));
     if (IsBomb(disk_bytes, sink.size())) {
       bomb = true;
-      member.damage =
-          fmt::format("the archive grew more than {}-fold, so reading it stopped", kMaxGrowth);
+      member.damage = fmt::format(
+          "the archive grew more than {}-fold, so reading it stopped. If you trust it, unpack it first",
+          kMaxGrowth);
       damage = member.damage;
       return absl::OkStatus();
     }

@@ -17,9 +17,10 @@ namespace xlaprof {
 inline constexpr size_t kInMemoryBytes = size_t{64} << 20;
 
 // Returns whether `out` bytes from `in` compressed ones are too many, as from a decompression bomb.
-// No real capture shrinks by more than a few hundred, and small ones may always grow to 256 MiB.
+// Captures may always grow to 256 MiB. Hardly any larger one shrinks by more, and its user may
+// decompress it first.
 bool IsBomb(size_t in, size_t out);
-inline constexpr size_t kMaxGrowth = 1000;
+inline constexpr size_t kMaxGrowth = 100;
 
 class Descriptor {
  public:

@@ -38,6 +38,13 @@ absl::StatusOr<Block> ReadAll(int fd, const std::string& name, size_t size) {
   }
 }
 
+// Says why decompression ended at byte `at`.
+std::string Grown(std::string_view coding, size_t at) {
+  return fmt::format(
+      "the {} data grew more than {}-fold at byte {}, so reading it stopped. If you trust the file, decompress it first",
+      coding, kMaxGrowth, at);
+}
+
 absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) return IoError("zlib cannot be initialised");
@@ -57,8 +64,7 @@ absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
     size_t done = fed - stream.avail_in;
     if (status = sink.Append(out.data(), out.size() - stream.avail_out); !status.ok()) break;
     if (IsBomb(done, sink.size())) {
-      damage = fmt::format("the gzip data grew more than {}-fold at byte {}, so reading it stopped",
-                           kMaxGrowth, done);
+      damage = Grown("gzip", done);
       break;
     }
     if (rc == Z_STREAM_END) {
@@ -103,8 +109,7 @@ absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
     }
     if (status = sink.Append(out.data(), target.pos); !status.ok()) break;
     if (IsBomb(source.pos, sink.size())) {
-      damage = fmt::format("the zstd data grew more than {}-fold at byte {}, so reading it stopped",
-                           kMaxGrowth, source.pos);
+      damage = Grown("zstd", source.pos);
       break;
     }
     if (source.pos == before && target.pos == 0 && hint != 0) {
@@ -210,7 +215,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
       if (errno == ENOENT) return NotFound("{}: no such file or directory", name);
       return IoError("{}: cannot open: {}", name, std::strerror(errno));
     }
-    struct stat info {};
+    struct stat info{};
     fstat(fd.get(), &info);
     if (!S_ISREG(info.st_mode)) {
       return Invalid(
