@@ -1,6 +1,7 @@
 #include "profiler/record/collector.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "profiler/record/record.h"
@@ -10,7 +11,7 @@ namespace {
 
 // Returns the sum of a count over all segments. Another process may have written the ring, so the
 // sum wraps instead of overflowing.
-uint64_t SumOver(RingFile& file, std::atomic<uint64_t> ThreadHeader::*count) {
+uint64_t SumOver(RingFile& file, std::atomic<uint64_t> ThreadHeader::* count) {
   uint64_t sum = 0;
   for (const Segment& segment : file.segments())
     sum += (segment.header->*count).load(std::memory_order_relaxed);
@@ -49,11 +50,14 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
       threads_(kMaxSegments),
       losses_{
           {"dropped_events",
-           "Events were dropped, because they came faster than they could be written. Times summed by name are too low. Record with a larger ring_bytes, or fewer scopes.",
+           "Events were dropped, because they came faster than they could be written. Times summed by name are too low. Set XLAPROF_RING_BYTES to more than 16777216, or record fewer scopes.",
            [](RingFile& file) { return SumOver(file, &ThreadHeader::dropped); }, 0},
           {"unrecorded_events",
-           "Events of some threads were not recorded, because those threads had no ring. Times summed by name are too low. Free space on the disk, or record with a smaller ring_bytes.",
+           "Events of some threads were not recorded, because those threads had no ring. Times summed by name are too low. Free space on the disk, or record elsewhere.",
            [](RingFile& file) { return file.header().ringless_events.load(); }, 0},
+          {"forked_events",
+           "Processes that were forked from this one recorded events, which are not in this file. Record into a directory, in which each process gets its own file: XLAPROF_RECORD=DIR/",
+           [](RingFile& file) { return file.header().forked_events.load(); }, 0},
           {"lost_texts",
            "The recording's tables were full, so some names or argument texts were replaced by \"(not kept: ...)\". Record numbers instead of texts that differ each time.",
            [](RingFile& file) { return file.header().lost_texts.load(); }, 0},
@@ -185,25 +189,27 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   const Segment& from = file_.segments()[segment];
   Thread& thread = threads_[segment];
   const uint64_t tail = from.header->tail.load(std::memory_order_acquire);
-  const uint64_t capacity = from.header->capacity, mask = capacity - 1;
   const uint64_t first = from.header->first.load(std::memory_order_acquire);
   if (tail == thread.taken && thread.first == first) return 0;
   if (thread.first != first) {
     if (tail == first) return 0;
     XP_TRY(Begin(segment));
   }
-  if (tail - thread.taken > capacity) {
-    return DataLoss("{}: the ring holds {} slots, but its header claims that {} wait",
-                    file_.path().string(), capacity, tail - thread.taken);
+  const uint64_t most = SlotsBelow(from.header->level.load(std::memory_order_acquire) + 1);
+  if (tail - thread.taken > most) {
+    return DataLoss("{}: the rings of a thread hold {} slots, but its header claims that {} wait",
+                    file_.path().string(), most, tail - thread.taken);
   }
   const uint64_t begin = thread.taken, end = std::min(tail, begin + max_slots);
   const size_t first_new = thread.slots.size();
   uint64_t at = begin;
   int64_t events = 0;
   bool damaged = false;
+  Segment::Stretch stretch = from.From(at);
   for (uint64_t next = 0; at < end; at = next, ++events) {
-    const Slot& slot = from.slots[at & mask];
-    __builtin_prefetch(&from.slots[(at + kSlotsAhead) & mask]);
+    if (at >= stretch.end) stretch = from.From(at);
+    const Slot& slot = stretch[at];
+    __builtin_prefetch(&stretch[at + kSlotsAhead]);
     next = at + 1;
     if (!slot.plain()) {
       next += uint64_t(slot.arg_slots());
@@ -473,10 +479,14 @@ absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at
 }
 
 absl::Status Collector::AddArgs(const Segment& from, const Slot& slot, size_t at) {
-  const size_t place = size_t(&slot - from.slots), mask = from.header->capacity - 1;
+  // An event and its arguments lie in one ring.
+  const auto place = uint64_t(&slot - from.slots);
+  const auto level = uint32_t(std::bit_width(place / kSmallestRing + 1)) - 1;
+  const Slot* const ring = from.slots + SlotsBelow(level);
+  const uint64_t at_in_ring = place - SlotsBelow(level), mask = SlotsAt(level) - 1;
   for (int i = 0; i < std::min(slot.args(), kMaxArgs); ++i) {
     ArgSlot pair;
-    std::memcpy(&pair, &from.slots[(place + 1 + size_t(i) / 2) & mask], sizeof pair);
+    std::memcpy(&pair, &ring[(at_in_ring + 1 + uint64_t(i) / 2) & mask], sizeof pair);
     if (pair.type[i % 2] == kFlowInType || pair.type[i % 2] == kFlowOutType) {
       const bool is_in = pair.type[i % 2] == kFlowInType;
       SetFlow(is_in ? chunk_.events.flow_in : chunk_.events.flow_out, at, pair.bits[i % 2]);

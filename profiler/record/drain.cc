@@ -18,13 +18,14 @@ namespace {
 
 // If events come fast, this many make a chunk.
 constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
-// If this share of a ring waits for COMMIT, the drain commits without waiting for the interval.
+// If this share of the largest ring waits for COMMIT, the drain commits without waiting for the
+// interval.
 constexpr uint64_t kCrowdedPart = 8;
 constexpr auto kPollTime = std::chrono::milliseconds(1);
 // After an error the store is reopened at this interval.
 constexpr auto kRetryTime = std::chrono::milliseconds(200);
-// A thread's ring is kept free of page faults for at most this many slots ahead.
-constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(Slot);
+// A thread's ring is kept free of page faults for this many slots ahead.
+constexpr uint64_t kLeastReadySlots = 2048, kReadySlots = (size_t(4) << 20) / sizeof(Slot);
 // The drain checks at this interval that the store's file is still there. If the file is deleted,
 // SQLite goes on writing to a file that nobody can find.
 constexpr int64_t kLookNs = 500'000'000;
@@ -173,6 +174,7 @@ absl::StatusOr<RecordStats> Drain::Stats() const {
   if (!error_.ok()) return error_;
   return RecordStats{.events = collector_->events(),
                      .dropped = collector_->dropped(),
+                     .forked = int64_t(file_->header().forked_events.load()),
                      .threads = collector_->threads(),
                      .drain_cpu_ns = drain_cpu_ns_};
 }
@@ -231,16 +233,21 @@ absl::Status Drain::Look() const {
 // ones.
 void Drain::KeepReady(uint32_t segment) {
   const Segment& of = file_->segments()[segment];
-  if (ready_.size() <= segment) ready_.resize(segment + 1, RingFile::kFirstSlots);
+  if (ready_.size() <= segment) ready_.resize(segment + 1);
   const uint64_t tail = of.header->tail.load(std::memory_order_relaxed);
+  const uint32_t level = of.header->level.load(std::memory_order_relaxed);
+  Ready& ready = ready_[segment];
+  if (ready.level != level) {
+    ready = {level, level == of.header->first_level ? SlotsAt(level) : tail};
+  }
   // Populates more the more the thread has written, because most threads write little.
-  const uint64_t ahead = std::min<uint64_t>(
-      of.header->capacity, std::clamp(tail - of.header->first.load(std::memory_order_relaxed),
-                                      RingFile::kFirstSlots, kReadySlots));
-  const uint64_t from = std::max(ready_[segment], tail);
+  const uint64_t ahead =
+      std::min(SlotsAt(level), std::clamp(tail - of.header->first.load(std::memory_order_relaxed),
+                                          kLeastReadySlots, kReadySlots));
+  const uint64_t from = std::max(ready.slot, tail);
   if (tail + ahead < from + ahead / 2) return;
   file_->Populate(of, from, tail + ahead - from);
-  ready_[segment] = tail + ahead;
+  ready.slot = tail + ahead;
 }
 
 // Takes what is published, a chunk at a time. Commits when a ring fills, or when events have waited
@@ -252,6 +259,7 @@ absl::Status Drain::Round(bool all) {
   }
   if (clock_.HasJumped({Now(), ClockNs(CLOCK_MONOTONIC) - origin_ns_})) AddAnchor();
   file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
+  file_->header().forked_events.store(ForkedEvents() - forked_before_);
   const std::span<const Segment> segments = file_->segments();
   bool more = true;
   // If many threads have ended, commits early, because their memory is free for new threads only
@@ -270,7 +278,12 @@ absl::Status Drain::Round(bool all) {
       const ThreadHeader& header = *segments[i].header;
       const uint64_t waiting =
           header.tail.load(std::memory_order_relaxed) - header.head.load(std::memory_order_relaxed);
-      crowded |= waiting > header.capacity / kCrowdedPart;
+      // A ring that cannot grow, because the disk is full, is emptied early.
+      const uint64_t ring = SlotsAt(header.level.load(std::memory_order_relaxed));
+      const bool drops = header.dropped.load(std::memory_order_relaxed) !=
+                         header.dropped_before.load(std::memory_order_relaxed);
+      crowded |= waiting > SlotsAt(file_->header().levels - 1) / kCrowdedPart ||
+                 (drops && waiting > ring / kCrowdedPart);
       if (collector_->pending() < kWriteEvents) continue;
       XP_TRY(collector_->WriteEvents());
       if (std::exchange(crowded, false)) XP_TRY(Commit());

@@ -12,6 +12,7 @@
 
 #include "profiler/record/collector.h"
 #include "profiler/record/commit_requests.h"
+#include "profiler/record/forked.h"
 #include "profiler/record/record.h"
 #include "profiler/record/runtime_facts.h"
 
@@ -78,11 +79,17 @@ class Drain {
   std::optional<std::string> new_name_;  // of the process, not yet in the store
   bool stopping_ = false;
 
-  std::vector<uint64_t> ready_;  // per segment: slots up to here were populated
+  // Per segment: the level that was populated, up to this slot.
+  struct Ready {
+    uint32_t level = 0;
+    uint64_t slot = 0;
+  };
+  std::vector<Ready> ready_;
   std::thread thread_;
   absl::Status error_;  // the thread's last error
   bool told_ = false, told_ringless_ = false;
   const uint64_t ringless_before_ = ringless_events.load();
+  const uint64_t forked_before_ = ForkedEvents();
   int64_t drain_cpu_ns_ = 0, last_commit_ns_ = 0, last_look_ns_ = 0;
 };
 

@@ -80,6 +80,12 @@ class FromEnvironment {
     }
     if (report_) Report(path_);
     if (keep_) {
+      if (stats->forked > 0)
+        std::fprintf(
+            stderr,
+            "xlaprof: %lld events of forked processes are not recorded. XLAPROF_RECORD=DIR/ "
+            "gives each process a file of its own\n",
+            static_cast<long long>(stats->forked));
       std::fprintf(stderr, "xlaprof: %s: %lld event%s of %lld thread%s, %lld dropped\n",
                    path_.c_str(), static_cast<long long>(stats->events),
                    stats->events == 1 ? "" : "s", static_cast<long long>(stats->threads),

@@ -43,8 +43,9 @@
 namespace xlaprof {
 
 struct RecordOptions {
-  // Bytes of each recording thread's ring: a power of two, at least 4096. An event takes 32 bytes,
-  // an argument 16 more.
+  // Most bytes of a recording thread's ring: a power of two, at least 4096. A ring begins with
+  // 64 KiB and doubles when it is full; it then keeps the earlier, smaller ones. An event takes 32
+  // bytes, an argument 16 more.
   size_t ring_bytes = size_t(16) << 20;
   // An event is committed at most this long after it was completed.
   int64_t commit_interval_ns = 100'000'000;
@@ -54,6 +55,7 @@ struct RecordOptions {
 struct RecordStats {
   int64_t events = 0;           // events committed
   int64_t dropped = 0;          // events whose ring was full, or that had no ring
+  int64_t forked = 0;           // events of forked children, which are not recorded here
   int64_t threads = 0;          // threads that recorded
   int64_t drain_cpu_ns = 0;     // CPU time of the writing thread
   int64_t committed_bytes = 0;  // size of the store's file

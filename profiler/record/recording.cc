@@ -1,8 +1,8 @@
 // Implements a recording: a ring for each new thread, and a drain that empties the rings into the
 // store.
-#include <absl/cleanup/cleanup.h>
 #include <pthread.h>
 
+#include <bit>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -10,6 +10,7 @@
 #include "core/base/clock_ns.h"
 #include "profiler/record/current.h"
 #include "profiler/record/drain.h"
+#include "profiler/record/forked.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/runtime_observer.h"
@@ -106,10 +107,11 @@ Rings::~Rings() {
   }
 }
 
-// Detaches a forked child, where nobody drains rings. The child writes to a page of its own, and
-// records nothing.
+// Detaches a forked child, where nobody drains its parent's rings (forked.h).
 void AfterForkInChild() {
-  record::recording.store(0, std::memory_order_relaxed);
+  record::recording.store(TheCurrent().impl == nullptr ? 0 : record::kForkedChild,
+                          std::memory_order_relaxed);
+  record::InForkedChild();
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
   new (&TheDevices().mutex) std::mutex;
@@ -146,16 +148,37 @@ namespace record {
 
 // Counts the event of a thread that has no ring.
 static Ring* Lose() {
+  if (recording.load(std::memory_order_relaxed) == kForkedChild) {
+    LoseInForkedChild();
+    return nullptr;
+  }
   ringless_events.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
 }
 
+// Guards functions that lock the current recording. A signal handler may interrupt them, and must not
+// wait for the lock that its own thread holds.
+class InAttach {
+ public:
+  InAttach() : is_first_(!std::exchange(is_inside_, true)) {}
+  ~InAttach() {
+    if (is_first_) is_inside_ = false;
+  }
+  InAttach(const InAttach&) = delete;
+  bool is_first() const { return is_first_; }
+
+ private:
+  static inline constinit thread_local bool is_inside_ = false;
+  const bool is_first_;
+};
+
 Ring* Attach(uint32_t number) {
-  // A signal handler may interrupt this function, and must not wait for the lock that is held here.
-  static thread_local bool is_attaching = false;
-  if (rings_are_gone || is_attaching) return Lose();
-  is_attaching = true;
-  const absl::Cleanup done = [] { is_attaching = false; };
+  const InAttach inside;
+  if (rings_are_gone || !inside.is_first()) return Lose();
+  if (number == kForkedChild) {
+    if (!RecordForkedChild()) return Lose();
+    number = recording.load();
+  }
   Rings& mine = rings_of_device != nullptr ? *rings_of_device : rings_of_thread;
   constexpr int64_t kRetryNs = 100'000'000;
   if (mine.failed == number && ClockNs(CLOCK_MONOTONIC) < mine.retry_ns) return Lose();
@@ -180,14 +203,40 @@ Ring* Attach(uint32_t number) {
 }
 
 bool Ring::HasRoom(uint64_t slots) {
-  head_ = header_->head.load(std::memory_order_acquire);
-  if (tail_ + slots - head_ <= mask_ + 1) return true;
   if (capacity_is_none()) {
     Lose();
-  } else {
-    header_->dropped.store(++dropped_, std::memory_order_relaxed);
+    return false;
   }
+  // Slots in earlier rings take no room in this one.
+  const uint32_t level = header_->level.load(std::memory_order_relaxed);
+  const uint64_t begin =
+      level == header_->first_level ? 0 : header_->used_from[level].load(std::memory_order_relaxed);
+  head_ = std::max(begin, header_->head.load(std::memory_order_acquire));
+  if (tail_ + slots - head_ <= mask_ + 1 || Grow()) return true;
+  header_->dropped.store(++dropped_, std::memory_order_relaxed);
   return false;
+}
+
+bool Ring::Grow() {
+  constexpr int64_t kRetryNs = 100'000'000;
+  const InAttach inside;
+  if (!inside.is_first() || ClockNs(CLOCK_MONOTONIC) < retry_ns_) return false;
+  const uint32_t level = header_->level.load(std::memory_order_relaxed) + 1;
+  {
+    Current& current = TheCurrent();
+    std::lock_guard lock(current.mutex);
+    if (current.impl == nullptr || current.impl->number() != recording_) return false;
+    RingFile& file = current.impl->file();
+    if (level >= file.header().levels || !file.ReserveLevel(header_->number, level)) {
+      retry_ns_ = ClockNs(CLOCK_MONOTONIC) + kRetryNs;
+      return false;
+    }
+  }
+  header_->used_from[level].store(tail_, std::memory_order_relaxed);
+  header_->level.store(level, std::memory_order_release);
+  UseLevel(level);
+  head_ = tail_;
+  return true;
 }
 
 uint16_t Ring::LowerDepth() {
@@ -245,7 +294,7 @@ void Ring::Abandon() {
   static ThreadHeader& nowhere = *new ThreadHeader{};
   static Slot& slot = *new Slot{};
   header_ = &nowhere;
-  slots_ = &slot;
+  all_slots_ = slots_ = &slot;
   mask_ = 0, tail_ = 1, head_ = 0;
 }
 
@@ -269,6 +318,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   std::filesystem::path path = std::filesystem::absolute(given, none);
   if (none) path = given;
   static const bool prepared = [] {
+    record::PrepareForForks();
     record::uses_tsc = Clock::HasInvariantTsc();
     pthread_atfork(BeforeFork, AfterFork, [] {
       AfterFork();
@@ -285,12 +335,13 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
         fmt::format("{}: this process is already being recorded, to {}. Stop that recording first",
                     path.string(), current.impl->path().string()));
   }
-  const size_t capacity = options.ring_bytes / sizeof(record::Slot);
-  if (!std::has_single_bit(capacity) || capacity < record::kPageBytes / sizeof(record::Slot) ||
-      capacity > 1u << 28)
+  const uint64_t slots = options.ring_bytes / sizeof(record::Slot);
+  if (!std::has_single_bit(slots) || slots < record::kSmallestRing ||
+      slots > record::SlotsAt(record::kMaxLevels - 1))
     return Invalid("ring_bytes: {} is not a power of two of at least 4096", options.ring_bytes);
+  const auto levels = uint32_t(std::countr_zero(slots / record::kSmallestRing)) + 1;
   XP_TRY(Store store, Store::Create(given));
-  auto file = RingFile::Create(RingPath(path), uint32_t(capacity));
+  auto file = RingFile::Create(RingPath(path), levels);
   if (!file.ok()) {
     std::error_code error;
     std::filesystem::remove(path, error);

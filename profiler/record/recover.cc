@@ -58,20 +58,10 @@ struct OpenFile {
   const int fd;
 };
 
-// Returns the size of a ring's tables and segments, as its header gives it. Returns DataLoss if it
-// is not a ring.
-absl::StatusOr<off_t> BytesOfRing(int fd, const std::filesystem::path& path) {
-  alignas(FileHeader) char head[sizeof(FileHeader)] = {};
-  const auto& header = *reinterpret_cast<const FileHeader*>(head);
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-      pread(fd, head, sizeof head, 0) != ssize_t(sizeof head) ||
-      std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 ||
-      header.segment_count.load() > kMaxSegments)
-    return DataLoss("{}: this is not the ring of a recording. Move it away", path.string());
-  const off_t tables = kPageBytes + kStringBytes + kMaxSites * sizeof(SiteEntry);
-  const off_t segment = kPageBytes + off_t(header.capacity) * off_t(sizeof(Slot));
-  return std::min(info.st_size, tables + segment * off_t(header.segment_count.load()));
+// Reads `bytes` at `at`, or as many as there are.
+absl::Status ReadAt(int fd, off_t at, void* to, size_t bytes) {
+  const ssize_t got = pread(fd, to, bytes, at);
+  return got < 0 ? IoError("{}", std::strerror(errno)) : absl::OkStatus();
 }
 
 // Copies the bytes of `from` between `at` and `end`, except parts that are all zeros.
@@ -90,21 +80,69 @@ absl::Status CopyPart(int from, off_t at, off_t end, int to) {
   return absl::OkStatus();
 }
 
-// Copies the first `bytes` of a ring. Most of it is holes that take no room, and they remain holes.
-absl::Status CopySparse(int from, off_t bytes, const std::filesystem::path& path) {
-  const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (to < 0) return IoError("{}", std::strerror(errno));
-  absl::Status status =
-      ftruncate(to, bytes) == 0 ? absl::OkStatus() : IoError("{}", std::strerror(errno));
-  for (off_t at = 0; status.ok() && at < bytes;) {
-    const off_t begin = lseek(from, at, SEEK_DATA);
-    if (begin < 0 || begin >= bytes) break;  // only holes follow
-    const off_t end = std::min(bytes, std::max(begin + 1, lseek(from, begin, SEEK_HOLE)));
-    status = CopyPart(from, begin, end, to);
-    at = end;
+// Copies the slots of a segment that may not be in the store yet, with the segment's header.
+absl::Status CopySegment(int from, off_t at, uint32_t levels, int to) {
+  alignas(ThreadHeader) char page[sizeof(ThreadHeader)] = {};
+  const auto& header = *reinterpret_cast<const ThreadHeader*>(page);
+  XP_TRY(ReadAt(from, at, page, sizeof page));
+  XP_TRY(CopyPart(from, at, at + off_t(kPageBytes), to));
+  const uint32_t last = header.level.load();
+  if (last >= levels) return absl::OkStatus();  // opening the copy reports the damage
+  const uint64_t head = header.head.load(), tail = header.tail.load();
+  for (uint32_t level = std::min(header.first_level, last); level <= last; ++level) {
+    const uint64_t used_from = level == header.first_level ? 0 : header.used_from[level].load();
+    const uint64_t begin = std::max(head, used_from);
+    const uint64_t end = level == last ? tail : std::min(tail, header.used_from[level + 1].load());
+    if (begin >= end) continue;
+    const uint64_t slots = SlotsAt(level), first = begin & (slots - 1);
+    const uint64_t count = std::min(end - begin, slots);
+    const auto copy = [&](uint64_t one, uint64_t behind) {
+      const off_t ring = at + off_t(kPageBytes + SlotsBelow(level) * sizeof(Slot));
+      return CopyPart(from, ring + off_t(one * sizeof(Slot)), ring + off_t(behind * sizeof(Slot)),
+                      to);
+    };
+    XP_TRY(copy(first, std::min(first + count, slots)));
+    if (first + count > slots) XP_TRY(copy(0, first + count - slots));
   }
-  if (close(to) != 0 && status.ok()) status = IoError("{}", std::strerror(errno));
-  return status;
+  return absl::OkStatus();
+}
+
+// Copies what recovery reads of a ring: its tables, and the slots that wait. The rest, which may be
+// most of the file, remains a hole.
+absl::Status CopyRing(int from, const FileHeader& header, off_t bytes, int to) {
+  if (ftruncate(to, bytes) != 0) return IoError("{}", std::strerror(errno));
+  const size_t strings = std::min<size_t>(header.string_bytes.load(), kStringBytes);
+  const size_t sites = std::min<size_t>(header.site_count.load(), kMaxSites);
+  XP_TRY(CopyPart(from, 0, off_t(kPageBytes + strings), to));
+  constexpr off_t kSites = off_t(kPageBytes + kStringBytes);
+  XP_TRY(CopyPart(from, kSites, kSites + off_t(sites * sizeof(SiteEntry)), to));
+  const auto segment = off_t(BytesOfSegment(header.levels));
+  for (off_t at = off_t(kTableBytes); at + segment <= bytes; at += segment)
+    XP_TRY(CopySegment(from, at, header.levels, to));
+  return absl::OkStatus();
+}
+
+// Copies a ring to a new file. Returns DataLoss if it is not a ring.
+absl::Status CopyRing(int from, const std::filesystem::path& path,
+                      const std::filesystem::path& copy) {
+  alignas(FileHeader) char head[sizeof(FileHeader)] = {};
+  const auto& header = *reinterpret_cast<const FileHeader*>(head);
+  struct stat info{};
+  if (fstat(from, &info) != 0 || !S_ISREG(info.st_mode) ||
+      !ReadAt(from, 0, head, sizeof head).ok() ||
+      std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 ||
+      header.segment_count.load() > kMaxSegments || header.levels < 1 || header.levels > kMaxLevels)
+    return DataLoss("{}: this is not the ring of a recording. Move it away", path.string());
+  const auto bytes = std::min<off_t>(
+      info.st_size,
+      off_t(kTableBytes + BytesOfSegment(header.levels) * header.segment_count.load()));
+  const int to = open(copy.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  absl::Status status =
+      to < 0 ? IoError("{}", std::strerror(errno)) : CopyRing(from, header, bytes, to);
+  if (to >= 0 && close(to) != 0 && status.ok()) status = IoError("{}", std::strerror(errno));
+  if (status.ok()) return status;
+  return IoError("{}: cannot copy it to {}: {}. Free space there, or set TMPDIR", path.string(),
+                 copy.parent_path().string(), std::string_view(Message(status)));
 }
 
 }  // namespace
@@ -122,12 +160,7 @@ absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& pat
     if (open.value_or(0) == 0) return std::nullopt;
     XP_TRY(store.Run("VACUUM INTO ?1", copy.string()));
   }
-  XP_TRY(const off_t bytes, record::BytesOfRing(ring.fd, RingPath(path)));
-  if (absl::Status copied = record::CopySparse(ring.fd, bytes, RingPath(copy)); !copied.ok()) {
-    return IoError("{}: cannot copy it to {}: {}. Free space there, or set TMPDIR",
-                   RingPath(path).string(), folder.path().string(),
-                   std::string_view(Message(copied)));
-  }
+  XP_TRY(record::CopyRing(ring.fd, RingPath(path), RingPath(copy)));
   XP_TRY(RecoverRecording(copy));
   XP_TRY(Store whole, Store::Open(copy));  // stays readable after its folder is deleted
   return whole;

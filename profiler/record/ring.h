@@ -3,8 +3,9 @@
 // record.h includes this file; users include record.h.
 //
 // The file (docs/formats/ring.md) has a header page, the table of strings and the table of sites.
-// One segment per thread follows: a page of ThreadHeader and the slots. Numbers are little-endian;
-// nothing is an address.
+// One segment per thread follows: a page of ThreadHeader and the slots. A thread's ring begins small.
+// When it is full, the thread goes on in a ring of twice the size, which lies behind it. Numbers are
+// little-endian; nothing is an address.
 #pragma once
 
 #ifdef __x86_64__
@@ -79,6 +80,13 @@ Value ArgOf(const T& value) {
   }
 }
 
+// The rings of a segment by level. Each level has twice the slots of the one before it, and lies
+// behind it.
+inline constexpr uint64_t kSmallestRing = 128;  // slots at level 0, which are 4 KiB
+inline constexpr uint32_t kMaxLevels = 22;
+constexpr uint64_t SlotsAt(uint32_t level) { return kSmallestRing << level; }
+constexpr uint64_t SlotsBelow(uint32_t level) { return SlotsAt(level) - kSmallestRing; }
+
 // The first page of a segment. It has the thread's own cache line, the drain's line, and the open
 // scopes.
 struct ThreadHeader {
@@ -90,7 +98,7 @@ struct ThreadHeader {
   alignas(64) std::atomic<uint32_t> depth;  // the depth of the next scope
   std::atomic<uint32_t> name;               // a string; 0: none
   std::atomic<uint32_t> ended;              // 1: the thread has ended; 2: the segment is free
-  uint32_t capacity;                        // in slots
+  std::atomic<uint32_t> level;              // the ring that the thread writes to
   std::atomic<int64_t> tid;
   // The slot at which this thread began, and the events that earlier threads dropped, because
   // segments are reused. `first` is written first.
@@ -105,6 +113,10 @@ struct ThreadHeader {
     std::atomic<uint32_t> site;
   } open[kMaxOpen];
   std::atomic<uint32_t> open_deeper;  // number of open scopes for which `open` has no room
+  uint32_t first_level;               // the ring with which the segment began
+  uint32_t number;                    // of the segment
+  // The slot from which each level above the first is used. It is written before `level`.
+  std::atomic<uint64_t> used_from[kMaxLevels];
 };
 static_assert(sizeof(ThreadHeader) <= 4096);
 
@@ -120,8 +132,10 @@ inline uint64_t Now() {
 // One thread's view of its segment.
 class alignas(64) Ring {
  public:
+  // `slots` are the slots of all levels.
   Ring(uint32_t recording, ThreadHeader* header, Slot* slots)
-      : recording_(recording), header_(header), slots_(slots), mask_(header->capacity - 1) {
+      : recording_(recording), header_(header), all_slots_(slots) {
+    UseLevel(header->level.load(std::memory_order_relaxed));
     tail_ = head_ = header->tail.load(std::memory_order_relaxed);
     dropped_ = header->dropped.load(std::memory_order_relaxed);
   }
@@ -209,22 +223,32 @@ class alignas(64) Ring {
     Slot& slot = slots_[tail_ & mask_];
     slot.begin = begin, slot.end = end, slot.value = value, slot.what = what;
   }
-  // Returns whether there is room for `slots`, after reading how far the drain is. If not, counts
-  // one event as dropped.
+  // Returns whether there is room for `slots`, after reading how far the drain is, and growing if
+  // that does not help. If there is none, counts one event as dropped.
   bool HasRoom(uint64_t slots);
+  // Goes on in a ring of twice the size. Returns whether there is one.
+  bool Grow();
+  void UseLevel(uint32_t level) {
+    slots_ = all_slots_ + SlotsBelow(level);
+    mask_ = SlotsAt(level) - 1;
+  }
   bool capacity_is_none() const { return mask_ == 0; }
 
   const uint32_t recording_;
   ThreadHeader* header_;
-  Slot* slots_;
-  uint64_t mask_;
-  uint64_t tail_, head_, dropped_;
+  Slot* all_slots_;
+  Slot* slots_ = nullptr;  // of the current level
+  uint64_t mask_ = 0;
+  uint64_t tail_, head_, dropped_;  // head_: slots before it, or in an earlier ring, need no room
+  int64_t retry_ns_ = 0;            // CLOCK_MONOTONIC at which to try again to grow
 };
 
 // Counts this process's events on threads that had no ring.
 inline constinit std::atomic<uint64_t> ringless_events{0};
 // The number of the running recording; 0 if none runs.
 inline constinit std::atomic<uint32_t> recording{0};
+// The number in a child that was forked from a recorded process, until it records for itself.
+inline constexpr uint32_t kForkedChild = UINT32_MAX;
 inline constinit thread_local Ring* ring_of_thread = nullptr;
 // Creates the calling thread's ring. Returns null if that failed.
 Ring* Attach(uint32_t recording);

@@ -27,7 +27,7 @@ absl::Status Failed(const std::filesystem::path& path, std::string_view what, in
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Create(const std::filesystem::path& path,
-                                                           uint32_t capacity) {
+                                                           uint32_t levels) {
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
   int fd = open(path.c_str(), kFlags, 0600);
   if (fd < 0 && errno == EEXIST) {
@@ -36,24 +36,24 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Create(const std::filesystem
   }
   if (fd < 0) return Failed(path, "cannot make the ring of the recording", errno);
   std::unique_ptr<RingFile> file(new RingFile(path, fd));
-  if (absl::Status made = file->Make(capacity); !made.ok()) {
+  if (absl::Status made = file->Make(levels); !made.ok()) {
     file->Unlink();
     return made;
   }
   return file;
 }
 
-absl::Status RingFile::Make(uint32_t capacity) {
+absl::Status RingFile::Make(uint32_t levels) {
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0) return Failed(path_, "cannot lock", errno);
-  XP_TRY(CheckSizeLimit(path_, off_t(TableBytes())));
-  if (ftruncate(fd_, off_t(TableBytes())) != 0) return Failed(path_, "cannot grow", errno);
+  XP_TRY(CheckSizeLimit(path_, off_t(kTableBytes)));
+  if (ftruncate(fd_, off_t(kTableBytes)) != 0) return Failed(path_, "cannot grow", errno);
   XP_TRY(Reserve(0, kPageBytes));
   XP_TRY(MapTables());
   std::memcpy(header_->magic, kRingMagic, sizeof kRingMagic);
   if (getrandom(header_->key, sizeof header_->key, 0) != sizeof header_->key)
     return Failed(path_, "the kernel returned no random numbers", errno);
   header_->pid = getpid();
-  header_->capacity = capacity;
+  header_->levels = levels;
   return absl::OkStatus();
 }
 
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
     return absl::FailedPreconditionError(
         fmt::format("{}: this recording is still running. End it first", path.string()));
   }
-  struct stat info {};
+  struct stat info{};
   fstat(fd, &info);
   auto damaged = [&] {
     return DataLoss(
@@ -73,13 +73,13 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
         "stays as it is",
         path.string(), info.st_size);
   };
-  if (size_t(info.st_size) < TableBytes()) return damaged();
+  if (size_t(info.st_size) < kTableBytes) return damaged();
   XP_TRY(file->MapTables());
   const FileHeader& header = *file->header_;
   const uint32_t count = header.segment_count.load();
   if (std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 || count > kMaxSegments ||
-      !std::has_single_bit(header.capacity) || header.capacity > 1u << 28 ||
-      (size_t(info.st_size) - TableBytes()) / file->SegmentBytes() < count)
+      header.levels < 1 || header.levels > kMaxLevels ||
+      (size_t(info.st_size) - kTableBytes) / file->SegmentBytes() < count)
     return damaged();
   uint32_t at = 0;
   const uint32_t bytes = std::min<uint32_t>(header.string_bytes.load(), kStringBytes);
@@ -91,8 +91,9 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
     at += std::min(4 + (size + 3) / 4 * 4, bytes - at);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    XP_TRY(Segment segment, file->MapSegment(i, false));
-    if (segment.header->capacity != header.capacity) return damaged();
+    XP_TRY(Segment segment, file->MapSegment(i));
+    const uint32_t level = segment.header->level.load();
+    if (level >= header.levels || segment.header->first_level > level) return damaged();
     file->segments_[i] = segment;
     file->segment_count_ = i + 1;
   }
@@ -102,13 +103,13 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
 RingFile::~RingFile() {
   if (header_ != nullptr) {
     for (const Segment& segment : segments()) munmap(segment.header, SegmentBytes());
-    munmap(header_, TableBytes());
+    munmap(header_, kTableBytes);
   }
   if (fd_ >= 0) close(fd_);
 }
 
 absl::Status RingFile::MapTables() {
-  void* map = mmap(nullptr, TableBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  void* map = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   header_ = static_cast<FileHeader*>(map);
   strings_ = static_cast<char*>(map) + kPageBytes;
@@ -122,13 +123,9 @@ absl::Status RingFile::Reserve(off_t from, off_t bytes) {
   return error == 0 ? absl::OkStatus() : Failed(path_, "no room", error);
 }
 
-absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index, bool make) {
+absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index) {
   const size_t bytes = SegmentBytes();
-  const off_t at = off_t(TableBytes() + index * bytes);
-  if (make) {
-    XP_TRY(CheckSizeLimit(path_, at + off_t(bytes)));
-    XP_TRY(Reserve(at, off_t(bytes)));
-  }
+  const off_t at = off_t(kTableBytes + index * bytes);
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   return Segment{static_cast<ThreadHeader*>(map),
@@ -140,21 +137,52 @@ absl::StatusOr<Segment> RingFile::AddSegment() {
   if (count == kMaxSegments)
     return absl::ResourceExhaustedError(
         fmt::format("more than {} threads record at the same time", kMaxSegments));
-  XP_TRY(Segment segment, MapSegment(count, true));
-  segment.header->capacity = header_->capacity;
-  Populate(segment, 0, std::min<uint64_t>(header_->capacity, kFirstSlots));
+  const off_t at = off_t(kTableBytes + count * SegmentBytes());
+  const off_t end = at + off_t(SegmentBytes());
+  XP_TRY(CheckSizeLimit(path_, end));
+  // The file gets the segment's full size, but only the first ring takes room on the disk.
+  if (ftruncate(fd_, end) != 0) return Failed(path_, "cannot grow", errno);
+  XP_TRY(Reserve(at, kPageBytes));
+  uint32_t level = std::min(kFirstLevel, header_->levels - 1);
+  while (!ReserveLevel(count, level)) {
+    if (level == 0) return Failed(path_, "no room", ENOSPC);
+    --level;
+  }
+  XP_TRY(Segment segment, MapSegment(count));
+  segment.header->number = count;
+  segment.header->first_level = level;
+  segment.header->level = level;
+  Populate(segment, 0, SlotsAt(level));
   segments_[count] = segment;
   segment_count_.store(count + 1, std::memory_order_release);
   header_->segment_count.store(count + 1, std::memory_order_release);
   return segment;
 }
 
+bool RingFile::ReserveLevel(uint32_t segment, uint32_t level) {
+  const size_t at = kTableBytes + segment * SegmentBytes() + kPageBytes;
+  return Reserve(off_t(at + SlotsBelow(level) * sizeof(Slot)), off_t(SlotsAt(level) * sizeof(Slot)))
+      .ok();
+}
+
+Segment::Stretch Segment::From(uint64_t number) const {
+  uint32_t level = header->level.load(std::memory_order_acquire);
+  uint64_t end = UINT64_MAX;
+  for (; level > header->first_level; --level) {
+    const uint64_t from = header->used_from[level].load(std::memory_order_relaxed);
+    if (number >= from) break;
+    end = from;
+  }
+  return {slots + SlotsBelow(level), SlotsAt(level) - 1, end};
+}
+
 void RingFile::Populate(const Segment& segment, uint64_t from, uint64_t slots) {
 #ifdef MADV_POPULATE_WRITE  // since Linux 5.14; without it, writers take the page faults
-  const uint64_t capacity = header_->capacity;
+  const uint32_t level = segment.header->level.load(std::memory_order_relaxed);
+  const uint64_t capacity = SlotsAt(level);
   while (slots > 0) {
     const uint64_t at = from & (capacity - 1), count = std::min(slots, capacity - at);
-    auto* begin = reinterpret_cast<char*>(segment.slots + at);
+    auto* begin = reinterpret_cast<char*>(segment.slots + SlotsBelow(level) + at);
     const size_t before = at * sizeof(Slot) % kPageBytes;
     madvise(begin - before, count * sizeof(Slot) + before, MADV_POPULATE_WRITE);
     from += count, slots -= count;
@@ -227,7 +255,7 @@ void RingFile::Release() {
     mmap(segment.header, bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   }
-  munmap(std::exchange(header_, nullptr), TableBytes());
+  munmap(std::exchange(header_, nullptr), kTableBytes);
   close(std::exchange(fd_, -1));
 }
 

@@ -16,7 +16,7 @@
 
 namespace xlaprof::record {
 
-inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '3'};
+inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '4'};
 // The tables are sparse: unused parts take no room on the disk.
 inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(32) << 20, kMaxSites = 1 << 17;
 // Texts of arguments leave kNameBytes of the string table free for names. Names made at run time
@@ -45,12 +45,12 @@ struct FileHeader {
   char magic[8];
   uint64_t key[2];  // random; identifies the recording in its store
   int64_t pid, base_epoch_ns;
-  uint32_t uses_tsc, capacity;  // capacity: slots per segment
+  uint32_t uses_tsc, levels;  // levels: rings per segment
   std::atomic<uint32_t> segment_count, string_count, site_count;
   std::atomic<uint32_t> string_bytes;
-  // Losses that no thread's page counts: events of threads that had no ring, and texts for which
-  // the tables had no room.
-  std::atomic<uint64_t> ringless_events, lost_texts;
+  // Losses that no thread's page counts: events of threads that had no ring, texts for which the
+  // tables had no room, and events of forked children.
+  std::atomic<uint64_t> ringless_events, lost_texts, forked_events;
   Anchor first;
   // The newest anchor is [anchor_count % 2]; the other one is being written.
   std::atomic<uint32_t> anchor_count;
@@ -61,16 +61,32 @@ static_assert(sizeof(FileHeader) <= kPageBytes);
 
 struct Segment {
   ThreadHeader* header = nullptr;
-  Slot* slots = nullptr;
+  Slot* slots = nullptr;  // of all levels
+
+  // Slots that lie in one ring, from a slot's number on.
+  struct Stretch {
+    Slot* slots = nullptr;  // the ring
+    uint64_t mask = 0;
+    uint64_t end = 0;  // the number of the first slot behind the stretch
+    Slot& operator[](uint64_t number) const { return slots[number & mask]; }
+  };
+  // Returns the stretch that begins with slot `number`, which was published and not overwritten.
+  Stretch From(uint64_t number) const;
 };
+
+// Bytes of the header page and the tables, and of a segment with this number of levels.
+inline constexpr size_t kTableBytes = kPageBytes + kStringBytes + kMaxSites * sizeof(SiteEntry);
+constexpr size_t BytesOfSegment(uint32_t levels) {
+  return kPageBytes + SlotsBelow(levels) * sizeof(Slot);
+}
 
 class RingFile {
  public:
-  // Creates and locks a file with `capacity` slots per segment. Replaces a file that a killed
+  // Creates and locks a file with `levels` rings per segment. Replaces a file that a killed
   // process left and whose store is gone. Returns AlreadyExists if that process still runs, and
   // Unavailable or ResourceExhausted if the file cannot be created; nothing is left then.
   static absl::StatusOr<std::unique_ptr<RingFile>> Create(const std::filesystem::path& path,
-                                                          uint32_t capacity);
+                                                          uint32_t levels);
   // Opens and locks a file that another process left. Returns FailedPrecondition if that process
   // still runs, and DataLoss if it is not a ring file or is damaged.
   static absl::StatusOr<std::unique_ptr<RingFile>> Open(const std::filesystem::path& path);
@@ -81,13 +97,17 @@ class RingFile {
   FileHeader& header() { return *header_; }
   std::string Key() const;  // in hexadecimal
 
-  // Adds a segment with its disk space reserved. One thread at a time may call this; others may
-  // read segments() meanwhile.
+  // Adds a segment with disk space reserved for its first ring, a smaller one if the disk is nearly
+  // full. One thread at a time may call this; others may read segments() meanwhile.
   absl::StatusOr<Segment> AddSegment();
-  // Prefaults `slots` slots from slot number `from` on: pages that were never touched, and pages
-  // that the kernel has written to the disk since. Any thread may call this.
+  // Reserves disk space for a segment's ring of this level. Returns false if there is none. Any
+  // thread may call this.
+  bool ReserveLevel(uint32_t segment, uint32_t level);
+  // Prefaults `slots` slots of the segment's current ring from slot number `from` on: pages that
+  // were never touched, and pages that the kernel has written to the disk since. Any thread may call
+  // this.
   void Populate(const Segment& segment, uint64_t from, uint64_t slots);
-  static constexpr uint64_t kFirstSlots = 8192;  // the slots that a new segment has populated
+  static constexpr uint32_t kFirstLevel = 4;  // of a new segment, which is 64 KiB
   std::span<const Segment> segments() const {
     return {segments_.get(), segment_count_.load(std::memory_order_acquire)};
   }
@@ -110,14 +130,11 @@ class RingFile {
 
  private:
   RingFile(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
-  absl::Status Make(uint32_t capacity);
+  absl::Status Make(uint32_t levels);
   absl::Status MapTables();
-  absl::StatusOr<Segment> MapSegment(uint32_t index, bool make);
+  absl::StatusOr<Segment> MapSegment(uint32_t index);
   absl::Status Reserve(off_t from, off_t bytes);
-  size_t SegmentBytes() const { return kPageBytes + size_t(header_->capacity) * sizeof(Slot); }
-  static constexpr size_t TableBytes() {
-    return kPageBytes + kStringBytes + kMaxSites * sizeof(SiteEntry);
-  }
+  size_t SegmentBytes() const { return BytesOfSegment(header_->levels); }
 
   const std::filesystem::path path_;
   int fd_;

@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "profiler/record/dead_rings.h"
 #include "profiler/record/recover.h"
 
@@ -56,22 +60,49 @@ class NewFolders {
   std::error_code error_;
 };
 
+// Returns the options that the environment sets: XLAPROF_RING_BYTES limits the ring of each thread.
+absl::StatusOr<RecordOptions> OptionsFromEnvironment() {
+  RecordOptions options;
+  const char* given = std::getenv("XLAPROF_RING_BYTES");
+  if (given == nullptr || *given == 0) return options;
+  std::string_view text = given;
+  const auto bytes = TakeInteger<uint64_t>(&text);
+  if (!bytes || !text.empty() || *bytes < 4096)
+    return Invalid("XLAPROF_RING_BYTES={}: must be a number of bytes of at least 4096", given);
+  constexpr uint64_t kMost = record::SlotsAt(record::kMaxLevels - 1) * sizeof(record::Slot);
+  options.ring_bytes = std::bit_floor(std::min(*bytes, kMost));
+  return options;
+}
+
 // Several processes may have one number: a program that replaces itself (exec), processes of
 // containers that share the directory, and copies of the recorder in libraries. The first to create
 // a file owns it.
 absl::StatusOr<Started> StartInFolder(const fs::path& folder, std::string_view prefix) {
+  XP_TRY(const RecordOptions options, OptionsFromEnvironment());
   for (int number = 1;; ++number) {
     const fs::path path =
         folder / fmt::format("{}{}.{}{}.xlaprof", prefix, program_invocation_short_name, getpid(),
                              number == 1 ? "" : fmt::format(".{}", number));
-    auto recording = StartRecording(path);
+    auto recording = StartRecording(path, options);
     if (recording.ok()) return Started{path, *std::move(recording)};
     if (!absl::IsAlreadyExists(recording.status()) || number == kMaxNumber)
       return recording.status();
   }
 }
 
+// The directory that this process and its forked children record into; empty if there is none.
+fs::path& FolderOfChildren() {
+  static fs::path& folder = *new fs::path;
+  return folder;
+}
+
 }  // namespace
+
+absl::StatusOr<Started> StartForkedChild() {
+  if (FolderOfChildren().empty())
+    return absl::FailedPreconditionError("the parent does not record into a directory");
+  return StartInFolder(FolderOfChildren(), "");
+}
 
 absl::StatusOr<Started> StartAt(const std::string& where) {
   const fs::path path = WithProcessNumber(where);
@@ -82,9 +113,12 @@ absl::StatusOr<Started> StartAt(const std::string& where) {
       return IoError("{}: cannot create this folder: {}. Record elsewhere", folder.string(),
                      made.error().message());
     }
+    std::error_code error;
+    FolderOfChildren() = fs::absolute(folder, error);
     return StartInFolder(folder, "");
   }
-  auto recording = StartRecording(path);
+  XP_TRY(const RecordOptions options, OptionsFromEnvironment());
+  auto recording = StartRecording(path, options);
   if (absl::IsAlreadyExists(recording.status()) && IsOpenHere(RingPath(path))) {
     return absl::AlreadyExistsError(fmt::format(
         "{}: another copy of the recorder in this process already records there. The program and the libraries that it loads may each contain a copy. Name a folder (XLAPROF_RECORD=runs/), in which each copy gets its own file",

@@ -17,6 +17,10 @@ struct Started {
 // directory, which is created. Leaves nothing behind if it fails.
 absl::StatusOr<Started> StartAt(const std::string& where);
 
+// Starts recording a child that was forked from a process that records into a directory, to a file
+// of its own there. Returns FailedPrecondition if the parent does not record into a directory.
+absl::StatusOr<Started> StartForkedChild();
+
 // Starts recording to a temporary file, and removes such files of processes that were killed.
 absl::StatusOr<Started> StartTemporary();
 

@@ -53,6 +53,32 @@ TEST_F(RecordedProgram, RecordsToAPath) {
   EXPECT_THAT(ran.out, HasSubstr("already exists"));
 }
 
+// Regression: a forked child lost everything that it recorded, without a word.
+TEST_F(RecordedProgram, AForkedChildRecordsIntoTheFolder) {
+  const Ran ran = RunRecorded("XLAPROF_RECORD=runs/", "fork");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(FilesIn("runs"),
+              ElementsAre("recorded_program.PID.xlaprof", "recorded_program.PID.xlaprof"));
+  const Ran counts =
+      Run("query runs \"SELECT name, count(*) FROM event GROUP BY name\" --format csv");
+  EXPECT_THAT(counts.out, HasSubstr("in the child,500\n"));
+  EXPECT_THAT(counts.out, HasSubstr("compute,5\n"));
+}
+
+TEST_F(RecordedProgram, EventsOfAForkedChildAreCounted) {
+  const Ran ran = RunRecorded("XLAPROF_RECORD=run.xlaprof", "fork");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("500 events of forked processes are not recorded"));
+  EXPECT_THAT(Run("report run.xlaprof --all").out, HasSubstr("forked from this one"));
+}
+
+TEST_F(RecordedProgram, TheLimitOfRingsComesFromTheEnvironment) {
+  EXPECT_THAT(RunRecorded("XLAPROF_RING_BYTES=many XLAPROF_RECORD=a.xlaprof").out,
+              HasSubstr("XLAPROF_RING_BYTES=many: must be a number of bytes of at least 4096"));
+  const Ran ran = RunRecorded("XLAPROF_RING_BYTES=5000 XLAPROF_RECORD=run.xlaprof");
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread, 0 dropped"));
+}
+
 TEST_F(RecordedProgram, PrintsItsReport) {
   Ran ran = RunRecorded("XLAPROF_REPORT=1");
   EXPECT_EQ(ran.status, 0) << ran.out;

@@ -61,7 +61,9 @@ TEST_F(Current, NobodyWaitsForARecordingThatEnded) {
   for (int i = 0; i < 20; ++i) {
     auto recording = StartRecording(folder_.path() / fmt::format("{}.xlaprof", i));
     ASSERT_TRUE(recording.ok()) << recording.status();
-    { Trace trace("work"); }
+    {
+      Trace trace("work");
+    }
     ASSERT_TRUE(recording->Stop().ok());
   }
   ended = true;

@@ -43,7 +43,9 @@ TEST_F(OddProgram, TheProgramMayGoToAnotherFolder) {
   fs::current_path(folder_);
   auto recording = StartRecording("run.xlaprof");
   fs::current_path("/");
-  { XLAPROF_TRACE("elsewhere"); }
+  {
+    XLAPROF_TRACE("elsewhere");
+  }
   auto stats = recording->Stop();
   fs::current_path(before);
   ASSERT_TRUE(stats.ok()) << stats.status();
@@ -106,7 +108,9 @@ TEST_F(OddProgram, ScopesMayEndOnAnotherThreadOrAfterTheirs) {
 TEST_F(OddProgram, AThreadMayBeNamedAfterItsFirstEvent) {
   auto recording = StartRecording(path_);
   std::thread([] {
-    { XLAPROF_TRACE("first"); }
+    {
+      XLAPROF_TRACE("first");
+    }
     ASSERT_TRUE(CommitRecording(10'000'000'000).ok());
     NameThread("late");
   }).join();
@@ -134,7 +138,9 @@ TEST_F(OddProgram, TextsThatTheTablesDoNotHoldAreCounted) {
       Trace("long").Arg("text", std::string_view(text));
     }
     for (int i = 0; i < 200'000; ++i) Trace(fmt::format("name {}", i));
-    { XLAPROF_TRACE("placed"); }
+    {
+      XLAPROF_TRACE("placed");
+    }
     return recording->Stop().ok() ? 0 : 1;
   });
   ASSERT_EQ(failed, 0);
@@ -164,7 +170,9 @@ TEST_F(OddProgram, EventsOfThreadsWithoutARingAreCounted) {
   std::latch all(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
-      { XLAPROF_TRACE("one"); }
+      {
+        XLAPROF_TRACE("one");
+      }
       all.arrive_and_wait();
     });
   }
@@ -183,7 +191,9 @@ TEST_F(OddProgram, AForkedChildDoesNotKeepTheLock) {
   ASSERT_EQ(pipe(from_orphan), 0);
   EXPECT_EQ(InChild([&] {
               auto recording = StartRecording(path_);
-              { XLAPROF_TRACE("before"); }
+              {
+                XLAPROF_TRACE("before");
+              }
               if (fork() == 0) {
                 const pid_t orphan = getpid();
                 if (write(from_orphan[1], &orphan, sizeof orphan) != sizeof orphan) _exit(1);
@@ -220,7 +230,9 @@ TEST_F(OddProgram, AForkedChildMayRecordItself) {
     ASSERT_EQ(InChild([&] {
                 alarm(60);
                 auto mine = StartRecording(own);
-                { XLAPROF_TRACE("child's"); }
+                {
+                  XLAPROF_TRACE("child's");
+                }
                 auto stats = mine->Stop();
                 return stats.ok() && stats->events == 1 ? 0 : 1;
               }),
@@ -235,7 +247,9 @@ TEST_F(OddProgram, AForkedChildMayRecordItself) {
 TEST_F(OddProgram, FilesWithAndWithoutItMayMeetInOneProgram) {
   auto recording = StartRecording(path_);
   EXPECT_TRUE(UnrecordedScopesTouchNothing());
-  { Trace trace("recorded"); }
+  {
+    Trace trace("recorded");
+  }
   ASSERT_TRUE(recording->Stop().ok());
   EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("recorded"));
 }

@@ -62,7 +62,9 @@ TEST_F(OpenScopes, PhasesThatOverlapAreToldOnce) {
   std::unique_ptr<Trace> phase;
   for (const char* name : {"load", "train", "save"}) phase = std::make_unique<Trace>(name);
   phase.reset();
-  { XLAPROF_TRACE("after"); }
+  {
+    XLAPROF_TRACE("after");
+  }
   phase = std::make_unique<Trace>("last");
   ASSERT_TRUE(recording->Stop().ok());
   EXPECT_THAT(Rows(kScopes), ElementsAre("load 0", "train 1", "save 2", "after 0", "last 0 open"));
@@ -73,7 +75,9 @@ TEST_F(OpenScopes, ThoseThatEndElsewhereAreNoLongerAroundOthers) {
   std::vector<std::unique_ptr<Trace>> requests;
   for (int i = 0; i < 100; ++i) requests.push_back(std::make_unique<Trace>("request"));
   std::thread([&] { requests.clear(); }).join();
-  { XLAPROF_TRACE("outermost"); }
+  {
+    XLAPROF_TRACE("outermost");
+  }
   XLAPROF_TRACE("never ends");
   ASSERT_TRUE(recording->Stop().ok());
   EXPECT_THAT(Rows("SELECT name || ' ' || depth || iif(dur_ns IS NULL, ' open', '') FROM event "
@@ -134,7 +138,9 @@ TEST_F(OpenScopes, ThoseThatEndWhileItIsStoppedAreToldOnce) {
 TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
   EXPECT_EQ(InChild([&] {
               auto recording = StartRecording(path_);
-              { XLAPROF_TRACE("done"); }
+              {
+                XLAPROF_TRACE("done");
+              }
               XLAPROF_TRACE("hangs");
               if (!CommitRecording().ok()) return 1;
               raise(SIGKILL);
@@ -150,7 +156,9 @@ TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
 TEST_F(OpenScopes, OneOfTheRuntimesStepsIsNoStepOfTheRecording) {
   static observe::Site site{Category::kStep, "StepTrace"};
   auto recording = StartRecording(path_);
-  { XLAPROF_STEP("train", 42); }
+  {
+    XLAPROF_STEP("train", 42);
+  }
   observe::Scope scope(site);
   ASSERT_TRUE(recording->Stop().ok());
   EXPECT_THAT(Rows("SELECT number || '' FROM step"), ElementsAre("42"));
@@ -184,7 +192,9 @@ TEST_F(OpenScopes, AThreadsOwnObjectsMayRecordWhenTheyAreDestroyed) {
   };
   auto recording = StartRecording(path_);
   std::thread([] {
-    { XLAPROF_TRACE("ring of this thread"); }
+    {
+      XLAPROF_TRACE("ring of this thread");
+    }
     thread_local Cleaner cleaner;
     (void)&cleaner;
     for (int i = 0; i < 40; ++i) Trace(fmt::format("dynamic {}", i));

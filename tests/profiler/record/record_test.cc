@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,12 +162,18 @@ TEST_F(Record, EventsAreInTheOrderOfTheirStarts) {
 }
 
 TEST_F(Record, NothingIsRecordedWhileNobodyRecords) {
-  { XLAPROF_TRACE("before"); }
+  {
+    XLAPROF_TRACE("before");
+  }
   auto recording = StartRecording(path_);
   ASSERT_TRUE(recording.ok());
-  { Trace during("during"); }
+  {
+    Trace during("during");
+  }
   ASSERT_TRUE(recording->Stop().ok());
-  { Trace after("after"); }
+  {
+    Trace after("after");
+  }
   EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("during"));
 }
 
@@ -260,6 +267,59 @@ TEST_F(Record, ManyChunksAreOneCommit) {
               ElementsAre("100000 200000"));
 }
 
+// Returns the bytes that a file takes on the disk.
+int64_t BytesOnDisk(const std::filesystem::path& path) {
+  struct stat status{};
+  EXPECT_EQ(stat(path.c_str(), &status), 0);
+  return int64_t(status.st_blocks) * 512;
+}
+
+// Regression: each thread took 16 MiB of the disk at its first event.
+TEST_F(Record, AQuietThreadTakesLittleOfTheDisk) {
+  auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000'000'000});
+  ASSERT_TRUE(recording.ok());
+  const int64_t before = BytesOnDisk(RingPath(path_));
+  constexpr int kThreads = 50;
+  std::latch recorded(kThreads), done(1);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) Trace scope("scope");
+      recorded.count_down();
+      done.wait();
+    });
+  }
+  recorded.wait();
+  EXPECT_LE(BytesOnDisk(RingPath(path_)) - before, kThreads * (int64_t{72} << 10) + (1 << 18));
+  done.count_down();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(recording->Stop()->events, kThreads * 10);
+}
+
+// The rings of one thread grow while slots wait in the earlier ones, in which they began at any
+// place.
+TEST_F(Record, RingsGrowWithoutLosingOrMixingEvents) {
+  for (const int64_t first : {0, 1, 700, 2047, 5000}) {
+    auto recording =
+        StartRecording(path_, {.ring_bytes = 4 << 20, .commit_interval_ns = 1'000'000});
+    ASSERT_TRUE(recording.ok());
+    int64_t number = 0;
+    for (; number < first; ++number) Trace("scope").Arg("i", number);
+    ASSERT_TRUE(CommitRecording().ok());
+    for (; number < first + 30'000; ++number) {
+      Trace("scope").Arg("i", number);
+      if (number % 7 == 0) Counter("seven", double(number));
+    }
+    const auto stats = recording->Stop();
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_EQ(stats->dropped, 0);
+    EXPECT_EQ(Rows("SELECT count(*) || ' ' || min(a.value) || ' ' || max(a.value) || ' ' || "
+                   "count(DISTINCT a.value) FROM event e JOIN arg a ON a.event_id = e.id"),
+              std::vector<std::string>{fmt::format("{0} 0 {1} {0}", number, number - 1)});
+    std::filesystem::remove(path_);
+  }
+}
+
 // A full ring drops events and counts them, and the report shows the count.
 TEST_F(Record, DropsAreCounted) {
   auto recording =
@@ -327,7 +387,9 @@ TEST_F(Record, EndsWhileItIsRead) {
   ASSERT_TRUE(reader.ok());
   ASSERT_TRUE(reader->Exec("BEGIN").ok());
   EXPECT_EQ(*reader->One<int64_t>("SELECT count(*) FROM event").value(), 1000);
-  { Trace scope("scope"); }
+  {
+    Trace scope("scope");
+  }
   const auto begin = std::chrono::steady_clock::now();
   auto stats = recording->Stop();
   ASSERT_TRUE(stats.ok()) << stats.status();
@@ -352,8 +414,13 @@ TEST_F(Record, AForkedChildDoesNotWriteIntoItsParentsRing) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
-  ASSERT_TRUE(recording->Stop().ok());
+  const auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
   EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("open in both"));
+  // Regression: the child's events were nowhere, and the report said that none were dropped.
+  EXPECT_EQ(stats->forked, 1000);
+  EXPECT_THAT(Rows("SELECT count || '' FROM import_issue WHERE code = 'forked_events'"),
+              ElementsAre("1000"));
 }
 
 TEST_F(Record, SaysWhyItCannotRecord) {
@@ -371,7 +438,9 @@ TEST_F(Record, SaysWhyItCannotRecord) {
 TEST_F(Record, SaysThatItsStoreWasDeleted) {
   auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
-  { Trace scope("scope"); }
+  {
+    Trace scope("scope");
+  }
   std::filesystem::remove(path_);
   for (int i = 0; i < 100'000; ++i) Trace scope("scope");
   auto stats = recording->Stop();
@@ -390,7 +459,9 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   if (child == 0) {
     auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
     if (!recording.ok()) _exit(3);
-    { Trace scope("the ring of this thread is made"); }
+    {
+      Trace scope("the ring of this thread is made");
+    }
     signal(SIGXFSZ, SIG_IGN);
     const rlimit no_growth{1 << 20, RLIM_INFINITY};
     setrlimit(RLIMIT_FSIZE, &no_growth);

@@ -1,9 +1,10 @@
 // The program that the tests of XLAPROF_RECORD run; it knows nothing of files. Its argument selects
 // how it ends: `kill` ends by SIGKILL and `exit` by exit(), both within a block. `exec` replaces
-// itself once with itself, `load LIBRARY` loads a library that has its own recorder, `ignore`
+// itself once with itself, `fork` forks a child that records, `load LIBRARY` loads a library that has its own recorder, `ignore`
 // ignores its children, and `static` records while its static objects are destroyed.
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -52,6 +53,15 @@ int main(int argc, char** argv) {
   if (word == "exec" && std::getenv("AGAIN") == nullptr) {
     setenv("AGAIN", "1", 1);
     execv("/proc/self/exe", argv);
+  }
+  if (word == "fork") {
+    if (const pid_t child = fork(); child > 0) {
+      waitpid(child, nullptr, 0);
+      return 0;
+    }
+    for (int i = 0; i < 500; ++i) {
+      XLAPROF_TRACE("in the child");
+    }
   }
   if (word == "load") {
     void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);

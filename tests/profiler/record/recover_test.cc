@@ -47,7 +47,7 @@ TEST_F(Recover, PipeIsNoRing) {
 TEST_F(Recover, HolesAreNotCopied) {
   record::FileHeader header{};
   std::copy_n(record::kRingMagic, sizeof header.magic, header.magic);
-  header.capacity = 1 << 28;
+  header.levels = record::kMaxLevels;
   header.segment_count = 1;
   std::ofstream(RingPath(path_), std::ios::binary)
       .write(reinterpret_cast<const char*>(&header), sizeof header);
