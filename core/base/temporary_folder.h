@@ -11,24 +11,27 @@
 namespace xlaprof {
 
 // A folder in TMPDIR that only this user can look into. Destroying the object removes the folder
-// and what is in it, unless the folder is kept.
+// and what is in it, unless the folder is kept. The process locks its folder, so that others can
+// tell folders that killed processes left.
 class TemporaryFolder {
  public:
-  // Makes a folder whose name begins with "xlaprof-" and `purpose`.
+  // Makes a folder whose name begins with "xlaprof-" and `purpose`. Removes those that killed
+  // processes of this user left, which had the same purpose.
   static absl::StatusOr<TemporaryFolder> Make(std::string_view purpose);
   TemporaryFolder(TemporaryFolder&& other) noexcept
-      : path_(std::exchange(other.path_, {})), leftover_(std::move(other.leftover_)) {}
+      : path_(std::exchange(other.path_, {})),
+        lock_(std::exchange(other.lock_, -1)),
+        leftover_(std::move(other.leftover_)) {}
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
-  // Leaves the folder in place and returns its path.
-  std::filesystem::path Keep() {
-    leftover_.Forget();
-    return std::exchange(path_, {});
-  }
+  // Leaves the folder in place for good, and returns its path.
+  std::filesystem::path Keep();
 
  private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)), leftover_(path_) {}
+  TemporaryFolder(std::filesystem::path path, int lock)
+      : path_(std::move(path)), lock_(lock), leftover_(path_) {}
   std::filesystem::path path_;
+  int lock_;  // a descriptor of the folder, which is locked
   Leftover leftover_;
 };
 
