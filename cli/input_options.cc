@@ -55,10 +55,13 @@ absl::StatusOr<Store> OpenInput(const InputOptions& input) {
     auto killed = ReadKilled(input.paths[0]);
     if (killed.ok() && *killed) {
       XP_TRY(CheckRun(**killed, input.paths[0], input.run));
+      XP_TRY(const OptText end, (*killed)->Meta("recording_end"));
       const std::string text = fmt::format(
-          "xlaprof: {0}: its process was killed. What its ring holds is read with it; xlaprof "
-          "recover {1} puts it in\n",
-          input.paths[0], ShellWord(input.paths[0]));
+          "xlaprof: {0}: {2}. What its ring holds is read with it; xlaprof recover {1} puts it in\n",
+          input.paths[0], ShellWord(input.paths[0]),
+          end == "unwritten"
+              ? "it could not be written when its recording ended, for example because the disk was full"
+              : "its process was killed");
       fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
       return **std::move(killed);
     }

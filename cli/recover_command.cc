@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/output.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "profiler/record/recover.h"
@@ -13,6 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct RecoverArguments {
+  std::vector<std::string> paths;
+  std::string output;
+  bool force = false;
+};
+
 absl::StatusOr<std::string> RecoverStore(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error))
@@ -22,6 +29,19 @@ absl::StatusOr<std::string> RecoverStore(const std::string& path) {
   return events == 0 ? fmt::format("{}: nothing waits in a ring\n", path)
                      : fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n",
                                    path, events, events == 1 ? "" : "s", ShellWord(path));
+}
+
+// Writes a copy of the store at `path` with what waits in its ring, and changes neither.
+absl::StatusOr<std::string> RecoverTo(const std::string& path, const std::string& to, bool force) {
+  XP_TRY(Output output, Output::Open(to, {.inputs = {path, RingPath(path).string()},
+                                          .force = force,
+                                          .kind = OutputKind::kStore}));
+  XP_TRY(std::optional<Store> whole, ReadKilled(path));
+  if (!whole) return fmt::format("{}: nothing waits in a ring\n", path);
+  XP_TRY(whole->Run("VACUUM INTO ?1", output.path().string()));
+  XP_TRY(output.Finish());
+  return fmt::format("{}: has what {} and its ring hold. To see it: xlaprof report {}\n", to, path,
+                     ShellWord(to));
 }
 
 // Returns the stores below `folder` that have a ring, in order.
@@ -41,7 +61,16 @@ std::vector<std::string> StoresWithRings(const fs::path& folder) {
 
 // Recovers all, and returns the exit status. A store that cannot be recovered does not stop the
 // others.
-absl::StatusOr<int> RunRecover(const std::vector<std::string>& paths) {
+absl::StatusOr<int> RunRecover(const RecoverArguments& arguments) {
+  const std::vector<std::string>& paths = arguments.paths;
+  if (!arguments.output.empty()) {
+    std::error_code error;
+    if (paths.size() != 1 || !fs::is_regular_file(paths[0], error))
+      return Invalid("-o {}: takes the name of one recording before it", arguments.output);
+    XP_TRY(const std::string told, RecoverTo(paths[0], arguments.output, arguments.force));
+    XP_TRY(Print(Printable(told, /*keep_newlines=*/true)));
+    return kExitDone;
+  }
   int exit_status = kExitDone;
   std::string text;
   for (const std::string& path : paths) {
@@ -67,16 +96,20 @@ absl::StatusOr<int> RunRecover(const std::vector<std::string>& paths) {
 }  // namespace
 
 void AddRecoverCommand(CLI::App& app, int& exit_status) {
-  auto paths = std::make_shared<std::vector<std::string>>();
+  auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* command = app.add_subcommand(
       "recover", "Completes the recording of a program that was killed: all events that had ended");
   command
       ->add_option(
-          "PATH", *paths,
+          "PATH", arguments->paths,
           "The path that XLAPROF_RECORD or StartRecording got. For a folder, all recordings in it")
       ->required();
-  command->callback([paths, &exit_status] {
-    auto status = RunRecover(*paths);
+  command->add_option(
+      "-o,--output", arguments->output,
+      "Writes the completed recording to this file and changes nothing else, for example because the disk is full");
+  command->add_flag("--force", arguments->force, "Replaces an existing store");
+  command->callback([arguments, &exit_status] {
+    auto status = RunRecover(*arguments);
     exit_status = status.ok() ? *status : Fail(status.status());
   });
 }

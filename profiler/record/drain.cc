@@ -36,6 +36,21 @@ uint64_t FileNumber(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
 }
 
+// Returns the present path of a file that this process has open; empty if it was deleted.
+std::filesystem::path WhereIs(uint64_t file_number) {
+  std::error_code error, none;
+  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
+       at.increment(error)) {
+    struct stat status{};
+    if (stat(at->path().c_str(), &status) != 0 || status.st_ino != file_number ||
+        status.st_nlink == 0)
+      continue;
+    const std::filesystem::path path = std::filesystem::read_symlink(at->path(), none);
+    if (!none && FileNumber(path) == file_number) return path;
+  }
+  return {};
+}
+
 std::string ProgramName() {
   return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
 }
@@ -94,6 +109,7 @@ absl::StatusOr<RecordStats> Drain::Stop() {
   if (absl::IsNotFound(error_)) file_->Unlink();
   collector_.reset();
   const std::string ring = file_->path().string();
+  if (!error_.ok()) file_->header().is_unwritten = 1;
   file_->Release();
   if (error_.ok()) return stats;
   if (absl::IsNotFound(error_)) return error_;
@@ -222,8 +238,21 @@ absl::Status Drain::Commit() {
   return absl::OkStatus();
 }
 
-absl::Status Drain::Look() const {
+absl::Status Drain::Look() {
+  if (!moved_.ok()) return moved_;
   if (FileNumber(path_) == file_number_) return absl::OkStatus();
+  if (const std::filesystem::path now = WhereIs(file_number_); !now.empty()) {
+    // SQLite still writes to the file, so what waits and what its log at the old place holds gets
+    // into it.
+    XP_TRY(Commit());
+    XP_TRY(store_->Run("UPDATE recording SET ended = 1 WHERE id = ?1", recording_id_));
+    XP_TRY(store_->Commit());
+    XP_TRY(store_->Exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+    moved_ = absl::NotFoundError(fmt::format(
+        "{}: was moved to {} during the recording, which ended there. What was recorded until then can be read. Move it after the program has ended",
+        path_.string(), now.string()));
+    return moved_;
+  }
   return absl::NotFoundError(fmt::format(
       "{}: the file was deleted or replaced during the recording. Its events are lost, and no further ones are kept. Record again, to a folder that is not cleaned up",
       path_.string()));

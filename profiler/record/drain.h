@@ -51,7 +51,7 @@ class Drain {
   absl::Status Round(bool all);
   absl::Status Commit();
   absl::Status WriteName();
-  absl::Status Look() const;
+  absl::Status Look();
   void KeepReady(uint32_t segment);
   void FreeSegments();
   void AddAnchor();
@@ -87,6 +87,7 @@ class Drain {
   std::vector<Ready> ready_;
   std::thread thread_;
   absl::Status error_;  // the thread's last error
+  absl::Status moved_;  // where the store was moved, after which nothing is recorded
   bool told_ = false, told_ringless_ = false;
   const uint64_t ringless_before_ = ringless_events.load();
   const uint64_t forked_before_ = ForkedEvents();

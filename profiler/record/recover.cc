@@ -33,7 +33,7 @@ static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Sta
 }
 
 // Adds an issue because a lazy runtime's facts are not in the ring.
-static absl::Status TellFacts(Store& store, int64_t process_id) {
+static absl::Status TellFacts(Store& store, int64_t process_id, bool was_killed) {
   XP_TRY(auto facts,
          store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1", process_id));
   if (facts.value_or(0) == 0) return absl::OkStatus();
@@ -41,7 +41,11 @@ static absl::Status TellFacts(Store& store, int64_t process_id) {
          store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
   return store.AddIssue(
       source, "last_facts", Severity::kInfo,
-      "The process was killed. Compiles, executions, transfers and steps of its last tenth of a second may be missing. Its events are not affected.");
+      fmt::format(
+          "{}. Compiles, executions, transfers and steps of its last moments may be missing. Its events are not affected.",
+          was_killed
+              ? "The process was killed"
+              : "The store could not be written when the recording ended, for example because the disk was full"));
 }
 
 namespace {
@@ -217,7 +221,9 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     XP_TRY(collector.TakeOpen());
     XP_TRY(collector.Write());
     XP_TRY(UniteSteps(store, found.process_id));
-    XP_TRY(TellFacts(store, found.process_id));
+    const bool was_killed = header.is_unwritten.load() == 0;
+    XP_TRY(TellFacts(store, found.process_id, was_killed));
+    XP_TRY(store.SetMeta("recording_end", was_killed ? "killed" : "unwritten"));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
     XP_TRY(store.Commit());
     taken = collector.events() - before;

@@ -56,6 +56,8 @@ struct FileHeader {
   std::atomic<uint32_t> anchor_count;
   Anchor newest[2];
   std::atomic<int64_t> ns_per_tick;  // at the newest anchor, times 2^32; 0: not known yet
+  // 1: the recording ended, but could not write to its store, for example because the disk was full.
+  std::atomic<uint32_t> is_unwritten;
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
 

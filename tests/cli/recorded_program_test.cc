@@ -79,6 +79,19 @@ TEST_F(RecordedProgram, TheLimitOfRingsComesFromTheEnvironment) {
   EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread, 0 dropped"));
 }
 
+TEST_F(RecordedProgram, IsRecoveredToAnotherFile) {
+  RunRecorded("XLAPROF_RECORD=run.xlaprof", "kill");
+  ASSERT_TRUE(std::filesystem::exists(folder_ / "run.xlaprof.ring"));
+  Ran ran = Run("recover run.xlaprof -o run.xlaprof.ring --force");
+  EXPECT_THAT(ran.out, HasSubstr("this file is being read"));
+  ran = Run("recover run.xlaprof -o whole.xlaprof");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("xlaprof report whole.xlaprof"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "run.xlaprof.ring"));
+  EXPECT_THAT(Run("query whole.xlaprof \"SELECT count(*) FROM event\"").out, HasSubstr("16"));
+  EXPECT_EQ(Run("recover run.xlaprof -o whole.xlaprof").status, 2);
+}
+
 TEST_F(RecordedProgram, PrintsItsReport) {
   Ran ran = RunRecorded("XLAPROF_REPORT=1");
   EXPECT_EQ(ran.status, 0) << ran.out;

@@ -450,6 +450,26 @@ TEST_F(Record, SaysThatItsStoreWasDeleted) {
   EXPECT_FALSE(std::filesystem::exists(RingPath(path_)));
 }
 
+// Regression: the data stayed in the log at the old place, and the message said that all was lost.
+TEST_F(Record, WhatWasWrittenMovesWithTheStore) {
+  auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  for (int i = 0; i < 1000; ++i) Trace scope("before");
+  ASSERT_TRUE(CommitRecording().ok());
+  const fs::path moved = folder_ / "moved.xlaprof";
+  fs::rename(path_, moved);
+  for (int i = 0; i < 100; ++i) {
+    Trace scope("after");
+    usleep(10'000);
+  }
+  const auto stats = recording->Stop();
+  EXPECT_THAT(std::string(Message(stats.status())), HasSubstr("was moved to " + moved.string()));
+  auto store = Store::Open(moved);
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_GE(*store->One<int64_t>("SELECT count(*) FROM event").value(), 1000);
+  EXPECT_FALSE(fs::exists(RingPath(path_)));
+}
+
 // A limit on the file size stands in for a full disk: nothing that was completed is lost.
 TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   int64_t ends[2] = {};
@@ -482,6 +502,10 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_EQ(ends[1], 1) << "it was not said what to do";
+  // Regression: the text said that the process was killed.
+  auto read = ReadKilled(path_);
+  ASSERT_TRUE(read.ok() && *read) << read.status();
+  EXPECT_EQ(*(*read)->Meta("recording_end"), "unwritten");
   auto recovered = RecoverRecording(path_);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
   EXPECT_GT(*recovered, 0);
