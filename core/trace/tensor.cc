@@ -214,6 +214,8 @@ void Assign(const Tensor& target, const Tensor& value) {
   Tensor fitting = value.to(target.device()).to(target.dtype());
   const Dims& sizes = old->shape().dims;
   if (fitting.sizes() != sizes) fitting = fitting.expand(sizes);
+  // A leaf has no history for the target to take over, but its clone has.
+  if (NeedsGrad(fitting) && !fitting.impl()->grad_fn) fitting = fitting.clone();
   const NodePtr whole = impl.storage->value();
   impl.storage->Write(Into(whole, impl.steps, NodeOf(fitting)));
   if (!NoGrad::is_on() && impl.steps.empty()) {

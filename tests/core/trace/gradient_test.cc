@@ -5,6 +5,7 @@
 
 #include "core/nn/nn.h"
 #include "core/trace/functions.h"
+#include "tests/core/trace/values.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -141,6 +142,37 @@ TEST(Gradient, OfBatchNorm) {
     }
     Check([&](Inputs x) { return batch_norm(x[0], {}, {}, {}, {}, true); }, {sizes});
   }
+}
+
+// The source of a copy keeps its gradient, also if it is a leaf of the target's type and size.
+TEST(Gradient, OfCopies) {
+  auto copied = [](const Tensor& from, Dims sizes) {
+    Tensor to = zeros(std::move(sizes), DType::kF64);
+    to.copy_(from);
+    return to;
+  };
+  Check([&](Inputs x) { return copied(x[0], {3, 2}); }, {{3, 2}});
+  Check([&](Inputs x) { return copied(x[0], {3, 2}); }, {{2}});
+  Check([&](Inputs x) { return copied(x[0] * 2, {3, 2}); }, {{3, 2}});
+  Check([&](Inputs x) { return copied(x[0], {2}) * x[0]; }, {{2}});
+}
+
+TEST(Gradient, OfACopiedLeafGoesToTheLeaf) {
+  Tensor leaf = PutDoubles({1, 2}, {2}).requires_grad_();
+  Tensor x = zeros({2}, DType::kF64);
+  x.copy_(leaf);
+  EXPECT_TRUE(x.requires_grad());
+  sum(x * x).backward();
+  EXPECT_EQ(Values(leaf.grad()), (std::vector<float>{2, 4}));
+  EXPECT_FALSE(x.grad());
+  Tensor narrow = zeros({2});
+  narrow.copy_(leaf);
+  sum(narrow).backward();
+  EXPECT_EQ(Values(leaf.grad()), (std::vector<float>{3, 5}));
+  NoGrad no_grad;
+  Tensor plain = zeros({2}, DType::kF64);
+  plain.copy_(leaf);
+  EXPECT_FALSE(plain.requires_grad());
 }
 
 TEST(Gradient, OfReductions) {
