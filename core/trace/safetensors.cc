@@ -102,24 +102,25 @@ class Reader {
     return Invalid("{}: not a safetensors file: {}", path_.string(), what);
   }
 
+  // Returns what a file is whose byte 8 begins no header. Only then do the first bytes tell the
+  // format: a header of 640 bytes has the length 80 02, with which files of torch.save begin, too.
+  static std::string OtherFormat(std::string_view seen) {
+    if (seen.starts_with("PK\x03\x04") || seen.starts_with("\x80\x02"))
+      return "torch.save wrote it. Convert it in Python: safetensors.torch.save_file(torch.load(FILE), \"weights.safetensors\")";
+    if (seen.starts_with("\x89HDF")) return "it is an HDF5 file";
+    return fmt::format("byte 8 is {:#04x}, but a header begins with {{", uint8_t(seen[8]));
+  }
+
   absl::Status ReadHeader() {
     char begin[9] = {};
     file_.read(begin, sizeof(begin));
     const std::string_view seen(begin, size_t(file_.gcount()));
-    if (seen.starts_with("PK\x03\x04") || seen.starts_with("\x80\x02")) {
-      return NoSafetensors(
-          "torch.save wrote it. Convert it in Python: safetensors.torch.save_file(torch.load(FILE), \"weights.safetensors\")");
-    }
-    if (seen.starts_with("\x89HDF")) return NoSafetensors("it is an HDF5 file");
     if (seen.size() < 9)
       return NoSafetensors(
           fmt::format("it has only {} bytes and may have been cut. Copy it again", size_));
+    if (seen[8] != '{') return NoSafetensors(OtherFormat(seen));
     uint64_t length = 0;
     std::memcpy(&length, begin, 8);
-    if (begin[8] != '{') {
-      return NoSafetensors(
-          fmt::format("byte 8 is {:#04x}, but a header begins with {{", uint8_t(begin[8])));
-    }
     if (length > kMaxHeaderBytes || length > size_ - 8) {
       return DataLoss(
           "{}: bytes 0 to 7 announce a header of {} bytes, but {} follow. The file may have been cut. Copy it again",

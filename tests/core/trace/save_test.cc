@@ -16,6 +16,7 @@ namespace xlaprof::lazy {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -129,10 +130,42 @@ TEST_F(Save, FilesOfOtherProgramsAreRead) {
   EXPECT_THAT(Values(load(path_)["w"]), ElementsAre(0, 1, 1));
 }
 
+// The first bytes of a file are the header's length. Those of 640, 66176 and 131712 begin with
+// 80 02, as files of torch.save do.
+TEST_F(Save, HeadersOfAnyLengthAreRead) {
+  const std::string header = R"({"w":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}})";
+  std::vector<size_t> lengths{0x10280, 0x20280};
+  for (size_t length = header.size(); length < 700; ++length) lengths.push_back(length);
+  for (size_t length : lengths) {
+    Write(header + std::string(length - header.size(), ' '), "\1");
+    const absl::StatusOr<SavedTensors> read = ReadSafetensors(path_);
+    ASSERT_TRUE(read.ok()) << length << ": " << read.status();
+    EXPECT_EQ(read->count("w"), 1u) << length;
+  }
+}
+
+TEST_F(Save, NamesOfAnyLengthAreReadBack) {
+  const HostTensor one{{DType::kF32, {1}}, std::vector<std::byte>(4)};
+  std::vector<uint64_t> lengths;
+  for (size_t size = 1; size < 300; ++size) {
+    const std::string name(size, 'n');
+    ASSERT_TRUE(WriteSafetensors(path_, {{name, {one, "CPU:0"}}}).ok());
+    uint64_t length = 0;
+    std::memcpy(&length, Content().data(), 8);
+    lengths.push_back(length);
+    const absl::StatusOr<SavedTensors> read = ReadSafetensors(path_);
+    ASSERT_TRUE(read.ok()) << length << ": " << read.status();
+    EXPECT_EQ(read->count(name), 1u) << length;
+  }
+  EXPECT_THAT(lengths, Contains(640));
+}
+
 TEST_F(Save, WhatIsNoneOfThemIsTold) {
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("Check that the file exists"));
-  Write("PK\3\4 and so on");
-  EXPECT_THAT(ErrorOfLoad(), HasSubstr("torch.save wrote it"));
+  for (const char* begin : {"PK\3\4 and so on", "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j"}) {
+    Write(begin);
+    EXPECT_THAT(ErrorOfLoad(), HasSubstr("torch.save wrote it"));
+  }
   Write("import torch\n");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("byte 8 is 0x6f"));
   Write("{]", "");
