@@ -120,9 +120,20 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   return keepdim ? all : all.squeeze(dim);
 }
 
+namespace {
+
+// Returns the softmax of a tensor without elements: another one, of a floating-point type. amax()
+// raises an Error there, because nothing has no largest element.
+Tensor SoftmaxOfNothing(const Tensor& x) {
+  return IsFloat(x.dtype()) ? x.clone() : x.to(DType::kF32);
+}
+
+}  // namespace
+
 Tensor softmax(const Tensor& x, int64_t dim, Where where) {
   OpCall call(where);
   dim = DimOf("aten::softmax", x, dim);
+  if (x.numel() == 0) return SoftmaxOfNothing(x);
   const Tensor powers = exp(x - amax(x.detach(), {dim}, /*keepdim=*/true));
   return powers / sum(powers, {dim}, /*keepdim=*/true);
 }
@@ -130,6 +141,7 @@ Tensor softmax(const Tensor& x, int64_t dim, Where where) {
 Tensor log_softmax(const Tensor& x, int64_t dim, Where where) {
   OpCall call(where);
   dim = DimOf("aten::log_softmax", x, dim);
+  if (x.numel() == 0) return SoftmaxOfNothing(x);
   const Tensor centered = x - amax(x.detach(), {dim}, /*keepdim=*/true);
   return centered - log(sum(exp(centered), {dim}, /*keepdim=*/true));
 }

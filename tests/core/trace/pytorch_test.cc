@@ -30,6 +30,24 @@ Tensor Indices(const std::vector<int64_t>& values, const Dims& sizes) {
 }
 Tensor Leaf(const std::vector<float>& values) { return Put(values).requires_grad_(); }
 
+TEST(Softmax, OfAnEmptyDimensionIsEmpty) {
+  for (auto f : {softmax, log_softmax}) {
+    for (const Dims& sizes : {Dims{2, 0}, Dims{0, 3}, Dims{0}, Dims{0, 0}}) {
+      for (int64_t dim = -int64_t(sizes.size()); dim < int64_t(sizes.size()); ++dim) {
+        Tensor x = Put({}, sizes).requires_grad_();
+        const Tensor y = f(x, dim, Where::current());
+        EXPECT_EQ(y.dtype(), DType::kF32);
+        EXPECT_EQ(y.to_cpu().shape.dims, sizes);
+        sum(y).backward();
+        EXPECT_EQ(x.grad().to_cpu().shape.dims, sizes);
+      }
+    }
+    EXPECT_EQ(f(zeros({2, 0}, DType::kF16), 1, Where::current()).dtype(), DType::kF16);
+    EXPECT_THAT(MessageOf([&] { f(zeros({2, 0}), 2, Where::current()); }),
+                HasSubstr("dimension 2 is out of range"));
+  }
+}
+
 // --- graphs with equal nodes that are used differently are different programs ---
 
 TEST(Programs, TellWhichNumberIsWhich) {
