@@ -301,11 +301,15 @@ Tensor logical_not(const Tensor& x, Where where) {
   return Emit(op::logical_not, {x.to(DType::kBool)});
 }
 
-// Computes the tanh form, which BERT and GPT-2 use.
-Tensor gelu(const Tensor& x, Where where) {
+Tensor gelu(const Tensor& x, std::string_view approximate, Where where) {
   OpCall call(where);
-  const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
-  return x * 0.5 * (tanh(inner) + 1);
+  if (approximate == "none") return x * 0.5 * (erf(x * std::sqrt(0.5)) + 1);
+  if (approximate == "tanh") {
+    const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
+    return x * 0.5 * (tanh(inner) + 1);
+  }
+  RaiseHere("aten::gelu({}): approximate is \"{}\", but it must be \"none\" or \"tanh\"", TextOf(x),
+            approximate);
 }
 
 // Defines each operation for two tensors, and for a tensor and a number on either side.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "core/trace/tensor.h"
 
@@ -36,13 +37,15 @@ XLAPROF_UNARY(sqrt)
 XLAPROF_UNARY(rsqrt)
 XLAPROF_UNARY(sigmoid)
 XLAPROF_UNARY(relu)
-XLAPROF_UNARY(gelu)
 XLAPROF_UNARY(sin)
 XLAPROF_UNARY(cos)
 XLAPROF_UNARY(floor)
 XLAPROF_UNARY(erf)
 XLAPROF_UNARY(logical_not)
 #undef XLAPROF_UNARY
+// Returns x times the probability that a normal variable is below x. `approximate` is "none" for
+// the exact form, which uses erf(), or "tanh" for the form of GPT-2.
+Tensor gelu(const Tensor& x, std::string_view approximate = "none", Where where = Where::current());
 
 // Elementwise operations on two operands, one of which may be a number. Sizes are broadcast, and
 // types promoted. A quotient is a float; integers have integer powers.

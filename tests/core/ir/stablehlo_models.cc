@@ -24,7 +24,7 @@ struct Mlp : nn::Module {
   nn::Linear fc1{20, 32}, fc2{32, 5};
   std::vector<nn::Part> parts() override { return {{"fc1", fc1}, {"fc2", fc2}}; }
   Tensor Loss(const State& data) const {
-    return cross_entropy(fc2(relu(fc1(data.at("x")))), data.at("classes"));
+    return cross_entropy(fc2(gelu(fc1(data.at("x")))), data.at("classes"));
   }
 };
 
@@ -50,7 +50,7 @@ struct Transformer : nn::Module {
     Tensor x = words(data.at("x")) + places(arange(kTime));
     const Tensor in = norm1(x);
     x = x + out(scaled_dot_product_attention(query(in), key(in), value(in), /*causal=*/true));
-    x = x + down(gelu(up(norm2(x))));
+    x = x + down(gelu(up(norm2(x)), "tanh"));
     return cross_entropy(head(x).view({-1, kWords}), data.at("classes"));
   }
 };

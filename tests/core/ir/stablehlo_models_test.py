@@ -65,7 +65,7 @@ def layer_norm(p, name, x):
 
 
 def mlp(p, x, classes):
-    return cross_entropy(linear(p, "fc2", jax.nn.relu(linear(p, "fc1", x))), classes)
+    return cross_entropy(linear(p, "fc2", jax.nn.gelu(linear(p, "fc1", x), approximate=False)), classes)
 
 
 def conv(p, x, classes):

@@ -58,10 +58,12 @@ void Check(const Function& f, const std::vector<Dims>& sizes, double least = -2,
 using Inputs = const std::vector<Tensor>&;
 
 TEST(Gradient, OfOne) {
-  for (auto f : {neg, exp, tanh, sigmoid, sin, cos, erf, gelu, relu, lazy::abs})
+  for (auto f : {neg, exp, tanh, sigmoid, sin, cos, erf, relu, lazy::abs})
     Check([f](Inputs x) { return f(x[0], Where::current()); }, {{3, 2}});
   for (auto f : {lazy::log, log1p, lazy::sqrt, rsqrt})
     Check([f](Inputs x) { return f(x[0], Where::current()); }, {{3, 2}}, 0.5, 2);
+  for (const char* approximate : {"none", "tanh"})
+    Check([=](Inputs x) { return gelu(x[0], approximate); }, {{3, 2}});
 }
 
 TEST(Gradient, OfTwo) {

@@ -30,6 +30,22 @@ Tensor Indices(const std::vector<int64_t>& values, const Dims& sizes) {
 }
 Tensor Leaf(const std::vector<float>& values) { return Put(values).requires_grad_(); }
 
+// The expected values are x * P(X <= x), computed with math.erf, and those of the tanh form.
+TEST(Gelu, IsExactUnlessAsked) {
+  const std::vector<float> x{-3, -1, -0.5f, 0, 0.5f, 1, 3};
+  const std::vector<float> exact{-0.00404969f, -0.15865525f, -0.15426877f, 0,
+                                 0.34573123f,  0.84134475f,  2.99595031f};
+  const std::vector<float> by_tanh{-0.00363739f, -0.15880801f, -0.15428599f, 0,
+                                   0.34571401f,  0.84119199f,  2.99636261f};
+  using ::testing::FloatNear;
+  using ::testing::Pointwise;
+  EXPECT_THAT(Values(gelu(Put(x))), Pointwise(FloatNear(3e-7f), exact));
+  EXPECT_THAT(Values(gelu(Put(x), "none")), Pointwise(FloatNear(3e-7f), exact));
+  EXPECT_THAT(Values(gelu(Put(x), "tanh")), Pointwise(FloatNear(3e-7f), by_tanh));
+  EXPECT_THAT(MessageOf([&] { gelu(Put(x), "erf"); }),
+              HasSubstr("aten::gelu(f32[7]): approximate is \"erf\""));
+}
+
 TEST(Softmax, OfAnEmptyDimensionIsEmpty) {
   for (auto f : {softmax, log_softmax}) {
     for (const Dims& sizes : {Dims{2, 0}, Dims{0, 3}, Dims{0}, Dims{0, 0}}) {
