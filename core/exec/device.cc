@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "core/base/clock_ns.h"
 #include "core/environment.h"
 #include "core/exec/transfer.h"
@@ -20,6 +22,16 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name) {
   // Its clock begins now, so that its times fit those of the host if both are recorded.
   if (name == "null") return MakeNullBackend(ClockNs(CLOCK_MONOTONIC));
   Raise("XLAPROF_DEVICE={} is not a device. Set it to native or null", name);
+}
+
+// The devices of this process, in the order in which they were made.
+struct MadeDevices {
+  std::mutex mutex;
+  std::vector<Device*> devices;
+};
+MadeDevices& AllMade() {
+  static MadeDevices& made = *new MadeDevices;
+  return made;
 }
 
 }  // namespace
@@ -41,15 +53,31 @@ Device& Device::Host() {
 
 Device* Device::Find(std::string_view name) {
   if (name == kHostName) return &Host();
-  return name == Default().name() ? &Default() : nullptr;
+  if (name == Default().name()) return &Default();
+  MadeDevices& made = AllMade();
+  std::lock_guard lock(made.mutex);
+  const auto found = std::ranges::find(made.devices, name, &Device::name);
+  return found == made.devices.end() ? nullptr : *found;
+}
+
+std::string Device::Names() {
+  std::vector<std::string> names{Default().name(), std::string(kHostName)};
+  MadeDevices& made = AllMade();
+  std::lock_guard lock(made.mutex);
+  for (const Device* device : made.devices) {
+    if (std::ranges::find(names, device->name()) == names.end()) names.push_back(device->name());
+  }
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
 Device& Device::Named(std::string_view name) {
   if (Device* device = Find(name)) return *device;
   Raise(
-      "device {} is not configured: this process has {} and {}. XLAPROF_DEVICE chooses the "
-      "backend: native or null",
-      name, Default().name(), kHostName);
+      "device {} is not configured: this process has {}. XLAPROF_DEVICE chooses the backend: "
+      "native or null",
+      name, Names());
 }
 
 Device::Device(std::string name, std::unique_ptr<Backend> backend)
@@ -62,6 +90,8 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
   thread_ = std::thread([this] { Run(); });
   pthread_setname_np(thread_.native_handle(), name_.c_str());
   thread_.detach();
+  std::lock_guard lock(AllMade().mutex);
+  AllMade().devices.push_back(this);
 }
 
 int64_t Device::Enqueue(std::function<void()> task, bool caller_waits) {

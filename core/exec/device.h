@@ -24,11 +24,13 @@ class Device {
   // Returns the host itself, "cpu", on which a model may be made before it is moved. It is made at
   // the first call. Copies to and from it are not counted as transfers.
   static Device& Host();
-  // Returns the device of this name, such as CPU:0. Otherwise raises an Error that says which
-  // devices exist and what to set.
+  // Returns the device of this name, such as CPU:0. If the program made several, returns the first.
+  // If there is none, raises an Error that says which devices exist and what to set.
   static Device& Named(std::string_view name);
   // Does the same, but returns null if this process has no such device.
   static Device* Find(std::string_view name);
+  // Returns the names of the devices that Find() finds, for errors: CPU:0, cpu and CPU:1.
+  static std::string Names();
 
   const std::string& name() const { return name_; }
   bool is_host() const { return name_ == kHostName; }
@@ -59,6 +61,7 @@ class Device {
   void AdvanceSeed();
   void SetSeed(int64_t seed);
 
+  // Makes a device, which Find() finds from then on. Never destroy it.
   Device(std::string name, std::unique_ptr<Backend> backend);
 
  private:

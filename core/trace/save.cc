@@ -16,9 +16,9 @@ State Load(const std::filesystem::path& path, Device* to) {
     if (device == nullptr && !tensor.device.empty()) device = Device::Find(tensor.device);
     if (device == nullptr && !tensor.device.empty()) {
       RaiseHere(
-          "{}: {} was saved from {}, which this process does not have: it has {} and {}. Name one: "
+          "{}: {} was saved from {}, which this process does not have: it has {}. Name one: "
           "load(path, device)",
-          path.string(), name, tensor.device, Device::Default().name(), Device::Host().name());
+          path.string(), name, tensor.device, Device::Names());
     }
     state[name] = Tensor::FromHost(tensor.values, device == nullptr ? Device::Default() : *device);
   }

@@ -118,6 +118,18 @@ TEST(Device, AFullQueueIsEmptied) {
   EXPECT_EQ(ran, 20);
 }
 
+TEST(Device, IsFoundByItsName) {
+  static Device& made = *new Device("OWN:0", MakeNullBackend());
+  static Device& same = *new Device("OWN:0", MakeNullBackend());
+  EXPECT_EQ(Device::Find("OWN:0"), &made);
+  EXPECT_NE(&same, &made);
+  EXPECT_EQ(&Device::Named(Device::Default().name()), &Device::Default());
+  EXPECT_EQ(&Device::Named("cpu"), &Device::Host());
+  EXPECT_EQ(Device::Find("OWN:1"), nullptr);
+  EXPECT_THROW(Device::Named("OWN:1"), Error);
+  EXPECT_THAT(Device::Names(), testing::ContainsRegex("CPU:0, cpu.* and OWN:0"));
+}
+
 // The work counts as the device's, whichever thread runs it.
 TEST(Device, AReadIsRunByItsReaderForTheDevice) {
   struct : Listener {

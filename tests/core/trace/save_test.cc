@@ -76,6 +76,17 @@ TEST_F(Save, LoadGivesEachTensorItsDeviceBack) {
   EXPECT_EQ(&state["here"].device(), &Device::Host());
 }
 
+TEST_F(Save, LoadFindsADeviceThatTheProgramMade) {
+  static Device& made = *new Device("CPU:5", MakeNativeBackend(1));
+  save({{"there", ones({2}, DType::kF32, made)}}, path_);
+  const State state = load(path_);
+  EXPECT_EQ(&state.at("there").device(), &made);
+  EXPECT_THAT(Values(state.at("there")), ElementsAre(1, 1));
+  HostTensor one{{DType::kF32, {1}}, std::vector<std::byte>(4)};
+  ASSERT_TRUE(WriteSafetensors(path_, {{"w", {one, "CPU:6"}}}).ok());
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("it has CPU:0, cpu and CPU:5"));
+}
+
 TEST_F(Save, LoadSaysWhichDeviceIsAbsent) {
   HostTensor one{{DType::kF32, {1}}, std::vector<std::byte>(4)};
   ASSERT_TRUE(WriteSafetensors(path_, {{"layer.weight", {one, "TPU:3"}}}).ok());
