@@ -6,6 +6,7 @@
 #include <source_location>
 #include <utility>
 
+#include "core/exec/graph_lock.h"
 #include "core/ir/error.h"
 #include "core/observe/observer.h"
 
@@ -30,26 +31,23 @@ class Call {
   const bool is_outermost_;
 };
 
-// Marks a call that only records operations, or computes their gradients. The outermost one is told
-// as tracing; what it transfers or executes has scopes of its own.
+// Marks a call that only records operations, or computes their gradients. Other threads record and
+// cut before or after it. The outermost one is told as tracing; what it transfers or executes has
+// scopes of its own.
 class OpCall {
  public:
-  explicit OpCall(const std::source_location& where) : call_(where), is_outermost_(!is_tracing_) {
-    if (!is_outermost_) return;
-    is_tracing_ = true;
+  explicit OpCall(const std::source_location& where) : call_(where) {
+    if (GraphLock::is_held()) return;
     scope_.emplace(site_);
-  }
-  ~OpCall() {
-    if (is_outermost_) is_tracing_ = false;
+    lock_.emplace();
   }
   OpCall(const OpCall&) = delete;
 
  private:
-  static inline constinit thread_local bool is_tracing_ = false;
   static inline observe::Site site_{Category::kTracing, "LazyTracing"};
   const Call call_;
-  const bool is_outermost_;
   std::optional<observe::Scope> scope_;
+  std::optional<GraphLock> lock_;
 };
 
 // Works on behalf of another line. For example, gradients belong to the forward operation's line.

@@ -20,7 +20,7 @@ struct CompiledGraph {
   std::unique_ptr<Executable> executable;
 };
 
-// Use it only while holding Device::cutting().
+// Use it only while holding a GraphLock.
 class CompileCache {
  public:
   explicit CompileCache(size_t capacity) : capacity_(capacity) {}

@@ -1,5 +1,7 @@
 #include "core/exec/cut.h"
 
+#include <absl/functional/function_ref.h>
+
 #include <algorithm>
 
 #include "core/base/metric_names.h"
@@ -110,7 +112,7 @@ std::shared_ptr<CompiledGraph> LookUp(Device& device, const TracedGraph& graph) 
 }
 
 // Looks up the graph's program or compiles it, and enqueues it. Returns the results, which are on
-// their way. `graph` must have its hash.
+// their way. `graph` must have its hash. The caller holds a GraphLock.
 absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
                                             const Cut& cut) {
   LazyMetric("TensorsGraphSize", Unit::kValue).Add(double(graph.nodes.size()));
@@ -127,7 +129,6 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
     debug::OnExecution(*compiled, cut);
   }
   XLAPROF_OBSERVE(kExecute, "ScheduleSyncTensorsGraph");
-  static Metric& lock_wait = LazyMetric("DeviceLockWait", Unit::kTimeNs);
   static std::atomic<uint64_t> runs{0};
   auto task = std::make_shared<Task>(
       Task{.device = device, .graph = compiled, .parameters = graph.parameters, .run = ++runs});
@@ -137,7 +138,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   task->announced = DescribeExecution(*compiled, device, cut, task->run);
   AnnounceEnqueue(task->run);
   if (graph.executed_again > 0) Counter::Of("NodesExecutedAgain").Add(graph.executed_again);
-  lock_wait.Add(double(device.Enqueue([task] { task->Execute(); }, cut.wait)));
+  device.Enqueue([task] { task->Execute(); }, cut.wait);
   XLAPROF_COUNT("ExecuteComputation");
   return results;
 }
@@ -169,7 +170,14 @@ absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const Traced
   return results;
 }
 
-absl::Status WaitFor(std::span<const Ref<Data>> results) {
+// Waits for the results, or only until the device's queue is short enough.
+absl::Status WaitAfter(Device& device, std::span<const Ref<Data>> results, const Cut& cut) {
+  if (!cut.wait) {
+    static Metric& lock_wait = LazyMetric("DeviceLockWait", Unit::kTimeNs);
+    lock_wait.Add(double(device.WaitForRoom()));
+    return absl::OkStatus();
+  }
+  XLAPROF_OBSERVE(kExecute, "TensorCollectionBarrier");
   for (const Ref<Data>& result : results) XP_TRY(AwaitOnHost(*result));
   return absl::OkStatus();
 }
@@ -181,19 +189,16 @@ std::vector<Ref<Storage>>::iterator CollectPending(std::vector<Ref<Storage>>& st
                                [](const Ref<Storage>& storage) { return !storage->is_computed(); });
 }
 
-absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, bool ends_step,
-                         const Cut& cut) {
-  XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
+// Makes a graph that computes the storages, sends it, and returns its results. Returns none if all
+// storages are computed. The caller holds a GraphLock.
+absl::StatusOr<std::vector<Ref<Data>>> SendStorages(Device& device,
+                                                    std::vector<Ref<Storage>>& storages,
+                                                    bool ends_step, const Cut& cut,
+                                                    TracedGraph& graph) {
   if (debug::Asked()) debug::OnTensors(storages.size());
-  std::unique_lock lock(device.cutting());
   const auto computed = CollectPending(storages);
   const std::span pending(storages.begin(), computed);
-  if (pending.empty()) {
-    lock.unlock();
-    if (cut.wait) device.WaitForAll();
-    return absl::OkStatus();
-  }
-  TracedGraph graph;
+  if (pending.empty()) return std::vector<Ref<Data>>();
   {
     XLAPROF_OBSERVE(kTracing, "RunPostOrder");
     std::vector<NodePtr> roots;
@@ -205,33 +210,53 @@ absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, boo
   const auto send = environment().sync_op_by_op ? SendOneByOne : Send;
   XP_TRY(std::vector<Ref<Data>> results, send(device, graph, cut));
   for (size_t i = 0; i < pending.size(); ++i) pending[i]->Become(results[i]);
-  lock.unlock();
-  if (!cut.wait) return absl::OkStatus();
-  XLAPROF_OBSERVE(kExecute, "TensorCollectionBarrier");
-  return WaitFor(results);
+  return results;
+}
+
+// Cuts the storages that `find` returns.
+absl::Status CutStorages(Device& device, absl::FunctionRef<std::vector<Ref<Storage>>()> find,
+                         bool ends_step, const Cut& cut) {
+  XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
+  // The graph and the storages are destroyed without the lock, which may take long.
+  TracedGraph graph;
+  std::vector<Ref<Storage>> storages;
+  std::vector<Ref<Data>> results;
+  {
+    GraphLock lock;
+    storages = find();
+    XP_TRY(results, SendStorages(device, storages, ends_step, cut, graph));
+  }
+  if (!results.empty()) return WaitAfter(device, results, cut);
+  if (cut.wait) device.WaitForAll();
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status CutStep(Device& device, const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncLiveTensorsGraph");
-  std::vector<Ref<Storage>> live = device.live().All();
-  if (debug::Asked()) debug::OnLiveTensors(live.size());
-  return CutStorages(device, std::move(live), /*ends_step=*/true, cut);
+  auto find = [&] {
+    std::vector<Ref<Storage>> live = device.live().All();
+    if (debug::Asked()) debug::OnLiveTensors(live.size());
+    return live;
+  };
+  return CutStorages(device, find, /*ends_step=*/true, cut);
 }
 
 absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, const Cut& cut) {
-  std::vector<Ref<Storage>> storages(tensors.begin(), tensors.end());
-  std::sort(storages.begin(), storages.end(), [](auto& a, auto& b) { return a->id() < b->id(); });
-  storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
-  return CutStorages(device, std::move(storages), /*ends_step=*/false, cut);
+  auto find = [&] {
+    std::vector<Ref<Storage>> storages(tensors.begin(), tensors.end());
+    std::sort(storages.begin(), storages.end(), [](auto& a, auto& b) { return a->id() < b->id(); });
+    storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
+    return storages;
+  };
+  return CutStorages(device, find, /*ends_step=*/false, cut);
 }
 
 absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<NodePtr> values,
                                                 const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
   if (debug::Asked()) debug::OnRead(values.size());
-  std::lock_guard lock(device.cutting());
   TracedGraph graph;
   {
     XLAPROF_OBSERVE(kTracing, "RunPostOrder");

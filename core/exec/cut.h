@@ -30,7 +30,7 @@ absl::Status CutStep(Device& device, const Cut& cut);
 // Computes these tensors in the same way, but donates nothing.
 absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, const Cut& cut);
 // Computes values for a read, beside the graph, which continues unchanged. They are on their way
-// when this returns.
+// when this returns. Hold a GraphLock from before the values are read from their storages.
 absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<NodePtr> values,
                                                 const Cut& cut);
 

@@ -14,7 +14,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// The longest queue. If tracing is faster than the device, a longer queue would fill the memory.
+// The longest queue that a thread leaves behind. If tracing is faster than the device, a longer queue would fill the memory.
 constexpr int64_t kMaxQueued = 4;
 
 std::unique_ptr<Backend> MakeBackend(std::string_view name) {
@@ -94,19 +94,21 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
   AllMade().devices.push_back(this);
 }
 
-int64_t Device::Enqueue(std::function<void()> task, bool caller_waits) {
-  std::unique_lock lock(mutex_);
-  int64_t waited_ns = 0;
-  if (enqueued_ - done_ >= kMaxQueued) {
-    const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
-    came_.notify_one();
-    went_.wait(lock, [&] { return enqueued_ - done_ < kMaxQueued; });
-    waited_ns = ClockNs(CLOCK_MONOTONIC) - begin_ns;
-  }
+void Device::Enqueue(std::function<void()> task, bool caller_waits) {
+  std::lock_guard lock(mutex_);
   tasks_.push_back(std::move(task));
   ++enqueued_;
   if (!caller_waits) came_.notify_one();
-  return waited_ns;
+}
+
+int64_t Device::WaitForRoom() {
+  std::unique_lock lock(mutex_);
+  if (enqueued_ - done_ <= kMaxQueued) return 0;
+  XLAPROF_OBSERVE(kExecute, "TensorCollectionBarrier");
+  const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
+  came_.notify_one();
+  went_.wait(lock, [&] { return enqueued_ - done_ <= kMaxQueued; });
+  return ClockNs(CLOCK_MONOTONIC) - begin_ns;
 }
 
 void Device::RunUntil(const Data& data) {

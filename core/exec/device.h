@@ -37,18 +37,18 @@ class Device {
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   CompileCache& cache() { return cache_; }
-  // Returns the persistent cache, or null if programs are not kept. Hold cutting(), as for cache().
+  // Returns the persistent cache, or null if programs are not kept. Hold a GraphLock, as for cache().
   PersistentCache* persistent_cache() { return persistent_cache_.get(); }
   void set_persistent_cache(std::unique_ptr<PersistentCache> cache) {
     persistent_cache_ = std::move(cache);
   }
-  // Hold this while a graph is walked, compiled and enqueued. Only one walk may run at a time.
-  std::mutex& cutting() { return cutting_; }
 
   // Queues `task`, which runs after the earlier ones, on the device's thread or on one that waits
-  // for it. Waits while the queue is full, and returns for how long. `caller_waits` means that the
-  // caller calls RunUntil at once, so that the thread need not be woken.
-  int64_t Enqueue(std::function<void()> task, bool caller_waits = false);
+  // for it. `caller_waits` means that the caller calls RunUntil at once, so that the thread need
+  // not be woken. Otherwise call WaitForRoom() soon, without a GraphLock.
+  void Enqueue(std::function<void()> task, bool caller_waits = false);
+  // Waits while the queue is longer than it should be, and returns for how long.
+  int64_t WaitForRoom();
   // Runs queued tasks on the calling thread until `data` exists, or until another thread runs them.
   // Waking another thread, and being woken by it, takes longer than many programs.
   void RunUntil(const Data& data);
@@ -74,7 +74,6 @@ class Device {
   LiveStorages live_;
   CompileCache cache_;
   std::unique_ptr<PersistentCache> persistent_cache_;
-  static inline std::mutex cutting_;  // of all devices, because they share constants
 
   std::mutex seed_mutex_;
   int64_t step_seed_ = 101;

@@ -11,7 +11,7 @@ namespace xlaprof::lazy {
 // There is one file per executable, named by the hash of its graph and the backend. Several
 // processes may share the directory: a file is written under another name and appears whole. A file
 // that cannot be used (damaged, another version) is reported on stderr and made anew; nothing here
-// is an error. Use it only while holding Device::cutting().
+// is an error. Use it only while holding a GraphLock.
 class PersistentCache {
  public:
   // If `read_only`, nothing is written. Otherwise the directory is created when it is needed.

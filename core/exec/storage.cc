@@ -27,7 +27,7 @@ void Storage::Become(Ref<Data> data) {
 }
 
 void LiveStorages::Add(Storage* storage) {
-  std::lock_guard lock(lock_);
+  GraphLock lock;
   storage->id_ = ++last_id_;
   storage->before_ = last_;
   (last_ == nullptr ? first_ : last_->after_) = storage;
@@ -35,7 +35,7 @@ void LiveStorages::Add(Storage* storage) {
 }
 
 bool LiveStorages::Remove(Storage* storage) {
-  std::lock_guard lock(lock_);
+  GraphLock lock;
   if (!storage->has_one_ref()) return false;
   (storage->before_ == nullptr ? first_ : storage->before_->after_) = storage->after_;
   (storage->after_ == nullptr ? last_ : storage->after_->before_) = storage->before_;
@@ -44,7 +44,7 @@ bool LiveStorages::Remove(Storage* storage) {
 
 std::vector<Ref<Storage>> LiveStorages::All() {
   std::vector<Ref<Storage>> all;
-  std::lock_guard lock(lock_);
+  GraphLock lock;
   for (Storage* storage = first_; storage != nullptr; storage = storage->after_)
     all.emplace_back(storage);
   return all;

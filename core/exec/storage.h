@@ -1,14 +1,14 @@
 // The value that a tensor and its views share: a value on a device, recorded or computed.
 #pragma once
 
-#include "core/base/spin_lock.h"
 #include "core/exec/data.h"
+#include "core/exec/graph_lock.h"
 #include "core/ir/node.h"
 
 namespace xlaprof::lazy {
 
-// Only one thread at a time may use a storage. A cut of its device counts as a use of all live
-// ones.
+// Hold a GraphLock to read or write the value. Cuts of any thread replace the values of all live
+// storages of a device.
 class Storage final : public RefCounted, public Pooled<Storage> {
  public:
   // Makes a storage. `logical` is the type that the user sees. It differs from the node's type if
@@ -55,16 +55,17 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   Storage *before_ = nullptr, *after_ = nullptr;  // neighbours in the device's list
 };
 
-// The live storages of a device, in the order of their ids.
+// The live storages of a device, in the order of their ids. Its functions hold a GraphLock.
 class LiveStorages {
  public:
   void Add(Storage* storage);
   // Removes a storage, unless somebody else holds it; then returns false.
   bool Remove(Storage* storage);
+  // Hold a GraphLock until the storages' values have been used. Otherwise another thread may make
+  // one that is not in the list.
   std::vector<Ref<Storage>> All();
 
  private:
-  SpinLock lock_;
   int64_t last_id_ = 0;
   Storage *first_ = nullptr, *last_ = nullptr;
 };

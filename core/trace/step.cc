@@ -1,5 +1,6 @@
 #include "core/trace/step.h"
 
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -50,7 +51,7 @@ void AnnounceStep(Device& device) {
 void SaveMetrics() {
   const std::string& path = environment().metrics_file;
   if (path.empty()) return;
-  static int64_t saves = 0;
+  static std::atomic<int64_t> saves = 0;
   const std::string text = fmt::format("[MetricsData; step={}]\n{}\n", saves++, metrics_report());
   if (path == "STDERR" || path == "STDOUT") {
     fmt::print(path == "STDERR" ? stderr : stdout, "{}\n", text);
@@ -113,12 +114,12 @@ void unlazy(std::span<const Tensor> tensors, Where where) {
 void wait_device_ops(Device& device) { device.WaitForAll(); }
 
 int64_t num_cached_graphs(Device& device) {
-  std::lock_guard lock(device.cutting());
+  GraphLock lock;
   return int64_t(device.cache().size());
 }
 
 void initialize_cache(const std::filesystem::path& path, bool readonly, Device& device) {
-  std::lock_guard lock(device.cutting());
+  GraphLock lock;
   device.set_persistent_cache(std::make_unique<PersistentCache>(path, readonly));
 }
 

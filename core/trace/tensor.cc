@@ -166,16 +166,25 @@ Tensor Tensor::FromHost(const HostTensor& host, Device& device, Where where) {
   return FromBytes(host.bytes.data(), size_t(host.shape.elements()), host.shape, device, where);
 }
 
+namespace {
+
+// Returns the data of a tensor's value, which may be on its way.
+Ref<Data> DataOf(const Tensor& tensor) {
+  GraphLock lock;
+  const NodePtr node = NodeOf(tensor);
+  if (node->data()) return node->data();
+  auto results =
+      Evaluate(tensor.device(), {node}, {cause::kValueAccess, Call::Where(), /*wait=*/true});
+  if (!results.ok()) RaiseHere("{}", Message(results.status()));
+  return results->front();
+}
+
+}  // namespace
+
 HostTensor Tensor::to_cpu(Where where) const {
   Call call(where);
   const TensorImpl& impl = ImplOf(*this);
-  const NodePtr node = NodeOf(*this);
-  Ref<Data> data = node->data();
-  if (!data) {
-    auto results = Evaluate(device(), {node}, {cause::kValueAccess, Call::Where(), /*wait=*/true});
-    if (!results.ok()) RaiseHere("{}", Message(results.status()));
-    data = results->front();
-  }
+  const Ref<Data> data = DataOf(*this);
   HostTensor host{data->shape(), std::vector<std::byte>(size_t(data->shape().bytes()))};
   if (absl::Status status = Download(*data, host.bytes.data(), Call::Where()); !status.ok())
     RaiseHere("{}", Message(status));

@@ -7,8 +7,15 @@
 //   mark_step();                  // computes live tensors, without waiting
 //   double value = loss.item();   // reads a computed value
 //
-// A Tensor is a handle: copies refer to the same tensor. Only one thread at a time may use a
-// tensor. Invalid shapes, types and indices raise an Error at once, with the caller's line.
+// A Tensor is a handle: copies refer to the same tensor. Invalid shapes, types and indices raise an
+// Error at once, with the caller's line.
+//
+// Any thread may record operations, read values and end steps, also on one device. Threads take
+// turns at operations: another thread's operation or step mark comes before or after one, never in
+// between. A step mark computes the live tensors of its device that all threads have recorded.
+// Several threads may use one tensor at the same time if none of them changes it. A thread that
+// writes it in place, computes its gradient or assigns another tensor to its handle must be the
+// only one.
 #pragma once
 
 #include <source_location>

@@ -75,24 +75,25 @@ inline TensorImpl& ImplOf(const Tensor& tensor) {
 // Applies the steps of a view to a value.
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps);
 // Borrows a tensor's value until the tensor is written or destroyed. The storage holds that value;
-// for a view, this object does. A NodePtr made from it may live longer.
+// for a view, this object does. While it lives, no thread cuts the tensor. A NodePtr made from it
+// may live longer, but only inside of another GraphLock may an operation use that.
 class BorrowedNode {
  public:
-  explicit BorrowedNode(const Node* of_storage) : node_(of_storage) {}
-  explicit BorrowedNode(NodePtr of_view) : view_(std::move(of_view)), node_(view_.get()) {}
+  explicit BorrowedNode(const TensorImpl& tensor) {
+    const NodePtr& value = tensor.storage->value();
+    if (!tensor.steps.empty()) view_ = Through(value, tensor.steps);
+    node_ = view_ ? view_.get() : value.get();
+  }
   const Node* get() const { return node_; }
   const Node* operator->() const { return node_; }
   operator NodePtr() const { return NodePtr(node_); }
 
  private:
+  const GraphLock lock_;
   NodePtr view_;
   const Node* node_;
 };
-inline BorrowedNode NodeOf(const Tensor& tensor) {
-  const TensorImpl& impl = ImplOf(tensor);
-  const NodePtr& value = impl.storage->value();
-  return impl.steps.empty() ? BorrowedNode(value.get()) : BorrowedNode(Through(value, impl.steps));
-}
+inline BorrowedNode NodeOf(const Tensor& tensor) { return BorrowedNode(ImplOf(tensor)); }
 // Converts values to another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
 // Returns a new tensor with this value, in the type in which devices keep the logical one.
