@@ -6,17 +6,23 @@
 #include <source_location>
 #include <utility>
 
+#include "core/exec/fork.h"
 #include "core/exec/graph_lock.h"
 #include "core/ir/error.h"
 #include "core/observe/observer.h"
 
 namespace xlaprof::lazy {
 
+// Raises the error of a process that cannot use the runtime, because it was forked.
+[[noreturn]] void RaiseForked(const std::source_location& where);
+
 // Marks a call into the runtime. Each public function begins with `Call call(where);`.
 class Call {
  public:
   explicit Call(const std::source_location& where) : is_outermost_(current_.line() == 0) {
-    if (is_outermost_) current_ = where;
+    if (!is_outermost_) return;
+    if (is_forked) RaiseForked(where);
+    current_ = where;
   }
   ~Call() {
     if (is_outermost_) current_ = {};

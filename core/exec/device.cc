@@ -6,6 +6,7 @@
 
 #include "core/base/clock_ns.h"
 #include "core/environment.h"
+#include "core/exec/fork.h"
 #include "core/exec/transfer.h"
 #include "core/ir/error.h"
 #include "core/metrics/metrics.h"
@@ -87,6 +88,7 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
   if (const Environment& env = environment(); !env.persistent_cache_path.empty())
     persistent_cache_ = std::make_unique<PersistentCache>(env.persistent_cache_path,
                                                           env.persistent_cache_read_only);
+  WatchForks();
   thread_ = std::thread([this] { Run(); });
   pthread_setname_np(thread_.native_handle(), name_.c_str());
   thread_.detach();

@@ -4,6 +4,7 @@
 
 #include "core/exec/call.h"
 #include "core/exec/cut.h"
+#include "core/exec/fork.h"
 #include "core/observe/observer.h"
 #include "core/trace/step.h"
 
@@ -16,6 +17,11 @@ DeviceLoader::DeviceLoader(std::function<std::optional<HostBatch>()> read, Devic
 }
 
 DeviceLoader::~DeviceLoader() {
+  if (is_forked) {
+    // Only the parent has the thread, so its handle can neither be joined nor detached here.
+    new std::thread(std::move(thread_));
+    return;
+  }
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -111,7 +111,10 @@ void unlazy(std::span<const Tensor> tensors, Where where) {
   }
 }
 
-void wait_device_ops(Device& device) { device.WaitForAll(); }
+void wait_device_ops(Device& device, Where where) {
+  Call call(where);
+  device.WaitForAll();
+}
 
 int64_t num_cached_graphs(Device& device) {
   GraphLock lock;

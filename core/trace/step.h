@@ -19,7 +19,7 @@ void sync(bool wait = false, Device& device = Device::Default(), Where where = W
 // Computes these tensors and waits for them. The step continues.
 void unlazy(std::span<const Tensor> tensors, Where where = Where::current());
 // Waits until the device has done everything it was given.
-void wait_device_ops(Device& device = Device::Default());
+void wait_device_ops(Device& device = Device::Default(), Where where = Where::current());
 int64_t num_cached_graphs(Device& device = Device::Default());
 // From now on keeps compiled programs in this directory, also for other processes, and looks for
 // them there (docs/decisions/0008). `readonly` only looks. XLA_PERSISTENT_CACHE_PATH does the same.

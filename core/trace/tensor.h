@@ -15,7 +15,8 @@
 // between. A step mark computes the live tensors of its device that all threads have recorded.
 // Several threads may use one tensor at the same time if none of them changes it. A thread that
 // writes it in place, computes its gradient or assigns another tensor to its handle must be the
-// only one.
+// only one. A process that was forked after the first use of the runtime cannot use it: each call
+// raises an Error.
 #pragma once
 
 #include <source_location>
