@@ -23,6 +23,9 @@ struct ExportOptions {
   // Directories from which source lines may be quoted, by a format that shows findings with their
   // source.
   std::vector<std::filesystem::path> source_roots = {};
+  // The most slices of one page, which draws this many fluidly in some 100 MB. If a run has more
+  // events, short ones are merged.
+  int64_t max_page_slices = 2'000'000;
   std::function<void(double fraction)> progress = [](double) {};
 };
 

@@ -17,9 +17,6 @@
 namespace xlaprof {
 namespace {
 
-// A page draws this many slices fluidly, in some 100 MB. If a run has more, short ones are merged.
-constexpr int64_t kMaxSlices = 2'000'000;
-
 // Compresses without zlib's header and checksum.
 absl::StatusOr<std::string> Deflated(std::string_view bytes) {
   z_stream zlib = {};
@@ -64,14 +61,14 @@ absl::Status WriteBlock(Sink& sink, std::string_view id, std::string_view bytes)
   return WriteElement(sink, id, "text/plain", absl::Base64Escape(deflated));
 }
 
-// Returns the length below which slices are merged so that at most kMaxSlices are left: 0, or a
+// Returns the length below which slices are merged so that at most `max_slices` are left: 0, or a
 // power of two.
-int64_t ResolutionFor(const ViewLanes& lanes, int64_t events) {
-  if (events <= kMaxSlices) return 0;
+int64_t ResolutionFor(const ViewLanes& lanes, int64_t events, int64_t max_slices) {
+  if (events <= max_slices) return 0;
   int64_t rows = 0;
   for (const ViewLane& lane : lanes.lanes()) rows += lane.rows;
   // Each cell of each row holds one merged slice and at most one longer slice.
-  const int64_t cells = std::max<int64_t>(kMaxSlices / (2 * std::max<int64_t>(rows, 1)), 1);
+  const int64_t cells = std::max<int64_t>(max_slices / (2 * std::max<int64_t>(rows, 1)), 1);
   int64_t resolution_ns = 1;
   while (lanes.end_ns() / resolution_ns > cells) resolution_ns *= 2;
   return resolution_ns;
@@ -88,12 +85,13 @@ absl::StatusOr<Exported> WriteHtml(const Run& run, const Findings& findings,
     all.lanes.push_back(lane.id);
     if (lane.kind != TrackKind::kCounter) exported.event_count += lane.events;
   }
-  all.resolution_ns = ResolutionFor(lanes, exported.event_count);
+  all.resolution_ns = ResolutionFor(lanes, exported.event_count, options.max_page_slices);
   if (all.resolution_ns > 0)
     exported.left_out.push_back(fmt::format(
-        "events shorter than {} stand together where they are close: a page holds {} at most. "
-        "--from, --to and --steps choose a part; `xlaprof view` shows all",
-        DurationText(all.resolution_ns), kMaxSlices));
+        "events shorter than {} are merged where they are close, because a page holds {} slices at "
+        "most. Totals by name are exact. --from, --to and --steps choose a part; `xlaprof view` "
+        "shows all events",
+        DurationText(all.resolution_ns), options.max_page_slices));
 
   exported.LeaveOut(lanes.damaged_chunks(), "damaged chunk", " of events");
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
@@ -110,12 +108,15 @@ absl::StatusOr<Exported> WriteHtml(const Run& run, const Findings& findings,
   options.progress(0.6);
   EncodedArguments arguments;
   EncodedFlows flows;
+  std::string totals;
   if (all.resolution_ns == 0) {
     XP_TRY(arguments, EncodeArguments(store, lanes));
     XP_TRY(flows, EncodeFlows(store));
   } else {
+    XP_TRY(totals, EncodeTotals(store, lanes));
     exported.left_out.push_back("arguments of events and flows between them");
   }
+  XP_TRY(WriteBlock(*sink, "totals", totals));
   XP_TRY(WriteBlock(*sink, "arguments", arguments.bytes));
   XP_TRY(WriteBlock(*sink, "flows", flows.bytes));
   exported.LeaveOut(arguments.damaged_chunks, "damaged chunk", " of arguments");

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/base/category.h"
 #include "exporters/view/short_text.h"
+#include "exporters/view/slices.h"
+#include "exporters/view/totals.h"
 #include "exporters/view/varint.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxTextBytes = 4096;
-constexpr size_t kMaxArrows = 4'000'000;  // many ends of one flow make many more arrows
+constexpr size_t kMaxNamesOfLane = 20'000;  // those with the longest totals
+constexpr size_t kMaxArrows = 4'000'000;    // many ends of one flow make many more arrows
 
 enum class Type : uint8_t { kInt, kUint, kDouble, kString, kBytes };
 
@@ -153,6 +157,37 @@ absl::StatusOr<EncodedFlows> EncodeFlows(const Store& store) {
     last_from = from;
   }
   return flows;
+}
+
+absl::StatusOr<std::string> EncodeTotals(const Store& store, const ViewLanes& lanes) {
+  std::string out;
+  std::vector<StringId> names;
+  absl::flat_hash_set<StringId> used;
+  for (const ViewLane& lane : lanes.lanes()) {
+    if (lane.kind == TrackKind::kCounter || lane.events <= kWholeLaneEvents) continue;
+    XP_TRY(std::vector<NameTotals> all,
+           TotalsByName(store, lanes, {lane.id}, 0, lanes.end_ns() + 1));
+    const size_t left_out = all.size() - std::min(all.size(), kMaxNamesOfLane);
+    all.resize(all.size() - left_out);
+    PutVarint(uint64_t(lane.id), &out);
+    PutVarint(left_out, &out);
+    PutVarint(all.size(), &out);
+    for (const NameTotals& totals : all) {
+      if (used.insert(totals.name).second) names.push_back(totals.name);
+      PutVarint(totals.name, &out);
+      PutVarint(uint64_t(ParseWord<Category>(store.Text(totals.category))), &out);
+      for (int64_t figure : {totals.count, totals.total_ns, totals.p99_ns, totals.max_ns})
+        PutVarint(uint64_t(figure), &out);
+      PutSigned(totals.self_ns, &out);
+    }
+  }
+  PutVarint(0, &out);  // no lane has this id
+  PutVarint(names.size(), &out);
+  for (StringId name : names) {
+    PutVarint(name, &out);
+    PutText(ShortText(store.Text(name), kShownNameBytes), &out);
+  }
+  return out;
 }
 
 }  // namespace xlaprof

@@ -1,5 +1,5 @@
-// Encodes the arguments and flows of all events, for a file without a server (docs/formats/view.md,
-// "In a file").
+// Encodes the arguments and flows of all events, and the totals of merged lanes, for a file without
+// a server (docs/formats/view.md, "In a file").
 #pragma once
 
 #include <string>
@@ -19,5 +19,8 @@ struct EncodedFlows {
   bool more = false;  // there are more than a page holds
 };
 absl::StatusOr<EncodedFlows> EncodeFlows(const Store& store);
+
+// Returns the exact totals by name of each lane whose slices EncodeSlices merges.
+absl::StatusOr<std::string> EncodeTotals(const Store& store, const ViewLanes& lanes);
 
 }  // namespace xlaprof

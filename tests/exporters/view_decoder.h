@@ -141,6 +141,40 @@ inline DecodedArguments DecodeArguments(const std::string& bytes) {
   return out;
 }
 
+struct DecodedTotals {
+  int64_t count, total_ns, p99_ns, max_ns, self_ns;
+  bool operator==(const DecodedTotals&) const = default;
+};
+
+// Maps a lane to its totals by name.
+inline std::map<int64_t, std::map<std::string, DecodedTotals>> DecodeTotals(
+    const std::string& bytes) {
+  ByteReader reader(bytes);
+  std::map<int64_t, std::map<uint64_t, DecodedTotals>> raw;
+  while (const int64_t lane = int64_t(reader.Unsigned())) {
+    reader.Unsigned();  // names that were left out
+    for (uint64_t count = reader.Unsigned(); count > 0; --count) {
+      const uint64_t name = reader.Unsigned();
+      reader.Unsigned();  // the category
+      DecodedTotals& totals = raw[lane][name];
+      for (int64_t* figure : {&totals.count, &totals.total_ns, &totals.p99_ns, &totals.max_ns})
+        *figure = int64_t(reader.Unsigned());
+      totals.self_ns = reader.Signed();
+    }
+  }
+  std::map<uint64_t, std::string> names;
+  for (uint64_t count = reader.Unsigned(); count > 0; --count) {
+    const uint64_t id = reader.Unsigned();
+    names[id] = reader.Text();
+  }
+  if (!reader.at_end()) throw std::out_of_range("bytes behind the block");
+  std::map<int64_t, std::map<std::string, DecodedTotals>> out;
+  for (const auto& [lane, by_name] : raw) {
+    for (const auto& [name, totals] : by_name) out[lane][names.at(name)] = totals;
+  }
+  return out;
+}
+
 inline std::vector<std::pair<int64_t, int64_t>> DecodeFlows(const std::string& bytes) {
   ByteReader reader(bytes);
   std::vector<std::pair<int64_t, int64_t>> out;

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "exporters/exporter.h"
 #include "exporters/view/details.h"
 #include "exporters/view/event.h"
 #include "exporters/view/findings.h"
@@ -236,6 +239,43 @@ TEST_F(View, TotalsCountTheInsideOfTheRange) {
   EXPECT_EQ(part["op"].count, 1);
   EXPECT_EQ(part["op"].total_ns, 10);
   EXPECT_EQ(part.count("leaf"), 0u);
+}
+
+// Regression: a page with merged slices summed the slices as if each were one event.
+TEST_F(View, TotalsOfMergedLanesAreExact) {
+  const int64_t track = Track("main"), small = Track("small");
+  std::vector<Made> events{{small, 0, 10, "few"}};
+  for (int64_t i = 0; i < 6000; ++i) {
+    events.push_back({track, i * 100, 60, "outer"});
+    events.push_back({track, i * 100 + 10, i == 7 ? 40 : 20, i % 2 == 0 ? "even" : "odd"});
+  }
+  Write(events);
+  const auto totals = DecodeTotals(Value(EncodeTotals(store_, Lanes())));
+  ASSERT_EQ(totals.size(), 1u) << "the events of a small lane are never merged";
+  const auto& by_name = totals.at(track);
+  EXPECT_EQ(by_name.at("outer"), (DecodedTotals{6000, 360'000, 60, 60, 239'980}));
+  EXPECT_EQ(by_name.at("even"), (DecodedTotals{3000, 60'000, 20, 20, 60'000}));
+  EXPECT_EQ(by_name.at("odd"), (DecodedTotals{3000, 60'020, 20, 40, 60'020}));
+}
+
+TEST_F(View, APageThatMergesEventsHoldsTheirTotalsAndSaysSo) {
+  const int64_t track = Track("main");
+  std::vector<Made> events;
+  for (int64_t i = 0; i < 6000; ++i) events.push_back({track, i * 100, 60, "op"});
+  Write(events);
+  const auto page = [&](int64_t max_slices) {
+    const std::filesystem::path path =
+        std::filesystem::path(testing::TempDir()) / fmt::format("page_{}.html", max_slices);
+    const Exported exported = Value(FindExporter("html")->write(
+        xlaprof::Run(store_), {}, {.path = path, .max_page_slices = max_slices}));
+    std::ifstream file(path);
+    std::string html(std::istreambuf_iterator<char>(file), {});
+    const bool has_totals =
+        html.find("<script id=\"totals\" type=\"text/plain\"></script>") == html.npos;
+    return std::pair(has_totals, exported.left_out.size());
+  };
+  EXPECT_EQ(page(6000), std::pair(false, size_t{0}));
+  EXPECT_EQ(page(5999), std::pair(true, size_t{2})) << "short events, and arguments and flows";
 }
 
 TEST_F(View, SearchGoesRoundInBothDirections) {

@@ -1,6 +1,6 @@
 // The page shows the findings at the left, and the steps, lanes and details beside them.
 import { useEffect } from 'preact/hooks';
-import { Capture } from './capture.tsx';
+import { Capture, Merged } from './capture.tsx';
 import { useShown, useViewer } from './context.ts';
 import { CursorLine, Tip } from './cursor.tsx';
 import { Findings } from './findings.tsx';
@@ -23,6 +23,7 @@ export function App() {
     <>
       <Header />
       <aside>
+        <Merged />
         <Findings />
         <Capture />
       </aside>

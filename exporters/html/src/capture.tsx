@@ -1,7 +1,21 @@
 // Lists the imported files and the issues found in them.
 import { useShown, useViewer } from './context.ts';
 import type { Coverage, Issue } from './run.ts';
-import { count, fileName, plural, printable } from './text.ts';
+import { count, duration, fileName, plural, printable } from './text.ts';
+
+// Says that the page merges short events, which only a page on disk does.
+export function Merged() {
+  const { mergedBelow } = useViewer().source;
+  if (mergedBelow === 0) return null;
+  return (
+    <p class="merged" role="note">
+      <b>Short events are merged.</b> A page cannot hold all events of this run: those shorter than{' '}
+      {duration(mergedBelow)} share slices, and arguments and flows are left out. Totals of a name
+      on its lane are exact. <code>xlaprof view</code> shows all events, and <code>--steps</code>{' '}
+      writes a page of some steps.
+    </p>
+  );
+}
 
 export function Capture() {
   useShown((state) => state.concluded);

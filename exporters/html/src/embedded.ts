@@ -3,6 +3,7 @@ import { Arguments } from './arguments.ts';
 import { decodeSlices } from './decode.ts';
 import { Flows } from './flows.ts';
 import { LaneLevels } from './levels.ts';
+import { TotalsOfLanes } from './lane_totals.ts';
 import { Names } from './names.ts';
 import { type Conclusions, kNoConclusions, type Outline, type Run } from './run.ts';
 import {
@@ -16,6 +17,7 @@ import {
   type SliceRow,
   type SlicesAsked,
   type Source,
+  type Totals,
 } from './source.ts';
 import { TotalsByName } from './totals.ts';
 
@@ -23,6 +25,7 @@ import { TotalsByName } from './totals.ts';
 export interface Blocks {
   findings(): Conclusions;
   slices(): Promise<Uint8Array>;
+  totals(): Promise<Uint8Array>; // of merged lanes
   arguments(): Promise<Uint8Array>;
   flows(): Promise<Uint8Array>;
 }
@@ -36,6 +39,7 @@ interface Place {
 export class EmbeddedSource implements Source {
   readonly names = new Names();
   private readonly lanes = new Map<number, LaneLevels>();
+  private totals: Promise<TotalsOfLanes> | null = null;
   private args: Promise<Arguments> | null = null;
   private arrows: Promise<Flows> | null = null;
 
@@ -55,6 +59,11 @@ export class EmbeddedSource implements Source {
     return source;
   }
 
+  get mergedBelow(): number {
+    const whole = [...this.lanes.values()].map((lane) => lane.whole);
+    return Math.max(0, ...whole.map(({ samples, resolution }) => (samples ? 0 : resolution)));
+  }
+
   async conclude(): Promise<void> {
     this.run = { ...this.run, ...this.blocks.findings() };
   }
@@ -69,35 +78,59 @@ export class EmbeddedSource implements Source {
     this.args ??= this.blocks.arguments().then((bytes) => new Arguments(bytes));
     this.arrows ??= this.blocks.flows().then((bytes) => new Flows(bytes));
     const [args, arrows] = [await this.args, await this.arrows];
-    const rows = this.lanes.get(place.lane)!.whole.rows;
-    const row = rows[place.row];
-    const end = this.run.span.end_ns;
-    const sums = new TotalsByName(0, end + 1, end, row.name[place.index]);
-    sums.add(rows);
+    const row = this.row(place);
+    const merged = row.count[place.index];
     return {
       ...this.placeOf(place),
+      ...(merged > 1 && { merged }),
       category: this.run.categories[row.category[place.index]] ?? '',
       arguments: args.of(id),
       flows: arrows.of(id).flatMap(({ direction, other }) => {
         const end = this.find(other);
         return end === null ? [] : [{ direction, event: this.placeOf(end) }];
       }),
-      totals: sums.totals(this.names, this.run.categories).rows[0] ?? null,
+      totals: await this.totalsOf(place.lane, row.name[place.index]),
     };
   }
 
+  // Returns the totals of one name on one lane.
+  private async totalsOf(lane: number, name: number): Promise<Totals | null> {
+    const { rows, resolution } = this.lanes.get(lane)!.whole;
+    const end = this.run.span.end_ns;
+    const sums = new TotalsByName(0, end + 1, end, name);
+    if (resolution === 0) sums.add(rows);
+    else {
+      const totals = (await this.mergedTotals()).ofName(lane, name);
+      if (totals !== null) sums.addWhole([totals]);
+    }
+    return sums.totals(this.names, this.run.categories).rows[0] ?? null;
+  }
+
   async range(lanes: number[], from: number, to: number): Promise<RangeTotals> {
-    const sums = new TotalsByName(from, to, this.run.span.end_ns);
-    for (const lane of this.asked(lanes)) sums.add(lane.whole.rows);
+    const { end_ns } = this.run.span;
+    const sums = new TotalsByName(from, to, end_ns);
+    const totals = await this.mergedTotals();
+    for (const { whole } of this.asked(lanes)) {
+      const isAll = from <= 0 && to >= end_ns;
+      if (whole.resolution > 0 && isAll) sums.addWhole(totals.of(whole.lane));
+      else sums.add(whole.rows, whole.resolution);
+    }
     return sums.totals(this.names, this.run.categories);
   }
 
+  private mergedTotals(): Promise<TotalsOfLanes> {
+    this.totals ??= this.blocks.totals().then((bytes) => new TotalsOfLanes(bytes, this.names));
+    return this.totals;
+  }
+
   async search({ text, direction, ts, id }: SearchAsked): Promise<Found> {
+    const totals = await this.mergedTotals();
     const names = this.namesWith(text);
     const wanted = new Uint8Array(this.names.count);
     for (const name of names) wanted[name] = 1;
     const sign = direction === 'next' ? 1 : -1;
     let count = 0;
+    let events = totals.countOf(names); // of merged lanes, and below of the others
     let before = 0; // number of matches before (ts, id)
     let upTo = 0; // number of matches before or at (ts, id)
     let ahead: Place | null = null; // the nearest match in the direction
@@ -108,6 +141,7 @@ export class EmbeddedSource implements Source {
         for (let index = 0; index < slices.name.length; ++index) {
           if (wanted[slices.name[index]] !== 1) continue;
           ++count;
+          if (events !== null && whole.resolution === 0) ++events;
           const order = slices.ts[index] - ts || slices.id[index] - id;
           if (order < 0) ++before;
           if (order <= 0) ++upTo;
@@ -118,10 +152,11 @@ export class EmbeddedSource implements Source {
         }
       }
     const found = ahead ?? around;
-    if (found === null) return { count, index: null, names, event: null };
+    const hidden = this.mergedBelow > 0 ? { events } : {};
+    if (found === null) return { count, index: null, names, event: null, ...hidden };
     const event = this.placeOf(found);
     const index = sign > 0 ? (ahead === null ? 0 : upTo) : (ahead === null ? count : before) - 1;
-    return { count, index, names, event };
+    return { count, index, names, event, ...hidden };
   }
 
   private namesWith(text: string): number[] {

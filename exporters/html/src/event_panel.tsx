@@ -1,7 +1,7 @@
 // Describes one event: its start, duration, arguments and flows, and the totals of its name.
 import { useShown, useViewer } from './context.ts';
 import type { EventDetail, Totals } from './source.ts';
-import { count, duration, exactTime, percent, plural, printable } from './text.ts';
+import { count, duration, exactTime, mergedText, percent, plural, printable } from './text.ts';
 
 export function EventPanel() {
   const viewer = useViewer();
@@ -10,12 +10,14 @@ export function EventPanel() {
   return (
     <article class="event-panel">
       <div>
+        {event.merged && <h3>{mergedText(event.merged)}</h3>}
         <h3>
+          {event.merged && 'the longest: '}
           <bdi>{printable(event.name)}</bdi>
         </h3>
         <dl>
           <dt>duration</dt>
-          <dd>{event.dur_ns === null ? 'never ended' : exactTime(event.dur_ns)}</dd>
+          <dd>{durationOf(event)}</dd>
           <dt>start</dt>
           <dd>{exactTime(event.ts_ns)}</dd>
           <dt>lane</dt>
@@ -33,11 +35,16 @@ export function EventPanel() {
           <dd>{event.id}</dd>
         </dl>
       </div>
-      {event.totals && <TotalsOf totals={event.totals} dur={event.dur_ns} />}
+      {event.totals && <TotalsOf totals={event.totals} dur={event.merged ? null : event.dur_ns} />}
       <Arguments event={event} />
       <Flows event={event} />
     </article>
   );
+}
+
+function durationOf({ dur_ns, merged }: EventDetail): string {
+  if (dur_ns === null) return 'never ended';
+  return merged ? `not known; together ${exactTime(dur_ns)}` : exactTime(dur_ns);
 }
 
 function TotalsOf({ totals, dur }: { totals: Totals; dur: number | null }) {
@@ -52,7 +59,9 @@ function TotalsOf({ totals, dur }: { totals: Totals; dur: number | null }) {
         <dt>self</dt>
         <dd>
           {duration(totals.self_ns)}
-          {totals.total_ns > 0 && `, ${percent(totals.self_ns / totals.total_ns)}`}
+          {totals.self_ns !== null &&
+            totals.total_ns > 0 &&
+            `, ${percent(totals.self_ns / totals.total_ns)}`}
         </dd>
         <dt>mean</dt>
         <dd>

@@ -22,7 +22,7 @@ export function Header() {
   const facts = [
     run.span.end_ns > 0 && duration(run.span.end_ns),
     steps > 0 && plural(steps, 'step'),
-    events > 0 && plural(events, 'event'),
+    events > 0 && plural(events, 'event') + (viewer.source.mergedBelow > 0 ? ', some merged' : ''),
     // Without timestamps there are no events, so other counts are shown.
     events === 0 && summary.compile_count && plural(summary.compile_count, 'compilation'),
     events === 0 && summary.execution_count && plural(summary.execution_count, 'execution'),

@@ -9,6 +9,7 @@ export async function openSource(): Promise<Source> {
   return EmbeddedSource.open(outlineOf(parsed('run')), {
     findings: () => parsed('findings'),
     slices: () => inflated('slices'),
+    totals: () => inflated('totals'),
     arguments: () => inflated('arguments'),
     flows: () => inflated('flows'),
   });

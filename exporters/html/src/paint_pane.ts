@@ -11,6 +11,7 @@ import { paintSteps } from './paint_steps.ts';
 import type { SliceRow } from './source.ts';
 import type { Span } from './state.ts';
 import { hatched, type Surface } from './surface.ts';
+import { mergedText } from './text.ts';
 import type { Viewer } from './viewer.ts';
 
 export const kTickApart = 110; // CSS pixels
@@ -121,7 +122,7 @@ export class PanePainter {
           : row.category[i] === this.compile
             ? colours.compile
             : colours.fills[this.hue(row.name[i])],
-      label: (row, i) => names.text(row.name[i]),
+      label: (row, i) => (row.count[i] > 1 ? mergedText(row.count[i]) : names.text(row.name[i])),
       labelFill: (row, i) =>
         isDimmed(row, i)
           ? colours.faint

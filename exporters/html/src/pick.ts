@@ -6,7 +6,7 @@ import { markAt } from './paint_marks.ts';
 import { sliceAt } from './paint_slices.ts';
 import { kNeverEnded } from './source.ts';
 import { idleOf } from './step_bins.ts';
-import { count, duration, printable, prose, quantity, share } from './text.ts';
+import { duration, mergedText, printable, prose, quantity, share } from './text.ts';
 
 import type { Viewer } from './viewer.ts';
 
@@ -51,11 +51,13 @@ export function pick(
   if (!row) return null;
   const i = sliceAt(scale, row, x, kReach, viewer.run.span.end_ns);
   if (i === null) return null;
-  const merged =
-    row.count[i] > 1 ? `${count(row.count[i])} merged events; the longest has this name` : '';
+  const name = viewer.source.names.text(row.name[i]);
   const length = row.dur[i] === kNeverEnded ? 'never ended' : duration(row.dur[i]);
   return {
-    lines: [viewer.source.names.text(row.name[i]), length, merged],
+    lines:
+      row.count[i] > 1
+        ? [mergedText(row.count[i]), `longest: ${name}`, `together ${length}`]
+        : [name, length],
     choose: () => void viewer.choose(row.id[i]),
   };
 }

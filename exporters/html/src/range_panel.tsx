@@ -37,6 +37,14 @@ export function RangePanel({ range }: { range: Range }) {
           totals.left_out > 0 &&
           `; ${plural(totals.left_out, 'name')} with less total time not listed`}
       </p>
+      {totals?.merged && (
+        <p class="merged">
+          About {plural(totals.merged.events, 'event')} shorter than {duration(totals.merged.below)}{' '}
+          {totals.merged.events === 1 ? 'is' : 'are'} not in this table, because the page holds{' '}
+          {totals.merged.events === 1 ? 'it' : 'them'} merged. A range over the whole run counts all
+          events.
+        </p>
+      )}
       <table class="totals">
         <thead>
           <tr>
@@ -94,16 +102,8 @@ function Row({ row, part }: { row: Totals; part: number }) {
 export function sorted(rows: Totals[], by: Column, falling: boolean): Totals[] {
   const sign = falling ? -1 : 1;
   return [...rows].sort((a, b) => {
-    const [x, y] = [a[by], b[by]];
-    return (
-      sign *
-      (typeof x === 'string'
-        ? x < (y as string)
-          ? -1
-          : x > (y as string)
-            ? 1
-            : 0
-        : x - (y as number))
-    );
+    const [x, y] = [a[by] ?? -1, b[by] ?? -1];
+    if (typeof x === 'number') return sign * (x - (y as number));
+    return sign * (x < y ? -1 : x > y ? 1 : 0);
   });
 }

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
 import { kSearchId } from './keys.ts';
-import { count } from './text.ts';
+import type { Found } from './source.ts';
+import { count, plural } from './text.ts';
 
 const kPause = 150; // ms between the last key and the search
 
@@ -47,13 +48,7 @@ export function Search() {
           search('previous');
         }}
       />
-      <output>
-        {found === null
-          ? ''
-          : found.count === 0
-            ? 'none'
-            : `${count(found.index! + 1)} of ${count(found.count)}`}
-      </output>
+      <output>{found === null ? '' : foundText(found)}</output>
       <button
         type="button"
         class="quiet"
@@ -76,4 +71,13 @@ export function Search() {
       </button>
     </form>
   );
+}
+
+// Returns which match is shown, and how many events match if not all can be shown.
+function foundText({ count: shown, index, events }: Found): string {
+  const place = `${count((index ?? 0) + 1)} of ${count(shown)}`;
+  if (events === undefined) return shown === 0 ? 'none' : place;
+  const all = events === null ? 'more are merged' : plural(events, 'event');
+  if (shown > 0) return `${place} places (${all})`;
+  return events === 0 ? 'none' : `${all}, merged`;
 }

@@ -16,6 +16,7 @@ type Question = Record<string, string | number>;
 
 export class ServedSource implements Source {
   readonly names = new Names();
+  readonly mergedBelow = 0;
 
   run: Run;
 

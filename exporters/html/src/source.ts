@@ -49,13 +49,16 @@ export interface Totals {
   category: string;
   count: number;
   total_ns: number;
-  self_ns: number;
+  self_ns: number | null; // null, here and below: merged slices do not tell it
   mean_ns: number;
-  p99_ns: number;
+  p99_ns: number | null;
   max_ns: number;
 }
 
 export interface EventDetail extends EventPlace {
+  // The number of events that the slice stands for, if the source has them only merged. The name
+  // and id are those of the longest of them; start and duration are those of the slice.
+  merged?: number;
   category: string;
   arguments: [key: string, value: string, type: string][];
   flows: { direction: 'in' | 'out'; event: EventPlace }[];
@@ -65,12 +68,18 @@ export interface EventDetail extends EventPlace {
 export interface RangeTotals {
   rows: Totals[];
   left_out: number;
+  // Set if the source has some events of the range only merged: how many about, and the length that
+  // each of them falls short of. No row counts them.
+  merged?: { events: number; below: number };
 }
 
 export interface Found {
   count: number;
   index: number | null; // index of `event` among the matches, from 0, in the order of (ts_ns, id)
   names: number[]; // indexes into Names
+  // Set if the source has some events only merged: the number of all events whose name matches, of
+  // which `count` can be shown; null: not known.
+  events?: number | null;
   event: EventPlace | null;
 }
 
@@ -92,6 +101,8 @@ export interface SearchAsked {
 export interface Source {
   readonly run: Run; // conclude() replaces it by one with the findings
   readonly names: Names;
+  // Events shorter than this, in ns, may stand merged in one slice at the finest resolution; 0: none.
+  readonly mergedBelow: number;
   conclude(): Promise<void>;
   slices(asked: SlicesAsked, signal: AbortSignal): Promise<LanePart[]>;
   event(id: number): Promise<EventDetail>;

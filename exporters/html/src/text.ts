@@ -58,12 +58,20 @@ export function share(part: number): string {
   return part > 0 && part < 0.005 ? '< 1 %' : `${Math.round(part * 100)} %`;
 }
 
+// Returns a percentage with up to three digits, or with all digits of a larger whole one: 0.12 %,
+// 63.4 %, 1,099 %.
 export function percent(part: number): string {
+  if (part >= 9.995) return `${count(part * 100)} %`;
   return `${trimmed((part * 100).toPrecision(part >= 0.1 ? 3 : 2))} %`;
 }
 
 export function plural(n: number, one: string, many = one + 's'): string {
   return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+// Returns what to call a slice that stands for several events.
+export function mergedText(events: number): string {
+  return `${count(events)} events, merged`;
 }
 
 function trimmed(digits: string): string {

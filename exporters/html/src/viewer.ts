@@ -17,7 +17,7 @@ import type { EventPlace, Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
 import { Store } from './store.ts';
 import { Supply } from './supply.ts';
-import { count, duration, plural, printable, prose } from './text.ts';
+import { count, duration, mergedText, plural, printable, prose } from './text.ts';
 import { rememberTheme, rememberedTheme } from './theme.ts';
 
 // The position of the pointer, and the tooltip of the thing under it.
@@ -338,8 +338,10 @@ export class Viewer {
       const detail = await this.source.event(id);
       if (turn !== this.turn) return;
       this.store.set({ detail, trouble: '' });
+      const name = printable(detail.name, 200);
+      const what = detail.merged ? `${mergedText(detail.merged)}, the longest: ${name}` : name;
       this.say(
-        `${before}${printable(detail.name, 200)}, ${duration(detail.dur_ns)}, ${printable(this.laneName(detail.lane), 80)}`,
+        `${before}${what}, ${duration(detail.dur_ns)}, ${printable(this.laneName(detail.lane), 80)}`,
       );
     } catch (error) {
       if (turn !== this.turn) return;

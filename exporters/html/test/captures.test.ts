@@ -31,6 +31,7 @@ async function exported(name: string): Promise<{ url: string; run: Run; source: 
   const source = await EmbeddedSource.open(outlineOf(JSON.parse(element('run'))), {
     findings: () => JSON.parse(element('findings')),
     slices: block('slices'),
+    totals: block('totals'),
     arguments: block('arguments'),
     flows: block('flows'),
   });

@@ -58,6 +58,7 @@ export interface Slice {
   name: number; // id of a text
   category: number;
   id: number;
+  count?: number; // events that were merged into the slice
 }
 
 export interface Sample {
@@ -69,6 +70,7 @@ export interface LaneEvents {
   id: number;
   rows: Slice[][];
   samples: Sample[] | null;
+  resolution?: number; // ns; shorter slices are merged
 }
 
 export type Texts = Map<number, string>;
@@ -76,13 +78,13 @@ export type Texts = Map<number, string>;
 export function encodeSlices(lanes: LaneEvents[], end: number, texts: Texts): Uint8Array {
   const out = new Writer().varint(lanes.length);
   const used = new Set<number>();
-  for (const { id, rows, samples } of lanes) {
+  for (const { id, rows, samples, resolution } of lanes) {
     out
       .varint(id)
       .varint(samples ? 1 : 0)
       .zigzag(0)
       .zigzag(end)
-      .varint(0);
+      .varint(resolution ?? 0);
     out.varint(samples ? 1 : rows.length);
     for (const row of samples ? [] : rows) {
       out.varint(row.length);
@@ -95,7 +97,7 @@ export function encodeSlices(lanes: LaneEvents[], end: number, texts: Texts): Ui
           .varint(slice.dur + 1)
           .varint(slice.name)
           .varint(slice.category)
-          .varint(1)
+          .varint(slice.count ?? 1)
           .zigzag(slice.id - before);
         ts = slice.ts;
         before = slice.id;
@@ -165,9 +167,34 @@ export function halves(run: Run): [OutlineJson, Conclusions] {
   ];
 }
 
+export interface NameFigures {
+  name: number; // id of a text
+  count: number;
+  total: number;
+  p99: number;
+  max: number;
+  self: number;
+}
+
+export function encodeTotals(lanes: Map<number, NameFigures[]>, texts: Texts): Uint8Array {
+  const out = new Writer();
+  const used = new Set<number>();
+  for (const [lane, figures] of lanes) {
+    out.varint(lane).varint(0).varint(figures.length);
+    for (const { name, count, total, p99, max, self } of figures) {
+      used.add(name);
+      out.varint(name).varint(0).varint(count).varint(total).varint(p99).varint(max).zigzag(self);
+    }
+  }
+  out.varint(0).varint(used.size);
+  for (const id of used) out.varint(id).text(texts.get(id)!, 256);
+  return out.bytes();
+}
+
 export interface Data {
   run: Run;
   slices: Uint8Array;
+  totals?: Uint8Array; // if slices are merged
   arguments: Uint8Array;
   flows: Uint8Array;
 }
@@ -178,6 +205,7 @@ export function sourceOf(data: Data): Promise<EmbeddedSource> {
   return EmbeddedSource.open(outlineOf(outline), {
     findings: () => conclusions,
     slices: async () => data.slices,
+    totals: async () => data.totals ?? new Uint8Array(0),
     arguments: async () => data.arguments,
     flows: async () => data.flows,
   });
@@ -194,8 +222,11 @@ export function fileOf(page: string, data: Data): string {
     () =>
       `<script id="run" type="application/json">${json(outline)}</script>` +
       `<script id="findings" type="application/json">${json(conclusions)}</script>` +
-      (['slices', 'arguments', 'flows'] as const)
-        .map((block) => `<script id="${block}" type="text/plain">${packed(data[block])}</script>`)
+      (['slices', 'totals', 'arguments', 'flows'] as const)
+        .map(
+          (block) =>
+            `<script id="${block}" type="text/plain">${packed(data[block] ?? new Uint8Array(0))}</script>`,
+        )
         .join(''),
   );
 }
