@@ -7,6 +7,7 @@
 #include "analyzers/device_gap.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <span>
@@ -218,12 +219,17 @@ struct Circumstances {
 struct IdlePart {
   int64_t ns = 0, gaps = 0;
   bool recurs = false;
-  std::vector<LongGap> longest;  // as in IdleOfCause
+  std::vector<LongGap> longest;               // in the order in which they are cited
+  std::array<int64_t, kMostParts> in_part{};  // its time in each part of the run
 };
 
 // Returns all idle time of a cause as one part.
 std::vector<IdlePart> WholeOf(const IdleOfCause& idle, bool recurs) {
-  return {{.ns = idle.ns, .gaps = idle.gaps, .recurs = recurs, .longest = idle.longest}};
+  return {{.ns = idle.ns,
+           .gaps = idle.gaps,
+           .recurs = recurs,
+           .longest = idle.SpreadFirst(0),
+           .in_part = idle.in_part}};
 }
 
 // Returns whether the host's activity explains the idle time, however often it recurs.
@@ -246,16 +252,22 @@ std::vector<IdlePart> PartsOf(const SteadyTime& steady, const IdleCause& cause,
                                        share_of_ns * double(idle.ns) >= policy::kUnnamedIdleShare;
   if (!is_enough(recurrence.recurring_ns)) return WholeOf(idle, is_large_part_of_a_step);
   const size_t once = recurrence.once.size();
-  std::vector<IdlePart> out{
-      {.ns = recurrence.recurring_ns,
-       .gaps = std::max<int64_t>(1, idle.gaps - int64_t(once)),
-       .recurs = true,
-       .longest = {idle.longest.begin() + ptrdiff_t(once), idle.longest.end()}}};
+  std::vector<IdlePart> out{{.ns = recurrence.recurring_ns,
+                             .gaps = std::max<int64_t>(1, idle.gaps - int64_t(once)),
+                             .recurs = true,
+                             .longest = idle.SpreadFirst(once),
+                             .in_part = idle.in_part}};
+  std::array<int64_t, kMostParts> once_in_part{};
+  for (const LongGap& of : recurrence.once) {
+    once_in_part[of.part] += of.gap.length_ns();
+    out.front().in_part[of.part] -= of.gap.length_ns();
+  }
   if (is_enough(recurrence.once_ns)) {
     out.push_back({.ns = recurrence.once_ns,
                    .gaps = int64_t(once),
                    .recurs = false,
-                   .longest = recurrence.once});
+                   .longest = recurrence.once,
+                   .in_part = once_in_part});
   }
   return out;
 }
@@ -406,6 +418,12 @@ absl::StatusOr<Subject> SubjectOf(const Run& run, const IdleCause& cause, const 
   return subject;
 }
 
+// Returns where in the run the gaps of one part of a cause's idle time lie.
+Density DensityOf(const IdleCauses& all, const IdlePart& part, int64_t end_ns) {
+  const std::span<const int64_t> ns = std::span(part.in_part).first(all.part_begins_ns.size());
+  return {.begins_ns = all.part_begins_ns, .end_ns = end_ns, .ns = {ns.begin(), ns.end()}};
+}
+
 absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& cause,
                                   const IdleOfCause& idle, const IdlePart& part) {
   XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle, part));
@@ -481,6 +499,8 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
     for (const IdlePart& part : may_recur ? PartsOf(of.steady, cause, idle, idle_by_cause.parts)
                                           : WholeOf(idle, /*recurs=*/false)) {
       XP_TRY(Finding finding, FindingOf(of, cause, idle, part));
+      if (part.gaps > int64_t(finding.evidence.size()))
+        finding.density = DensityOf(idle_by_cause, part, device.steady.end_ns);
       findings.push_back(std::move(finding));
     }
   }

@@ -68,6 +68,14 @@ struct Evidence {
 // table's rows in its range of time, or else the whole table.
 std::string QueryOf(const Evidence& evidence);
 
+// How much of the run a finding's occurrences take, from part to part. It shows where they lie, if
+// there are too many to cite each as evidence.
+struct Density {
+  std::vector<int64_t> begins_ns;  // of the parts, ascending; each ends where the next begins
+  int64_t end_ns = 0;              // of the last part
+  std::vector<int64_t> ns;         // the time that occurrences take in each part
+};
+
 // The text of a finding. A file of analyzers/words/ makes it from the finding.
 struct Words {
   std::string title;                  // one line, with the figures that matter
@@ -98,6 +106,7 @@ struct Finding {
   std::optional<std::pair<int64_t, int64_t>> cost_interval_ns, saving_interval_ns;
   std::optional<Reason> reason;
   std::vector<Evidence> evidence;
+  std::optional<Density> density;             // if `evidence` cites only some of the occurrences
   Certainty certainty = Certainty::kUnknown;  // Analyze sets it if the analyzer does not
   std::any figures;                           // the struct of this kind, which its words print
 

@@ -115,12 +115,41 @@ void IdleOfCause::KeepLongest() {
   if (longest.size() > kKept) longest.resize(kKept);
 }
 
+void IdleOfCause::KeepInStretch(size_t stretch, const LongGap& gap) {
+  if (gap.gap.length_ns() > in_stretch[stretch].gap.length_ns()) in_stretch[stretch] = gap;
+}
+
+std::vector<LongGap> IdleOfCause::SpreadFirst(size_t skipped) const {
+  const auto first = longest.begin() + ptrdiff_t(std::min(skipped, longest.size()));
+  if (first == longest.end()) return {};
+  const auto begin = [](const LongGap& of) { return of.gap.begin_ns; };
+  const auto has = [&](auto from, auto to, const LongGap& gap) {
+    return std::find_if(from, to, [&](const LongGap& of) { return begin(of) == begin(gap); }) != to;
+  };
+  std::vector<LongGap> spread{*first};
+  const auto add = [&](const LongGap& gap) {
+    if (!has(spread.begin(), spread.end(), gap)) spread.push_back(gap);
+  };
+  for (const LongGap& gap : in_stretch) {
+    const bool is_skipped = has(longest.begin(), first, gap);
+    if (gap.gap.length_ns() > 0 && !is_skipped && spread.size() < kStretches) add(gap);
+  }
+  auto next = first;
+  for (; next != longest.end() && spread.size() < kStretches; ++next) add(*next);
+  std::ranges::sort(spread, {}, begin);
+  std::ranges::stable_sort(spread, std::greater(),
+                           [](const LongGap& of) { return of.gap.length_ns(); });
+  for (; next != longest.end(); ++next) add(*next);
+  return spread;
+}
+
 void IdleOfCause::Add(const IdleOfCause& other) {
   ns += other.ns, usual_ns += other.usual_ns, main_ns += other.main_ns;
   gaps += other.gaps, scopes += other.scopes;
   for (size_t i = 0; i < kMostParts; ++i) in_part[i] += other.in_part[i];
   longest.insert(longest.end(), other.longest.begin(), other.longest.end());
   KeepLongest();
+  for (size_t i = 0; i < kStretches; ++i) KeepInStretch(i, other.in_stretch[i]);
 }
 
 Recurrence RecurrenceOf(const IdleOfCause& idle, size_t parts) {
@@ -167,6 +196,7 @@ absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
     return *idle_of_last;
   };
   IdleCauses out{.parts = parts.count()};
+  out.part_begins_ns.reserve(out.parts);
   for (size_t g = 0; g < device.gaps.size(); ++g) {
     const Interval& gap = device.gaps[g];
     const bool is_unexplained = waits[g] == GapWait::kKernelWait && WaitsForUnrecorded(gap, copies);
@@ -179,11 +209,14 @@ absl::StatusOr<IdleCauses> IdleByCause(const Run& run, const DeviceIdle& device,
     IdleOfCause& idle = idle_of({wait, main.activity});
     idle.ns += gap.length_ns();
     idle.usual_ns += main.usual_ns == main.ns ? gap.length_ns() : 0;
-    idle.in_part[parts.PartOf(g, gap)] += gap.length_ns();
+    const size_t part = parts.PartOf(g, gap);
+    while (out.part_begins_ns.size() <= part) out.part_begins_ns.push_back(gap.begin_ns);
+    idle.in_part[part] += gap.length_ns();
     idle.main_ns += main.ns;
     ++idle.gaps;
     // Only the longest gaps so far are kept, because all of them would fill the memory.
-    idle.longest.push_back({gap, main.ns});
+    idle.longest.push_back({gap, main.ns, part});
+    idle.KeepInStretch(part * kStretches / std::max<size_t>(out.parts, 1), {gap, main.ns, part});
     if (idle.longest.size() >= kKept * 64) idle.KeepLongest();
     out.idle_ns += gap.length_ns();
     out.python_calls += host->PythonCalls(gap);

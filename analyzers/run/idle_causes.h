@@ -24,9 +24,13 @@ struct IdleCause {
 // steady steps if there are several, or else into groups of consecutive gaps.
 inline constexpr size_t kMostParts = 100;
 
+// Of each of this many stretches of the run, the longest gap is kept.
+inline constexpr size_t kStretches = 8;
+
 struct LongGap {
   Interval gap;
   int64_t main_ns = 0;  // the time that the host spent on the cause
+  size_t part = 0;      // the part of the run in which it begins
 };
 
 struct IdleOfCause {
@@ -34,12 +38,18 @@ struct IdleOfCause {
   int64_t usual_ns = 0;  // the part outside steps that compile
   int64_t main_ns = 0;   // the part in which the host did this
   int64_t gaps = 0;
-  int64_t scopes = 1;                         // the user's scopes that Add merged
-  std::vector<LongGap> longest;               // a few, longest first
-  std::array<int64_t, kMostParts> in_part{};  // its time in each part of the run
+  int64_t scopes = 1;                            // the user's scopes that Add merged
+  std::vector<LongGap> longest;                  // a few, longest first
+  std::array<LongGap, kStretches> in_stretch{};  // the longest in each stretch; empty: none
+  std::array<int64_t, kMostParts> in_part{};     // its time in each part of the run
 
   // Keeps the longest gaps. Among equally long gaps, the first ones are kept.
   void KeepLongest();
+  // Keeps a gap if it is longer than the one that is kept of its stretch.
+  void KeepInStretch(size_t stretch, const LongGap& gap);
+  // Returns `longest` without the first `skipped` gaps, but the longest gaps of all stretches come
+  // first, so that a few of them show where in the run the gaps lie. The very longest stays first.
+  std::vector<LongGap> SpreadFirst(size_t skipped) const;
   // Adds the idle time of another scope, which must have less.
   void Add(const IdleOfCause& other);
 };
@@ -65,6 +75,7 @@ std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id);
 struct IdleCauses {
   std::vector<std::pair<IdleCause, IdleOfCause>> causes;  // longest first
   size_t parts = 0;                                       // parts into which the run is divided
+  std::vector<int64_t> part_begins_ns;                    // one per part, ascending
   int64_t idle_ns = 0;                                    // the sum of all gaps
   int64_t python_calls = 0;  // calls that the Python tracer recorded in the gaps
 };

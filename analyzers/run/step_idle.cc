@@ -13,6 +13,10 @@ absl::StatusOr<std::vector<IdleInSteps>> IdleOfSteps(const Run& run,
     IdleInSteps& idle = all.emplace_back();
     idle.device = device.time.device;
     idle.process_id = device.time.process_id;
+    if (device.takes_part && device.steady.length_ns() > 0) {
+      idle.steady_ns = device.steady.length_ns();
+      idle.steady_idle_ns = device.idle_ns;
+    }
     const Interval seen{device.occupied.front().begin_ns, device.occupied.back().end_ns};
     for (const TimedStep& step : steps) {
       OptInt& idle_ns = idle.idle_ns.emplace_back();

@@ -33,8 +33,11 @@ absl::StatusOr<Json> Devices(const Run& run, const std::vector<TimedStep>& steps
   for (const IdleInSteps& device : all) {
     Json idle_ns = Json::array();
     for (const OptInt& of_step : device.idle_ns) idle_ns.push_back(Nullable(of_step));
-    devices.push_back(
-        {{"process", device.process_id}, {"name", device.device}, {"idle_ns", std::move(idle_ns)}});
+    devices.push_back({{"process", device.process_id},
+                       {"name", device.device},
+                       {"idle_ns", std::move(idle_ns)},
+                       {"steady_ns", device.steady_ns},
+                       {"steady_idle_ns", device.steady_idle_ns}});
   }
   return devices;
 }
@@ -53,6 +56,22 @@ absl::StatusOr<Json> Marks(const Store& store, const ViewLanes& lanes, const Fin
     }
   }
   return marks;
+}
+
+// Returns where the occurrences of findings lie that have too many for marks.
+Json Densities(const ViewLanes& lanes, const Findings& findings) {
+  Json densities = Json::array();
+  for (size_t i = 0; i < findings.size(); ++i) {
+    if (!findings[i].density) continue;
+    const Density& density = *findings[i].density;
+    Json begins_ns = Json::array();
+    for (int64_t begin_ns : density.begins_ns) begins_ns.push_back(lanes.ToView(begin_ns));
+    densities.push_back({{"finding", i},
+                         {"begins_ns", std::move(begins_ns)},
+                         {"end_ns", lanes.ToView(density.end_ns)},
+                         {"ns", density.ns}});
+  }
+  return densities;
 }
 
 // Compares the two graphs that a finding's evidence names.
@@ -100,6 +119,7 @@ absl::StatusOr<std::string> FindingsJson(const Run& run, const ViewLanes& lanes,
   for (const StepParts& of_step : parts) json["step_parts_ns"].push_back(of_step);
   XP_TRY(json["devices"], Devices(run, steps));
   XP_TRY(json["marks"], Marks(store, lanes, report.findings));
+  json["densities"] = Densities(lanes, report.findings);
   json["reasons"] = Json::array();
   json["quotes"] = Json::array();
   for (const Finding& finding : report.findings) {

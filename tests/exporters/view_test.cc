@@ -430,6 +430,8 @@ TEST_F(View, StepsTellHowLongTheirDeviceWasIdle) {
   EXPECT_EQ(findings["devices"][0]["name"], "TPU:0");
   EXPECT_EQ(findings["devices"][0]["idle_ns"], json({nullptr, 60, nullptr, nullptr}))
       << "of three steps, and one of another process";
+  EXPECT_EQ(findings["devices"][0]["steady_ns"], 400) << "with the time between steps";
+  EXPECT_EQ(findings["devices"][0]["steady_idle_ns"], 350);
 }
 
 TEST_F(View, ARunKnowsTheOthersOfItsFiles) {

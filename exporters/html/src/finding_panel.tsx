@@ -5,7 +5,7 @@ import { useViewer } from './context.ts';
 import { marksOf, placesOf } from './marks.ts';
 import { ReasonView } from './reason.tsx';
 import type { Finding, Quote } from './run.ts';
-import { duration, exactTime, plural, printable, prose } from './text.ts';
+import { count, duration, exactTime, plural, printable, prose } from './text.ts';
 
 export function FindingPanel({ index }: { index: number }) {
   const { run } = useViewer();
@@ -158,16 +158,13 @@ function Evidence({ index }: { index: number }) {
   const viewer = useViewer();
   const marks = placesOf(viewer.marks, index);
   const leftOut = marksOf(viewer.marks, index).length - marks.length;
-  const untimed = viewer.run.report.findings[index].evidence.filter(
-    (evidence) => evidence.ts_ns === null && evidence.text,
-  );
+  const { count: all, evidence } = viewer.run.report.findings[index];
+  const untimed = evidence.filter((evidence) => evidence.ts_ns === null && evidence.text);
   if (marks.length === 0 && untimed.length === 0) return null;
   return (
     <details class="evidence" open={marks.length <= 12}>
       <summary>
-        {marks.length === 0
-          ? 'Evidence without timestamps'
-          : plural(marks.length, 'place on the timeline', 'places on the timeline, longest first')}
+        {marks.length === 0 ? 'Evidence without timestamps' : placesText(marks.length, all)}
       </summary>
       <ul>
         {marks.map((mark) => (
@@ -185,4 +182,11 @@ function Evidence({ index }: { index: number }) {
       </ul>
     </details>
   );
+}
+
+// Returns how many places are listed, and of how many if the finding counts more occurrences.
+function placesText(listed: number, all: number | null): string {
+  if (all !== null && all > listed)
+    return `${count(listed)} of ${plural(all, 'place')} on the timeline, longest first`;
+  return plural(listed, 'place on the timeline', 'places on the timeline, longest first');
 }

@@ -1,6 +1,6 @@
 // Draws findings' marks on their lane.
 import type { Scale } from './axis.ts';
-import type { PlacedMark } from './marks.ts';
+import type { DensePart, PlacedDensity, PlacedMark } from './marks.ts';
 import type { Surface } from './surface.ts';
 import { prose } from './text.ts';
 import type { Viewer } from './viewer.ts';
@@ -15,6 +15,12 @@ export function paintMarks(
   const height = rowHeight - Math.round(unit);
   const { finding: selected } = viewer.store.state;
   const line = Math.max(1, Math.round(unit));
+  for (const density of viewer.densities) {
+    ctx.globalAlpha = density.finding === selected ? 0.5 : 0.3;
+    ctx.fillStyle = colours.severity[viewer.run.report.findings[density.finding].severity];
+    paintDensity(ctx, scale, density, top + density.row * rowHeight, height);
+    ctx.globalAlpha = 1;
+  }
   for (const mark of viewer.marks) {
     if (mark.end < scale.from || mark.ts_ns > scale.to) continue;
     const { severity } = viewer.run.report.findings[mark.finding];
@@ -31,6 +37,35 @@ export function paintMarks(
     ctx.fillStyle = colours.text;
     words.draw(prose(mark.text, 256), x, y + height / 2, Math.min(right, width) - x - 4 * unit);
   }
+}
+
+// Draws how much of the run a finding takes, as one bar per part of the run.
+function paintDensity(
+  ctx: CanvasRenderingContext2D,
+  scale: Scale,
+  { parts, most }: PlacedDensity,
+  top: number,
+  height: number,
+): void {
+  for (const { from, to, share } of parts) {
+    if (share === 0 || to < scale.from || from > scale.to) continue;
+    const left = scale.pixel(from);
+    const bar = Math.max(1, Math.round((height * share) / most));
+    ctx.fillRect(left, top + height - bar, Math.max(1, scale.pixel(to) - left), bar);
+  }
+}
+
+// Returns the part of a density at a time; null if there is none, or nothing is in it.
+export function densityAt(
+  densities: PlacedDensity[],
+  row: number,
+  time: number,
+): (DensePart & { finding: number }) | null {
+  for (const { finding, parts } of densities.filter((density) => density.row === row)) {
+    const part = parts.find(({ from, to, share }) => from <= time && time < to && share > 0);
+    if (part) return { finding, ...part };
+  }
+  return null;
 }
 
 // Returns the mark at a pixel of the lane, the most expensive of several; null if there is none.

@@ -2,11 +2,11 @@
 import type { Scale } from './axis.ts';
 import { type Band, fullName } from './bands.ts';
 import { upperBound } from './decode.ts';
-import { markAt } from './paint_marks.ts';
+import { densityAt, markAt } from './paint_marks.ts';
 import { sliceAt } from './paint_slices.ts';
 import { kNeverEnded } from './source.ts';
 import { idleOf } from './step_bins.ts';
-import { duration, mergedText, printable, prose, quantity, share } from './text.ts';
+import { duration, mergedText, percent, printable, prose, quantity, share } from './text.ts';
 
 import type { Viewer } from './viewer.ts';
 
@@ -31,13 +31,16 @@ export function pick(
     return { lines: [], choose: () => viewer.toggleFolded(band.key) };
   if (band.type === 'steps') return stepAt(viewer, band.process, scale.time(x));
   if (band.type === 'marks') {
-    const mark = markAt(viewer.marks, scale, Math.floor(inside / viewer.sizes.row), x, kReach);
-    return (
-      mark && {
-        lines: [prose(viewer.run.report.findings[mark.finding].title), prose(mark.text)],
-        choose: () => viewer.chooseFinding(mark.finding),
-      }
-    );
+    const row = Math.floor(inside / viewer.sizes.row);
+    const mark = markAt(viewer.marks, scale, row, x, kReach);
+    const dense = mark === null ? densityAt(viewer.densities, row, scale.time(x)) : null;
+    const there = mark ?? dense;
+    if (there === null) return null;
+    const text = mark ? prose(mark.text) : `${percent(dense!.share)} of the time around here`;
+    return {
+      lines: [prose(viewer.run.report.findings[there.finding].title), text],
+      choose: () => viewer.chooseFinding(there.finding),
+    };
   }
   const part = viewer.supply.parts.get(band.lane.id);
   if (part?.samples) {

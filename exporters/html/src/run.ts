@@ -135,6 +135,17 @@ export interface DeviceIdle {
   process: number;
   name: string;
   idle_ns: (number | null)[]; // one per step
+  steady_ns: number; // the time after warm-up, between steps too; 0: not known
+  steady_idle_ns: number; // the idle part of it
+}
+
+// The time that a finding's occurrences take in each part of the run. Findings have it that have
+// more occurrences than marks.
+export interface Density {
+  finding: number;
+  begins_ns: number[]; // of the parts; each ends where the next begins
+  end_ns: number; // of the last part
+  ns: number[]; // one per part
 }
 
 export interface Mark {
@@ -204,6 +215,7 @@ export interface Conclusions {
   step_parts_ns: number[][]; // per step, one number per part
   devices: DeviceIdle[];
   marks: Mark[];
+  densities: Density[];
   reasons: (Reason | null)[];
   quotes: (Quote | null)[];
 }
@@ -235,6 +247,7 @@ export const kNoConclusions: Conclusions = {
   step_parts_ns: [],
   devices: [],
   marks: [],
+  densities: [],
   reasons: [],
   quotes: [],
 };

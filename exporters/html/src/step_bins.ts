@@ -78,9 +78,25 @@ export function idleOf({ steps, devices }: Run, indexes: number[]): Idle | null 
   return { of, ns: ns / known, part: ns / all };
 }
 
-// Returns the idle time in the steps that are not warm-up.
-export function meanIdle(run: Run, process: number): Idle | null {
-  return idleOf(run, steadySteps(run, process));
+// The idle time of a process's devices after warm-up, as findings name it. It includes the time
+// between steps.
+export interface SteadyIdle {
+  of: string; // the device, or the number of devices
+  part: number; // share of the steady time
+  inSteps: number | null; // share of the time inside steady steps
+}
+
+export function steadyIdle(run: Run, process: number): SteadyIdle | null {
+  const devices = run.devices.filter((of) => of.process === process && of.steady_ns > 0);
+  const inSteps = idleOf(run, steadySteps(run, process));
+  if (devices.length === 0) return inSteps && { ...inSteps, inSteps: inSteps.part };
+  const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
+  const idle = sum(devices.map((device) => device.steady_idle_ns));
+  return {
+    of: devices.length === 1 ? devices[0].name : plural(devices.length, 'device'),
+    part: idle / sum(devices.map((device) => device.steady_ns)),
+    inSteps: inSteps?.part ?? null,
+  };
 }
 
 // Returns the steps with a length that are not warm-up, or all such steps if all are warm-up.

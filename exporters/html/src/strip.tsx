@@ -5,7 +5,7 @@ import { Canvas } from './canvas.tsx';
 import { useShared, useShown, useViewer } from './context.ts';
 import { measureStep, stepLines } from './pick.ts';
 import type { Run } from './run.ts';
-import { type Bin, binsOf, type Idle, meanIdle, meanParts, scaleOf } from './step_bins.ts';
+import { type Bin, binsOf, type Idle, meanParts, scaleOf, steadyIdle } from './step_bins.ts';
 import type { Surface } from './surface.ts';
 import { duration, percent, plural, printable, share } from './text.ts';
 import type { Viewer } from './viewer.ts';
@@ -13,6 +13,9 @@ import type { Viewer } from './viewer.ts';
 const kNarrowestBar = 3; // CSS pixels
 const kWidestBar = 96;
 const kIdleHeight = 12;
+const kGapsBetween =
+  'The time after warm-up includes the gaps between steps. The bars show idle time in steps only.';
+const kDiffers = 0.005; // shares of idle time that differ by less look the same
 
 export function Strip() {
   const viewer = useViewer();
@@ -49,7 +52,7 @@ function Legend({ process }: { process: number }) {
   const { viewer, frames } = useShared();
   useShown((state) => state.theme);
   const parts = meanParts(viewer.run, process);
-  const idle = meanIdle(viewer.run, process);
+  const idle = steadyIdle(viewer.run, process);
   return (
     <ul class="legend">
       {parts.map(({ name, part }) => (
@@ -61,11 +64,18 @@ function Legend({ process }: { process: number }) {
       ))}
       {idle && (
         <li
-          title={`${idle.of} idle, whatever the host did: ${percent(idle.part)} of the time of steps after warm-up`}
+          class="idle"
+          title={`${idle.of} idle: ${percent(idle.part)} of the time after warm-up, whatever the host did`}
         >
           <i style={{ background: frames.colours.gap }} />
           <b>{printable(idle.of, 40)} idle</b>
-          <span>{share(idle.part)}</span>
+          <span>{percent(idle.part)}</span>
+        </li>
+      )}
+      {idle && idle.inSteps !== null && Math.abs(idle.inSteps - idle.part) >= kDiffers && (
+        <li class="note" title={kGapsBetween}>
+          {percent(idle.inSteps)} in steps, {idle.part > idle.inSteps ? 'more' : 'less'} between
+          them
         </li>
       )}
     </ul>

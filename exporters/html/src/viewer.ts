@@ -12,7 +12,7 @@ import {
   type Sizes,
 } from './bands.ts';
 import { fromHash, type Place } from './hash.ts';
-import { laneOf, marksOf, type PlacedMark, placedMarks, placesOf } from './marks.ts';
+import { laneOf, marksOf, placed, type PlacedDensity, type PlacedMark, placesOf } from './marks.ts';
 import type { EventPlace, Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
 import { Store } from './store.ts';
@@ -36,6 +36,7 @@ export class Viewer {
   readonly sizes: Sizes;
   private height = 400; // CSS pixels; visible height of the scrolled lanes
   private sought: { lane: number; row: number } | null = null; // row to keep in view
+  densities: PlacedDensity[] = []; // likewise
   private readonly lanesOf = new Map<string, number[]>(); // shown lanes, by pane
   private isConcluding = false;
   private linkedFinding: number | null = null; // the finding in the link that was followed last
@@ -80,7 +81,7 @@ export class Viewer {
     } catch (error) {
       return this.fail(error as Error);
     }
-    this.marks = placedMarks(this.run);
+    ({ marks: this.marks, densities: this.densities } = placed(this.run));
     this.arranged = null;
     this.store.set({ concluded: true, finding: this.known(this.linkedFinding) });
   }
@@ -183,7 +184,8 @@ export class Viewer {
       (key) => state[key] === before?.[key],
     );
     if (this.arranged === null || !isSame) {
-      const markRows = 1 + Math.max(-1, ...this.marks.map((mark) => mark.row));
+      const rows = [...this.marks, ...this.densities].map(({ row }) => row);
+      const markRows = 1 + rows.reduce((most, row) => Math.max(most, row), -1);
       const arrangement = { ...state, markRows };
       this.arranged = {
         state,

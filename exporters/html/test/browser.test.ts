@@ -335,7 +335,7 @@ async function pixel(page: Page, x: number, y: number): Promise<number[]> {
 
 test('each step tells how long its device was idle', async () => {
   const { page } = await open(browser, url);
-  assert.match(await text(page, '.legend'), /CPU:0 idle\s*\d+ %/);
+  assert.match(await text(page, '.legend'), /CPU:0 idle\s*[\d.]+ %/);
   const bars = (await page.locator('.bars').boundingBox())!;
   const at = (x: number, fromBelow: number) => [x, bars.y + bars.height - fromBelow] as const;
   const middle = bars.x + bars.width / 40; // middle of the first of 20 steps

@@ -5,11 +5,12 @@ import { around, bounded, Scale, ticksOf, zoomed } from '../src/axis.ts';
 import { type Band, between, fullName, kMostRows, scrolledBands, sizesFor } from '../src/bands.ts';
 import { fillsFor, hueOf, kHues } from '../src/colours.ts';
 import { fromHash, hashOf } from '../src/hash.ts';
-import { laneOf, placedMarks, placesOf } from '../src/marks.ts';
+import { laneOf, placed, placesOf } from '../src/marks.ts';
+import { densityAt } from '../src/paint_marks.ts';
 import { contrast } from '../src/oklch.ts';
 import { toldRow } from '../src/reason.tsx';
-import { ranked, type ReasonRow } from '../src/run.ts';
-import { binsOf, meanIdle, meanParts, scaleOf } from '../src/step_bins.ts';
+import { ranked, type ReasonRow, type Run } from '../src/run.ts';
+import { binsOf, idleOf, meanParts, scaleOf, steadyIdle } from '../src/step_bins.ts';
 import { count, duration, exactTime, percent, printable, prose, quantity } from '../src/text.ts';
 import { kInitial } from '../src/state.ts';
 import { makeTraining } from './training.ts';
@@ -256,7 +257,7 @@ test('places come longest first, without those that are far shorter', () => {
       lane: null,
       text: '',
     }));
-    const shown = placedMarks({ ...run, marks });
+    const shown = placed({ ...run, marks }).marks;
     return placesOf(shown, 0).map((mark) => mark.dur_ns);
   };
   assert.deepEqual(places([4, 288e6, 4, 391e6]), [391e6, 288e6]);
@@ -270,7 +271,8 @@ test('a device’s finding without a lane is about the device that it names', ()
   const [finding] = run.report.findings;
   const told = { ...finding, kind: 'device_gap', title: 'TPU:10 idle 13.8 s' };
   const about = { ...run, lanes, report: { ...run.report, findings: [told] } };
-  const [mark] = placedMarks({ ...about, marks: [{ ...run.marks[0], lane: null }] });
+  const { marks } = placed({ ...about, marks: [{ ...run.marks[0], lane: null }] });
+  const [mark] = marks;
   assert.equal(laneOf(about, mark), 1);
   assert.equal(laneOf(about, { ...mark, lane: 7 }), 7);
 });
@@ -278,8 +280,14 @@ test('a device’s finding without a lane is about the device that it names', ()
 test('idle devices are beside the parts, and what is not known is in no mean', () => {
   const steps = run.steps.slice(0, 4).map((step) => ({ ...step, dur_ns: 100, warm_up: false }));
   const idle = (...devices: (number | null)[][]) => {
-    const of = devices.map((idle_ns, i) => ({ process: 1, name: `TPU:${i}`, idle_ns }));
-    return meanIdle({ ...run, steps, devices: of }, 1);
+    const of = devices.map((idle_ns, i) => ({
+      process: 1,
+      name: `TPU:${i}`,
+      idle_ns,
+      steady_ns: 0,
+      steady_idle_ns: 0,
+    }));
+    return idleOf({ ...run, steps, devices: of }, [0, 1, 2, 3]);
   };
   assert.equal(idle(), null);
   assert.equal(idle([null, null, null, null]), null);
@@ -289,6 +297,41 @@ test('idle devices are beside the parts, and what is not known is in no mean', (
     ns: 50,
     part: 0.5,
   });
+});
+
+// Regression: the strip said that a device was idle for 0 % of the steps, beside a finding that said
+// 8.5 % of the steady time, because the device idled between the steps.
+test('the strip takes idle time from the time that findings take it from', () => {
+  const steps = run.steps.slice(0, 2).map((step) => ({ ...step, dur_ns: 100, warm_up: false }));
+  const device = {
+    process: 1,
+    name: 'TPU:0',
+    idle_ns: [0, 10],
+    steady_ns: 400,
+    steady_idle_ns: 90,
+  };
+  const told = (devices: Run['devices']) => steadyIdle({ ...run, steps, devices }, 1);
+  assert.deepEqual(told([device]), { of: 'TPU:0', part: 0.225, inSteps: 0.05 });
+  assert.deepEqual(told([{ ...device, process: 2, idle_ns: [null, null] }]), null);
+});
+
+// Regression: a finding of 2,475 gaps marked only the first 8, and the rest of the lane was empty.
+test('a finding with more occurrences than marks has a row that shows where they lie', () => {
+  const density = { finding: 1, begins_ns: [0, 100, 200], end_ns: 400, ns: [50, 0, 20] };
+  const { marks, densities } = placed({ ...run, densities: [density] });
+  const [{ row, parts, most }] = densities;
+  assert.deepEqual(
+    parts.map(({ from, to, share }) => [from, to, share]),
+    [
+      [0, 100, 0.5],
+      [100, 200, 0],
+      [200, 400, 0.1],
+    ],
+  );
+  assert.equal(most, 0.5);
+  assert.ok(marks.filter(({ finding }) => finding === 1).every((mark) => mark.row === row));
+  assert.deepEqual(densityAt(densities, row, 250), { finding: 1, ...parts[2] });
+  assert.equal(densityAt(densities, row, 150), null);
 });
 
 test('findings have those that follow from them below, and info roots come last', () => {

@@ -317,9 +317,10 @@ function emptyRun(): Run {
     lanes: [],
     step_parts: kParts,
     step_parts_ns: [],
-    devices: [{ process: 1, name: 'CPU:0', idle_ns: [] }],
+    devices: [{ process: 1, name: 'CPU:0', idle_ns: [], steady_ns: 0, steady_idle_ns: 0 }],
     steps: [],
     marks: [],
+    densities: [],
     reasons: [],
     quotes: [],
   };

@@ -55,5 +55,33 @@ TEST(Recurrence, OneStepShowsNoPattern) {
   EXPECT_EQ(RecurrenceOf(WithGaps({10}), 1).once_ns, 10);
 }
 
+// Regression: of 2,499 equal gaps, the evidence was the first 8, which all lay in the first 5 ms.
+TEST(SpreadFirst, EqualGapsAreCitedFromTheWholeRun) {
+  IdleOfCause idle;
+  for (size_t i = 0; i < 800; ++i) {
+    const LongGap gap{Interval{int64_t(i) * 100, int64_t(i) * 100 + (i == 450 ? 60 : 50)}};
+    idle.longest.push_back(gap);
+    idle.KeepInStretch(i / 100, gap);
+  }
+  idle.KeepLongest();
+  const std::vector<LongGap> spread = idle.SpreadFirst(0);
+  ASSERT_GE(spread.size(), kStretches);
+  EXPECT_EQ(spread[0].gap.begin_ns, 45'000) << "the longest";
+  for (size_t i = 1; i < kStretches; ++i)
+    EXPECT_EQ(spread[i].gap.begin_ns, int64_t(i <= 4 ? i - 1 : i) * 10'000);
+}
+
+TEST(SpreadFirst, GapsOfAnotherPartAreNotCited) {
+  IdleOfCause idle;
+  for (size_t i = 0; i < 20; ++i) {
+    const LongGap gap{Interval{int64_t(i) * 1000, int64_t(i) * 1000 + (i == 0 ? 900 : 50)}};
+    idle.longest.push_back(gap);
+    idle.KeepInStretch(i * kStretches / 20, gap);
+  }
+  idle.KeepLongest();
+  for (const LongGap& gap : idle.SpreadFirst(1)) EXPECT_NE(gap.gap.begin_ns, 0);
+  EXPECT_EQ(idle.SpreadFirst(1).size(), 19u);
+}
+
 }  // namespace
 }  // namespace xlaprof
