@@ -10,6 +10,7 @@ import { press } from './keys.ts';
 import { Pane } from './pane.tsx';
 import { Panels } from './panel.tsx';
 import { Ruler } from './ruler.tsx';
+import { printable } from './text.ts';
 import { Strip } from './strip.tsx';
 
 export function App() {
@@ -45,6 +46,7 @@ function Timeline() {
   useShown((state) => state.pinned);
   useShown((state) => state.folded);
   useShown((state) => state.deep);
+  const filter = useShown((state) => state.filter);
   if (viewer.run.lanes.length === 0 && viewer.run.steps.every((step) => step.ts_ns === null))
     return (
       <p class="calm empty">
@@ -58,6 +60,11 @@ function Timeline() {
       <Ruler />
       {pinned.height > 0 && <Pane name="pinned" bands={pinned} scrolls={false} />}
       <Pane name="scrolled" bands={scrolled} scrolls />
+      {filter !== '' && scrolled.bands.length === 0 && (
+        <p class="calm none" role="status">
+          No lane has a name like “{printable(filter, 80)}”.
+        </p>
+      )}
       <CursorLine />
     </section>
   );

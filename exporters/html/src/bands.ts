@@ -1,5 +1,5 @@
 // Arranges lanes from top to bottom, as bands of pixels.
-import type { Lane, Process, Run } from './run.ts';
+import type { Lane, LaneKind, Process, Run } from './run.ts';
 
 interface At {
   key: string; // a stable name, which links use
@@ -14,6 +14,7 @@ export type Band = At &
     | { type: 'device'; device: string }
     | { type: 'steps'; process: number }
     | { type: 'marks' }
+    | { type: 'idle'; threads: number } // the line of a process's idle threads
     | { type: 'lane'; lane: Lane; rowHeight: number; hiddenRows: number }
   );
 
@@ -41,8 +42,9 @@ export function sizesFor(rem: number): Sizes {
 
 export interface Arrangement {
   pinned: number[];
-  folded: string[];
+  folded: string[]; // bands that are folded; the line of idle threads is folded unless it is here
   deep: number[]; // lanes that show all their rows
+  filter: string; // only lanes with such a name are shown; "" shows all
   markRows: number;
 }
 
@@ -61,24 +63,21 @@ export function pinnedBands(
   return pile.done();
 }
 
-// Returns the bands of the other lanes, by process.
-export function scrolledBands(
-  run: Run,
-  { pinned, folded, deep }: Arrangement,
-  sizes: Sizes,
-): Bands {
+// Returns the bands of the other lanes, by process. Processes with devices come first, and in each
+// process its devices, because a finding is most often about them.
+export function scrolledBands(run: Run, arrangement: Arrangement, sizes: Sizes): Bands {
+  const { pinned, folded, deep, filter } = arrangement;
   const pile = new Pile(sizes, folded, deep);
-  const known = new Set(run.processes.map((process) => process.id));
-  const strays = [...run.lanes, ...run.steps]
-    .map((of) => of.process)
-    .filter((id) => !known.has(id) && known.add(id))
-    .map((id) => ({ id, name: 'of no process', detail: '' }));
-  for (const process of [...run.processes, ...strays]) {
-    const groups = byDevice(run.lanes.filter((lane) => lane.process === process.id))
-      .map((group) => group.filter((lane) => !pinned.includes(lane.id)))
+  for (const process of inOrder(run)) {
+    const matches = matcher(filter, process);
+    const lanes = run.lanes.filter((lane) => lane.process === process.id && matches(lane));
+    const idle = filter === '' ? idleThreads(run, process.id) : [];
+    const shown = (of: Lane[]) => of.filter((lane) => !pinned.includes(lane.id));
+    const groups = byDevice(devicesFirst(lanes))
+      .map((group) => shown(group.filter((lane) => !idle.includes(lane))))
       .filter((group) => group.length > 0);
     const hasSteps = run.steps.some((step) => step.process === process.id && step.ts_ns !== null);
-    if (groups.length === 0 && !hasSteps) continue;
+    if (groups.length === 0 && (!hasSteps || filter !== '')) continue;
     if (!pile.process(process)) continue;
     if (hasSteps) pile.steps(process.id);
     for (const group of groups) {
@@ -87,8 +86,74 @@ export function scrolledBands(
       if (isNamed || pile.device(deviceKey(run, group[0]), device))
         for (const lane of group) pile.lane(lane);
     }
+    if (idle.length > 0 && !pile.idle(process.id, shown(idle).length))
+      for (const lane of shown(idle)) pile.lane(lane);
   }
   return pile.done();
+}
+
+// Returns the processes in the order of display.
+function inOrder(run: Run): Process[] {
+  const known = new Set(run.processes.map((process) => process.id));
+  const strays = [...run.lanes, ...run.steps]
+    .map((of) => of.process)
+    .filter((id) => !known.has(id) && known.add(id))
+    .map((id) => ({ id, name: 'of no process', detail: '' }));
+  const withDevices = new Set(run.lanes.filter(isOfDevice).map((lane) => lane.process));
+  const rank = ({ id }: Process) => (withDevices.has(id) ? 0 : 1);
+  return [...run.processes, ...strays].sort((a, b) => rank(a) - rank(b));
+}
+
+function isOfDevice({ device, kind }: Lane): boolean {
+  return device !== null || kind === 'device' || kind === 'device_stream';
+}
+
+// Puts devices before threads, and counters last.
+function devicesFirst(lanes: Lane[]): Lane[] {
+  const rank = (lane: Lane) => (isOfDevice(lane) ? 0 : lane.kind === 'counter' ? 2 : 1);
+  return [...lanes].sort((a, b) => rank(a) - rank(b));
+}
+
+const kFewEvents = 20;
+const kFarFewer = 20; // factor
+const kFewThreads = 5; // fewer idle threads than this stay as they are
+
+// Returns the idle threads of a process: those with few events, far fewer than its busiest thread
+// has. Returns none if there are not enough of them to hide other lanes.
+export function idleThreads(run: Run, process: number): Lane[] {
+  const threads = run.lanes.filter(
+    (lane) => lane.process === process && lane.kind === 'host_thread' && !isOfDevice(lane),
+  );
+  const most = threads.reduce((most, { events }) => Math.max(most, events), 0);
+  const idle = threads.filter(({ events }) => events < kFewEvents && events * kFarFewer <= most);
+  return idle.length < kFewThreads ? [] : idle;
+}
+
+// Returns the key of the line of a process's idle threads.
+export function idleKey(process: number): string {
+  return `i${process}`;
+}
+
+// Returns a function that tells whether a lane, or the process that it belongs to, has a name that
+// the filter asks for: a part of the name, or a regular expression between slashes. An expression
+// that is not complete yet is a part of the name. Case is ignored.
+export function matcher(filter: string, process: Process): (lane: Lane) => boolean {
+  const pattern = patternOf(filter);
+  const wanted = filter.toLowerCase();
+  const matches = (name: string) =>
+    pattern === null ? name.toLowerCase().includes(wanted) : pattern.test(name);
+  const isWhole = filter === '' || matches(`${process.name} ${process.detail}`);
+  return (lane) => isWhole || matches(fullName(lane));
+}
+
+function patternOf(filter: string): RegExp | null {
+  const [, source] = filter.match(/^\/(.+)\/$/) ?? [];
+  if (source === undefined) return null;
+  try {
+    return new RegExp(source, 'i');
+  } catch {
+    return null;
+  }
 }
 
 // Groups lanes, in their order: the lanes of one device are one group, and every other lane is its
@@ -109,8 +174,23 @@ export function deviceKey(run: Run, { device, process }: Lane): string {
 }
 
 // Returns the lane's name with its device, for places where nothing else shows the device.
-export function fullName({ name, device }: Lane): string {
+export function fullName(lane: Lane): string {
+  const { device } = lane;
+  const name = nameOf(lane);
   return device === null || name.includes(device) ? name : `${device} · ${name}`;
+}
+
+const kKinds: Record<LaneKind, string> = {
+  host_thread: 'thread',
+  device: 'device',
+  device_stream: 'stream',
+  async: 'requests',
+  counter: 'counter',
+};
+
+// Returns the lane's name. A capture may leave it empty.
+export function nameOf({ id, kind, name }: Lane): string {
+  return name.trim() === '' ? `unnamed ${kKinds[kind] ?? 'lane'} ${id}` : name;
 }
 
 class Pile {
@@ -135,6 +215,14 @@ class Pile {
     const at = this.add(key, this.sizes.row + this.sizes.gap);
     this.bands.push({ ...at, type: 'device', device });
     return !at.folded;
+  }
+
+  // Adds the line of the idle threads of a process. Returns whether it hides them.
+  idle(process: number, threads: number): boolean {
+    const at = this.add(idleKey(process), this.sizes.row + this.sizes.gap);
+    const folded = !at.folded;
+    this.bands.push({ ...at, folded, type: 'idle', threads });
+    return folded;
   }
 
   steps(process: number): void {

@@ -15,6 +15,7 @@ export type Linked = Pick<
   | 'pinned'
   | 'folded'
   | 'deep'
+  | 'filter'
   | 'panel'
 >;
 
@@ -37,6 +38,7 @@ export function hashOf(state: Linked & { found: { event: Place | null } | null }
   add('p', state.pinned.join(','));
   add('c', state.folded.join(','));
   add('d', state.deep.join(','));
+  add('k', encodeURIComponent(state.filter));
   if (state.panel !== null) add('b', state.panel);
   return '#' + parts.map(([key, value]) => `${key}=${value}`).join('&');
 }
@@ -67,6 +69,7 @@ export function fromHash(hash: string): Partial<Linked> & { found?: Place } {
   linked.pinned = numbers(said.get('p')) ?? [];
   linked.folded = said.get('c')?.split(',') ?? [];
   linked.deep = numbers(said.get('d')) ?? [];
+  linked.filter = decoded(said.get('k') ?? '');
   const panel = said.get('b');
   if (panel === 'finding' || panel === 'event' || panel === 'range') linked.panel = panel;
   return linked;

@@ -65,7 +65,7 @@ function OtherRuns({ labels }: { labels: string[] }) {
   const listed = labels.slice(0, kMostListed).map((label) => printable(label, 200));
   if (labels.length > kMostListed) listed.push(`… ${count(labels.length - kMostListed)} more`);
   return (
-    <span class="facts" title={['Other runs (select one with --run LABEL):', ...listed].join('\n')}>
+    <span class="facts" title={['Other runs (select one with --run LABEL)', ...listed].join(' · ')}>
       one of {count(labels.length + 1)} runs (--run LABEL)
     </span>
   );

@@ -16,6 +16,7 @@ const hands: [string, string][] = [
   [', and .', 'select the slice before or after the selected one'],
   ['M', 'mark the selection, or else the time under the pointer; again: remove the mark'],
   ['/', 'find events by name; Enter or N: next, Shift + Enter or Shift + N: previous'],
+  ['L', 'show only lanes with such a name; Escape: show all lanes'],
   ['Page up, Page down', 'scroll the lanes'],
   ['Escape', 'close the help or the open panel; if none is open, clear the search'],
 ];

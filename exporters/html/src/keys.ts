@@ -2,12 +2,16 @@
 import type { Viewer } from './viewer.ts';
 
 export const kSearchId = 'search';
+export const kFilterId = 'filter';
 
 // Handles a key press. Returns whether the viewer uses this key.
 export function press(viewer: Viewer, event: KeyboardEvent): boolean {
   if (event.key === 'Escape') {
-    if (document.activeElement?.id === kSearchId) (document.activeElement as HTMLElement).blur();
-    viewer.escape();
+    const { activeElement } = document;
+    const isFilter = activeElement?.id === kFilterId;
+    if (isFilter || activeElement?.id === kSearchId) (activeElement as HTMLElement).blur();
+    if (isFilter && viewer.store.state.filter !== '') viewer.setFilter('');
+    else viewer.escape();
     return true;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
@@ -53,6 +57,8 @@ function actionOf(viewer: Viewer, key: string, shift: boolean): (() => void) | n
       return () => viewer.chooseNeighbour(1);
     case '/':
       return () => (document.getElementById(kSearchId) as HTMLInputElement).select();
+    case 'l':
+      return () => (document.getElementById(kFilterId) as HTMLInputElement | null)?.select();
     case 'n':
       return () => void viewer.search(viewer.store.state.query, shift ? 'previous' : 'next');
     case '?':

@@ -1,5 +1,5 @@
 // The head of a band: its name, and buttons to fold it, pin it or show all its rows.
-import { type Band, fullName, kMostRows } from './bands.ts';
+import { type Band, fullName, kMostRows, nameOf } from './bands.ts';
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
 import type { Lane } from './run.ts';
@@ -22,25 +22,36 @@ export function LaneHead({ band }: { band: Band }) {
   if (band.type === 'process') {
     const { name, detail } = band.process;
     return (
-      <li class="head process" style={style} title={printable(`${name}\n${detail}`, 300)}>
+      <li class="head process" style={style} title={titleOf(name, detail)}>
         <Fold band={band} name={name} />
-        <b>{printable(name, 200)}</b> <span>{printable(detail, 200)}</span>
+        <Cut text={name} class="process-name" />
+        <Cut text={detail} class="detail" />
       </li>
     );
   }
   if (band.type === 'device')
     return (
-      <li class="head device" style={style} title={printable(band.device, 300)}>
+      <li class="head device" style={style} title={titleOf(band.device)}>
         <Fold band={band} name={band.device} />
-        <b>{printable(band.device, 200)}</b>
+        <Cut text={band.device} class="process-name" />
       </li>
     );
+  if (band.type === 'idle') {
+    const threads = plural(band.threads, 'more thread');
+    return (
+      <li class="head idle" style={style} title={`${threads} with few events`}>
+        <Fold band={band} name={threads} />
+        <span class="name">{threads}</span>
+      </li>
+    );
+  }
   const { lane } = band;
+  const events = plural(lane.events, lane.kind === 'counter' ? 'sample' : 'event');
   return (
     <li
-      class={fullName(lane) === lane.name ? 'head' : 'head of-device'}
+      class={fullName(lane) === nameOf(lane) ? 'head' : 'head of-device'}
       style={style}
-      title={`${printable(fullName(lane), 300)}\n${plural(lane.events, lane.kind === 'counter' ? 'sample' : 'event')}`}
+      title={titleOf(fullName(lane), events)}
     >
       <Fold band={band} name={fullName(lane)} />
       <LaneName lane={lane} />
@@ -50,10 +61,32 @@ export function LaneHead({ band }: { band: Band }) {
   );
 }
 
+function titleOf(name: string, more = ''): string {
+  return [name, more]
+    .filter((part) => part !== '')
+    .map((part) => printable(part, 300))
+    .join(', ');
+}
+
 // A pinned lane has its full name, because it is not below the band of its device.
 function LaneName({ lane }: { lane: Lane }) {
   const isPinned = useShown((state) => state.pinned.includes(lane.id));
-  return <span class="name">{printable(isPinned ? fullName(lane) : lane.name, 200)}</span>;
+  return <Cut text={isPinned ? fullName(lane) : nameOf(lane)} class="name" />;
+}
+
+const kTail = 10; // characters at the end of a name, which often are an ID
+const kWhole = 16; // a shorter name always fits
+
+// Shows a name. If there is no room for all of it, its middle is cut out.
+function Cut({ text, class: kind }: { text: string; class: string }) {
+  const shown = [...printable(text, 200)];
+  const start = shown.length <= kWhole ? shown : shown.slice(0, -kTail);
+  return (
+    <span class={`cut ${kind}`}>
+      <span class="start">{start.join('')}</span>
+      {start !== shown && <span>{shown.slice(-kTail).join('')}</span>}
+    </span>
+  );
 }
 
 // A button that shows the hidden rows of a deep lane, or hides them again.

@@ -61,7 +61,7 @@ export class PanePainter {
     const top = y(band.top);
     const height = y(band.top + band.height) - top;
     const line = Math.max(1, Math.round(unit));
-    if (band.type === 'process' || band.type === 'device') {
+    if (band.type === 'process' || band.type === 'device' || band.type === 'idle') {
       ctx.fillStyle = colours.stripe;
       ctx.fillRect(0, top, width, height);
       return;

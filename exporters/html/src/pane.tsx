@@ -60,11 +60,12 @@ export function Pane({
         }
       >
         <ul style={{ height: `${height}px` }}>
-          {between(bands, scroll - kOverscan, scroll + viewer.paneHeight + kOverscan).map(
-            (band) => (
-              <LaneHead key={band.key} band={band} />
-            ),
-          )}
+          {(scrolls
+            ? between(bands, scroll - kOverscan, scroll + viewer.paneHeight + kOverscan)
+            : bands
+          ).map((band) => (
+            <LaneHead key={band.key} band={band} />
+          ))}
         </ul>
       </div>
       <Canvas of={canvas} paint={(surface) => painter.paint(surface, bands, scroll)} />

@@ -27,7 +27,7 @@ export function pick(
   const band = bands.find((band) => band.top <= y && y < band.top + band.height);
   if (band === undefined) return null;
   const inside = y - band.top - viewer.sizes.gap / 2;
-  if (band.type === 'process' || band.type === 'device')
+  if (band.type === 'process' || band.type === 'device' || band.type === 'idle')
     return { lines: [], choose: () => viewer.toggleFolded(band.key) };
   if (band.type === 'steps') return stepAt(viewer, band.process, scale.time(x));
   if (band.type === 'marks') {

@@ -1,6 +1,7 @@
 // The ruler shows the whole run with the visible window in it, ticks, the measured range and flags.
 import { useRef } from 'preact/hooks';
 import { Scale, ticksOf, type Ticks, windowText } from './axis.ts';
+import { kFilterId } from './keys.ts';
 import { Canvas } from './canvas.tsx';
 import { useShown, useViewer } from './context.ts';
 import { useHands } from './hands.ts';
@@ -40,9 +41,29 @@ export function Ruler() {
     <div class="ruler">
       <div class="corner" title="Length of the visible time; the time from which the ruler counts">
         <b>{width}</b> <span>{base}</span>
+        <LaneFilter />
       </div>
       <Canvas of={canvas} paint={(surface) => paint(surface, viewer)} />
     </div>
+  );
+}
+
+// The field that shows only lanes with such a name.
+function LaneFilter() {
+  const viewer = useViewer();
+  const filter = useShown((state) => state.filter);
+  return (
+    <input
+      id={kFilterId}
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      placeholder="Filter lanes  ( L )"
+      aria-label="Filter lanes by name"
+      title="A part of the name of lanes or processes, or a pattern: /TPU:[01]|main/"
+      value={filter}
+      onInput={(event) => viewer.setFilter(event.currentTarget.value)}
+    />
   );
 }
 

@@ -28,8 +28,9 @@ export interface State {
   found: Found | null;
   matches: Uint8Array | null; // by index of a name: 1 where it contains the query
   pinned: number[]; // ids of lanes
-  folded: string[]; // keys of bands
+  folded: string[]; // keys of bands; as in Arrangement
   deep: number[]; // lanes that show all their rows
+  filter: string; // of lanes, by name
   panel: Panel | null;
   theme: Theme;
   help: boolean;
@@ -54,6 +55,7 @@ export const kInitial: State = {
   pinned: [],
   folded: [],
   deep: [],
+  filter: '',
   panel: null,
   theme: 'system',
   help: false,

@@ -61,6 +61,7 @@ export function share(part: number): string {
 // Returns a percentage with up to three digits, or with all digits of a larger whole one: 0.12 %,
 // 63.4 %, 1,099 %.
 export function percent(part: number): string {
+  if (part > 0 && part < 0.0001) return '< 0.01 %';
   if (part >= 9.995) return `${count(part * 100)} %`;
   return `${trimmed((part * 100).toPrecision(part >= 0.1 ? 3 : 2))} %`;
 }

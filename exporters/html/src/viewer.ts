@@ -5,7 +5,10 @@ import {
   type Bands,
   deviceKey,
   fullName,
+  idleKey,
+  idleThreads,
   kMostRows,
+  matcher,
   pinnedBands,
   scrolledBands,
   sizesFor,
@@ -13,6 +16,7 @@ import {
 } from './bands.ts';
 import { fromHash, type Place } from './hash.ts';
 import { laneOf, marksOf, placed, type PlacedDensity, type PlacedMark, placesOf } from './marks.ts';
+import type { Lane, Run } from './run.ts';
 import type { EventPlace, Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
 import { Store } from './store.ts';
@@ -33,10 +37,10 @@ export class Viewer {
   readonly hover = new Store<Hover>({ time: null, x: 0, y: 0, lines: [] });
   readonly supply: Supply;
   marks: PlacedMark[] = []; // the findings' marks, when they have arrived
+  densities: PlacedDensity[] = []; // likewise
   readonly sizes: Sizes;
   private height = 400; // CSS pixels; visible height of the scrolled lanes
   private sought: { lane: number; row: number } | null = null; // row to keep in view
-  densities: PlacedDensity[] = []; // likewise
   private readonly lanesOf = new Map<string, number[]>(); // shown lanes, by pane
   private isConcluding = false;
   private linkedFinding: number | null = null; // the finding in the link that was followed last
@@ -180,7 +184,7 @@ export class Viewer {
   panes(): { pinned: Bands; scrolled: Bands } {
     const { state } = this.store;
     const before = this.arranged?.state;
-    const isSame = (['pinned', 'folded', 'deep'] as const).every(
+    const isSame = (['pinned', 'folded', 'deep', 'filter'] as const).every(
       (key) => state[key] === before?.[key],
     );
     if (this.arranged === null || !isSame) {
@@ -254,9 +258,24 @@ export class Viewer {
     const { folded } = this.store.state;
     if (folded.some((key) => hiding.includes(key)))
       this.store.set({ folded: folded.filter((key) => !hiding.includes(key)) });
+    if (this.isHiddenByFilter(there)) this.setFilter('');
+    if (this.panes().scrolled.bands.some((band) => isLineOf(band, there, this.run)))
+      this.toggleFolded(idleKey(there.process));
     if (row >= kMostRows && this.bandOf(lane)?.hiddenRows) this.toggleDeep(lane);
     this.sought = { lane, row };
     this.scrollToSought();
+  }
+
+  private isHiddenByFilter(lane: Lane): boolean {
+    const process = this.run.processes.find(({ id }) => id === lane.process);
+    return process !== undefined && !matcher(this.store.state.filter, process)(lane);
+  }
+
+  // Shows only lanes with such a name.
+  setFilter(filter: string): void {
+    this.store.set({ filter, scroll: 0 });
+    const lanes = this.panes().scrolled.bands.filter((band) => band.type === 'lane').length;
+    this.say(filter === '' ? 'all lanes shown' : plural(lanes, 'lane') + ' shown');
   }
 
   private scrollToSought(): void {
@@ -491,4 +510,14 @@ export class Viewer {
   private fail(error: Error): void {
     this.store.set({ trouble: error.message });
   }
+}
+
+// Returns whether a band is the folded line that hides an idle thread.
+function isLineOf(band: Band, lane: Lane, run: Run): boolean {
+  return (
+    band.type === 'idle' &&
+    band.folded &&
+    band.key === idleKey(lane.process) &&
+    idleThreads(run, lane.process).includes(lane)
+  );
 }

@@ -31,6 +31,21 @@ test('durations are as the report prints them', () => {
   for (const [ns, text] of said) assert.equal(duration(ns), text);
 });
 
+// Regression: a page said "1.10e+3 % of the mean".
+test('percentages have no exponent', () => {
+  assert.deepEqual([0, 1e-9, 0.0012, 0.0857, 0.634, 0.9999, 1, 10.99, 1e6].map(percent), [
+    '0 %',
+    '< 0.01 %',
+    '0.12 %',
+    '8.6 %',
+    '63.4 %',
+    '100 %',
+    '100 %',
+    '1,099 %',
+    '100,000,000 %',
+  ]);
+});
+
 test('exact times, counts and quantities', () => {
   assert.equal(exactTime(1_234_567_890), '1.234\u202f567\u202f89 s');
   assert.equal(exactTime(-500), '-500 ns');
@@ -97,10 +112,11 @@ test('a link says what the view was', () => {
     pinned: [9],
     folded: ['p1', '4'],
     deep: [3],
+    filter: '/a&b=/',
     panel: 'range' as const,
   };
-  const { from, to, scroll, finding, event, range, flags, query, pinned, folded, deep, panel } =
-    state;
+  const { from, to, scroll, finding, event, range, flags, query, pinned, folded, deep } = state;
+  const { filter, panel } = state;
   assert.deepEqual(fromHash(hashOf(state)), {
     from,
     to,
@@ -114,6 +130,7 @@ test('a link says what the view was', () => {
     pinned,
     folded,
     deep,
+    filter,
     panel,
   });
 });
@@ -133,6 +150,7 @@ test('a link that makes no sense is harmless', () => {
       pinned: [],
       folded: [],
       deep: [],
+      filter: '',
       ...(hash.includes('m=') && { flags: [] }),
     });
 });
@@ -169,21 +187,21 @@ test('bars are of at most as many as there is room for, and keep all the time', 
 test('a folded process or device hides its lanes; a pinned lane is not there twice', () => {
   const sizes = sizesFor(13);
   const keys = (folded: string[], pinned: number[]) =>
-    scrolledBands(run, { folded, pinned, deep: [], markRows: 1 }, sizes).bands.map(
+    scrolledBands(run, { folded, pinned, deep: [], filter: '', markRows: 1 }, sizes).bands.map(
       (band) => band.key,
     );
-  assert.deepEqual(keys([], []), ['p1', 's1', '1', '2', 'd3', '3', '4', '5', '6', 'p2', '7']);
-  assert.deepEqual(keys(['d3'], []), ['p1', 's1', '1', '2', 'd3', '5', '6', 'p2', '7']);
+  assert.deepEqual(keys([], []), ['p1', 's1', 'd3', '3', '4', '1', '2', '5', '6', 'p2', '7']);
+  assert.deepEqual(keys(['d3'], []), ['p1', 's1', 'd3', '1', '2', '5', '6', 'p2', '7']);
   assert.deepEqual(keys(['p1'], [7]), ['p1']);
   const { bands, height } = scrolledBands(
     run,
-    { folded: [], pinned: [], deep: [], markRows: 1 },
+    { folded: [], pinned: [], deep: [], filter: '', markRows: 1 },
     sizes,
   );
   assert.equal(bands[bands.length - 1].top + bands[bands.length - 1].height, height);
   assert.deepEqual(
     between(bands, bands[2].top, bands[2].top + 1).map((band) => band.key),
-    ['1'],
+    ['d3'],
   );
 });
 
@@ -196,13 +214,80 @@ test('each device has a band of its own, unless its lanes name it', () => {
     ...run,
     lanes: [host, lane(2, 'TPU:0'), lane(3, 'TPU:1'), lane(4, 'TPU:0'), lane(5, 'CPU:0', 'CPU:0')],
   };
-  const arrangement = { folded: [], pinned: [2], deep: [], markRows: 0 };
+  const arrangement = { folded: [], pinned: [2], deep: [], filter: '', markRows: 0 };
   const { bands } = scrolledBands(chips, arrangement, sizesFor(13));
   const shown = bands.slice(2).map((band) => (band.type === 'device' ? band.device : band.key));
-  assert.deepEqual(shown, ['1', 'TPU:0', '4', 'TPU:1', '3', '5']);
-  assert.equal(bands[3].key, 'd2', 'whatever is pinned');
+  assert.deepEqual(shown, ['TPU:0', '4', 'TPU:1', '3', '5', '1']);
+  assert.equal(bands[2].key, 'd2', 'whatever is pinned');
   assert.equal(fullName(chips.lanes[2]), 'TPU:1 · XLA Modules');
   assert.equal(fullName(chips.lanes[4]), 'CPU:0');
+});
+
+// Returns a run with one device and `threads` threads, of which all but two have few events.
+function withThreads(threads: number): Run {
+  const [host, , ops] = run.lanes;
+  const events = (i: number) => (i < 2 ? 5000 : i % 4);
+  const lanes = Array.from({ length: threads }, (_, i) => ({
+    ...host,
+    id: 10 + i,
+    name: `worker/${i}`,
+    events: events(i),
+  }));
+  return { ...run, steps: [], lanes: [...lanes, { ...ops, id: 9, device: 'TPU:0' }] };
+}
+
+const shownKeys = (of: Run, part: { folded?: string[]; pinned?: number[]; filter?: string }) =>
+  scrolledBands(
+    of,
+    { folded: [], pinned: [], deep: [], filter: '', markRows: 0, ...part },
+    sizesFor(13),
+  ).bands.map((band) => (band.type === 'idle' ? `${band.threads} more` : band.key));
+
+// Regression: the first TPU lane of a capture was 6,480 pixels below 117 threads, of which 90 had
+// less than 20 events.
+test('devices stand above threads, and idle threads are one line that opens', () => {
+  const many = withThreads(92);
+  assert.deepEqual(shownKeys(many, {}), ['p1', 'd9', '9', '10', '11', '90 more']);
+  assert.equal(shownKeys(many, { folded: ['i1'] }).length, 6 + 90);
+  assert.deepEqual(
+    shownKeys(many, { pinned: [12] }),
+    ['p1', 'd9', '9', '10', '11', '89 more'],
+    'a pinned thread is not hidden',
+  );
+  assert.equal(shownKeys(withThreads(6), {}).includes('4 more'), false, 'four lanes are no crowd');
+});
+
+test('processes with devices come first', () => {
+  const [host, , ops] = run.lanes;
+  const lanes = [
+    { ...host, process: 1 },
+    { ...ops, process: 2 },
+  ];
+  assert.deepEqual(
+    shownKeys({ ...run, steps: [], lanes }, {}).filter((key) => key.startsWith('p')),
+    ['p2', 'p1'],
+  );
+});
+
+test('lanes are filtered by a part of their name, or a pattern', () => {
+  const many = withThreads(92);
+  assert.deepEqual(shownKeys(many, { filter: 'TPU' }), ['p1', 'd9', '9']);
+  assert.deepEqual(shownKeys(many, { filter: 'ER/45' }), ['p1', '55'], 'idle threads, too');
+  assert.deepEqual(shownKeys(many, { filter: '/^worker.[01]$|tpu/' }), [
+    'p1',
+    'd9',
+    '9',
+    '10',
+    '11',
+  ]);
+  assert.deepEqual(shownKeys(many, { filter: '/(/' }), [], 'an incomplete pattern is a text');
+  assert.equal(shownKeys(many, { filter: 'train.py' }).length, 2 + 93, 'the name of its process');
+});
+
+test('every lane has a label', () => {
+  const [host] = run.lanes;
+  assert.equal(fullName({ ...host, id: 5, name: ' ' }), 'unnamed thread 5');
+  assert.equal(fullName({ ...host, name: '', device: 'TPU:0' }), 'TPU:0 · unnamed thread 1');
 });
 
 test('a deep lane shows its first rows until it is asked for all', () => {
@@ -210,7 +295,11 @@ test('a deep lane shows its first rows until it is asked for all', () => {
   const [lane] = run.lanes;
   const nested = { ...run, lanes: [{ ...lane, rows: kMostRows + 5 }] };
   const band = (deep: number[], folded: string[]) => {
-    const { bands } = scrolledBands(nested, { folded, pinned: [], deep, markRows: 0 }, sizes);
+    const { bands } = scrolledBands(
+      nested,
+      { folded, pinned: [], deep, filter: '', markRows: 0 },
+      sizes,
+    );
     return bands[bands.length - 1] as Band & { type: 'lane' };
   };
   assert.equal(band([], []).hiddenRows, 5);
