@@ -30,10 +30,12 @@ absl::StatusOr<Exported> WritePerfetto(const Run& run, const Findings& findings,
   PerfettoPackets packets(store, *sink, span.EpochOf(origin_ns));
   PerfettoEvents events(store, flows, origin_ns, packets);
 
+  const uint64_t own = packets.Group("xlaprof: findings and steps");
   absl::flat_hash_map<int64_t, uint64_t> processes;  // by pid
-  for (const TimelineProcess& process : layout.processes())
-    processes[process.pid] = packets.Process(process, uint32_t(processes.size()));
-  const uint64_t own = processes[layout.own_pid()];
+  for (const TimelineProcess& process : layout.processes()) {
+    if (process.pid != layout.own_pid())
+      processes[process.pid] = packets.Process(process, uint32_t(processes.size()));
+  }
   XP_TRY(auto steps, StepMarks(store));
   for (const MarkTrack& track : steps) events.Marks(track, own);
   XP_TRY(MarkTrack found, FindingMarks(store, findings, span.BeginOf(store.slice())));

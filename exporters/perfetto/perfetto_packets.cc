@@ -16,8 +16,8 @@ constexpr uint32_t kClock = 1, kPrimaryClock = 2, kClockId = 1, kClockNs = 2;
 constexpr uint64_t kRealtime = 1, kBoottime = 6;
 // TrackDescriptor and the messages in it
 constexpr uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8,
-                   kRank = 12, kProcessOrdering = 19, kThreadOrdering = 20;
-constexpr uint64_t kByRank = 1;
+                   kChildOrdering = 11, kRank = 12, kProcessOrdering = 19, kThreadOrdering = 20;
+constexpr uint64_t kByName = 1, kByRank = 1;
 constexpr uint32_t kPid = 1, kProcessName = 6, kProcessLabels = 8;
 constexpr uint32_t kTid = 2, kThreadName = 5;
 constexpr uint32_t kUnit = 3, kUnitName = 6;
@@ -111,6 +111,13 @@ uint64_t PerfettoPackets::Thread(int64_t pid, int64_t tid, std::string_view name
   fields.Bytes(kThreadName, PerfettoString(name));
   descriptor.Varint(kRank, rank);
   descriptor.Bytes(kThread, fields.bytes());
+  return AddTrack(descriptor);
+}
+
+uint64_t PerfettoPackets::Group(std::string_view name) {
+  ProtoText descriptor;
+  descriptor.Bytes(kTrackName, PerfettoString(name));
+  descriptor.Varint(kChildOrdering, kByName);
   return AddTrack(descriptor);
 }
 

@@ -31,6 +31,9 @@ class PerfettoPackets {
   // them in the file. `rank` orders processes, or the threads of one; the lowest is at the top.
   uint64_t Process(const TimelineProcess& process, uint32_t rank);
   uint64_t Thread(int64_t pid, int64_t tid, std::string_view name, uint32_t rank);
+  // Writes a track that belongs to no process, for children in the order of their names. Perfetto's
+  // viewer shows such tracks above all processes, which it orders by their number of slices.
+  uint64_t Group(std::string_view name);
   // Writes a track that belongs to no thread.
   uint64_t Child(uint64_t parent, std::string_view name);
   // Writes a counter track, with the unit from the end of its name: "memory in use (bytes)".

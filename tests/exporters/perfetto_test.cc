@@ -142,6 +142,26 @@ TEST_F(PerfettoExport, FindingsStandWhereTheirEvidenceLies) {
   EXPECT_EQ(arguments["cost_ns"], "int_value: 5");
 }
 
+// Regression: findings stood last in Perfetto's list, because it orders processes by their number of
+// slices. Only tracks of no process stand above them.
+TEST_F(PerfettoExport, FindingsAndStepsStandAboveAllProcesses) {
+  Findings findings(1);
+  findings[0] = {.analyzer = &incomplete_capture, .words = {.title = "nothing was seen"}};
+  const PerfettoTrace trace = Export(EveryKind(), findings);
+  std::set<std::string> added;  // tracks with xlaprof's own events
+  for (const auto& packet : trace.packets()) {
+    const TrackEvent& event = packet.track_event();
+    if (event.categories_size() == 0 || !event.categories(0).starts_with("xlaprof.")) continue;
+    added.insert(trace.TrackOf(event));
+    const auto& group = trace.tracks().at(trace.tracks().at(event.track_uuid()).parent_uuid());
+    EXPECT_EQ(group.name(), "xlaprof: findings and steps");
+    EXPECT_FALSE(group.has_process());
+    EXPECT_FALSE(group.has_parent_uuid());
+  }
+  EXPECT_GE(added.size(), 2u);
+  EXPECT_TRUE(added.contains("findings"));
+}
+
 TEST_F(PerfettoExport, CountersHaveTheUnitThatTheirNameTells) {
   const PerfettoTrace trace = Export(
       Load("INSERT INTO track (id, kind, name, sort) VALUES (1, 'counter', 'memory (bytes)', "

@@ -24,7 +24,8 @@ GOLDEN = ROOT / "tests/golden"
 OWN = """WITH every AS (
   SELECT s.*, coalesce(t.name, 'async') AS thread FROM slice s LEFT JOIN thread_track k ON k.id = s.track_id
   LEFT JOIN thread t USING (utid) LEFT JOIN process_track a ON a.id = s.track_id
-  LEFT JOIN process p ON p.upid = coalesce(t.upid, a.upid) WHERE coalesce(p.name, '') <> 'xlaprof')
+  LEFT JOIN process p ON p.upid = coalesce(t.upid, a.upid) WHERE coalesce(p.name, '') <> 'xlaprof'
+  AND coalesce(s.category, '') NOT IN ('xlaprof.step', 'xlaprof.finding'))
 """
 # trace_processor v52 shows these names unchanged; it does not decode every escape.
 PLAIN = "name NOT GLOB '*[^ -~]*' AND instr(name, '\\') = 0 AND name NOT IN ('', '[No name]')"
