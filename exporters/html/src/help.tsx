@@ -13,7 +13,15 @@ const hands: [string, string][] = [
   ['Shift + drag', 'move in time, and scroll the lanes'],
   ['Click', 'select; a click on a step, in its lane or in the strip, measures the step'],
   ['Double click, F', 'fit the selection to the window; again: show the whole run'],
-  [', and .', 'select the slice before or after the selected one'],
+  [
+    ', and .',
+    'select the slice before or after the selected one, or else the last or first in view',
+  ],
+  ['J and K', 'select the slice at the same time on the row below or above'],
+  [
+    'R',
+    'measure the selected event, or else the window; Shift + R: stretch the range to the event',
+  ],
   ['M', 'mark the selection, or else the time under the pointer; again: remove the mark'],
   ['/', 'find events by name; Enter or N: next, Shift + Enter or Shift + N: previous'],
   ['L', 'show only lanes with such a name; Escape: show all lanes'],

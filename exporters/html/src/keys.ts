@@ -55,6 +55,12 @@ function actionOf(viewer: Viewer, key: string, shift: boolean): (() => void) | n
       return () => viewer.chooseNeighbour(-1);
     case '.':
       return () => viewer.chooseNeighbour(1);
+    case 'j':
+      return () => viewer.chooseBeside(1);
+    case 'k':
+      return () => viewer.chooseBeside(-1);
+    case 'r':
+      return () => viewer.measureChosen(shift);
     case '/':
       return () => (document.getElementById(kSearchId) as HTMLInputElement).select();
     case 'l':

@@ -24,18 +24,20 @@ export function Panels() {
   return (
     <section class="panel" aria-label="Details">
       <Splitter />
-      <div class="tabs" role="tablist">
-        {there.map(([panel, title]) => (
-          <button
-            role="tab"
-            id={`tab-${panel}`}
-            aria-controls="details"
-            aria-selected={panel === chosen}
-            onClick={() => viewer.store.set({ panel })}
-          >
-            {title}
-          </button>
-        ))}
+      <div class="tabs">
+        <div role="tablist" aria-label="Details">
+          {there.map(([panel, title]) => (
+            <button
+              role="tab"
+              id={`tab-${panel}`}
+              aria-controls="details"
+              aria-selected={panel === chosen}
+              onClick={() => viewer.store.set({ panel })}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
         <button
           class="quiet close"
           aria-label="Close"

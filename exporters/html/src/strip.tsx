@@ -13,6 +13,7 @@ import type { Viewer } from './viewer.ts';
 const kNarrowestBar = 3; // CSS pixels
 const kWidestBar = 96;
 const kIdleHeight = 12;
+const kSmall = 0.1; // shares below this keep a decimal place
 const kGapsBetween =
   'The time after warm-up includes the gaps between steps. The bars show idle time in steps only.';
 const kDiffers = 0.005; // shares of idle time that differ by less look the same
@@ -28,7 +29,7 @@ export function Strip() {
   const process = processes[Math.min(chosen, processes.length - 1)];
   return (
     <section class="strip" aria-label="Steps: where the time went">
-      <div class="corner">
+      <div class="corner" role="group" aria-label="Shares of the time" tabIndex={0}>
         <b>Steps</b>
         {processes.length > 1 && (
           <select
@@ -69,7 +70,7 @@ function Legend({ process }: { process: number }) {
         >
           <i style={{ background: frames.colours.gap }} />
           <b>{printable(idle.of, 40)} idle</b>
-          <span>{percent(idle.part)}</span>
+          <span>{idle.part < kSmall ? percent(idle.part) : share(idle.part)}</span>
         </li>
       )}
       {idle && idle.inSteps !== null && Math.abs(idle.inSteps - idle.part) >= kDiffers && (

@@ -14,10 +14,11 @@ import {
   sizesFor,
   type Sizes,
 } from './bands.ts';
+import { firstVisible, upperBound } from './decode.ts';
 import { fromHash, type Place } from './hash.ts';
 import { laneOf, marksOf, placed, type PlacedDensity, type PlacedMark, placesOf } from './marks.ts';
 import type { Lane, Run } from './run.ts';
-import type { EventPlace, Source } from './source.ts';
+import { type EventPlace, kNeverEnded, type Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
 import { Store } from './store.ts';
 import { Supply } from './supply.ts';
@@ -378,24 +379,94 @@ export class Viewer {
   }
 
   // Selects the slice before (-1) or after (1) the selected one in its row, among the slices that
-  // have been loaded.
+  // have been loaded. If none is selected, selects one in view.
   chooseNeighbour(by: -1 | 1): void {
     const { detail } = this.store.state;
-    const row = detail && this.supply.parts.get(detail.lane)?.rows[detail.row];
+    if (detail === null) return this.chooseInView(by);
+    const row = this.supply.parts.get(detail.lane)?.rows[detail.row];
     if (!row) return;
     const i = row.id.indexOf(detail.id) + by;
     if (i === by - 1 || i < 0 || i >= row.ts.length) return;
-    this.goTo({
-      id: row.id[i],
-      lane: detail.lane,
-      row: detail.row,
-      ts_ns: row.ts[i],
-      dur_ns: row.dur[i],
-      name: '',
+    this.goToSlice(detail.lane, detail.row, i);
+  }
+
+  // Selects the first slice in view (1), or the last one of its row (-1), on the topmost lane that
+  // has one there.
+  chooseInView(by: -1 | 1): void {
+    const { from, to } = this.window;
+    for (const { lane, row } of this.rowsInView()) {
+      const slices = this.supply.parts.get(lane)!.rows[row];
+      const first = firstVisible(slices, from);
+      const last = upperBound(slices.ts, to) - 1;
+      if (first <= last) return this.goToSlice(lane, row, by > 0 ? first : last);
+    }
+    this.say('No event is in view.');
+  }
+
+  // Selects the slice at the time of the selected one, on the nearest row above (-1) or below (1)
+  // that has one near there.
+  chooseBeside(by: -1 | 1): void {
+    const { detail } = this.store.state;
+    if (detail === null) return this.chooseInView(1);
+    const rows = this.rowsInView(false);
+    const at = rows.findIndex(({ lane, row }) => lane === detail.lane && row === detail.row);
+    const { from, to } = this.window;
+    for (let i = at + by; at >= 0 && i >= 0 && i < rows.length; i += by) {
+      const { lane, row } = rows[i];
+      const slices = this.supply.parts.get(lane)!.rows[row];
+      const nearest = Math.min(firstVisible(slices, detail.ts_ns), slices.ts.length - 1);
+      const isNear = nearest >= 0 && slices.ts[nearest] <= to && slices.ts[nearest] >= from;
+      if (isNear || (nearest >= 0 && slices.ts[nearest] + slices.dur[nearest] >= detail.ts_ns))
+        return this.goToSlice(lane, row, nearest);
+    }
+  }
+
+  // Returns the rows of slices that are loaded, from top to bottom. With `isSeen`, without those
+  // above the visible part.
+  private rowsInView(isSeen = true): { lane: number; row: number }[] {
+    const { pinned, scrolled } = this.panes();
+    const top = isSeen ? this.store.state.scroll * this.sizes.row : 0;
+    const below = scrolled.bands.filter((band) => band.top + band.height > top + 1);
+    return [...pinned.bands, ...below].flatMap((band) => {
+      if (band.type !== 'lane') return [];
+      const rows = this.supply.parts.get(band.lane.id)?.rows ?? [];
+      const shown = rows.slice(0, rows.length - band.hiddenRows);
+      return shown.map((_, row) => ({ lane: band.lane.id, row }));
     });
   }
 
+  private goToSlice(lane: number, row: number, i: number): void {
+    const slices = this.supply.parts.get(lane)!.rows[row];
+    const { [i]: dur } = slices.dur;
+    const dur_ns = dur === kNeverEnded ? null : dur;
+    this.goTo({ id: slices.id[i], lane, row, ts_ns: slices.ts[i], dur_ns, name: '' });
+  }
+
   // --- ranges and flags
+
+  // Measures the selected event, or else the window. With `isExtended`, stretches the measured range
+  // to the selected event.
+  measureChosen(isExtended: boolean): void {
+    const { detail, range } = this.store.state;
+    const end = this.run.span.end_ns;
+    const window = {
+      from: Math.round(Math.max(0, this.window.from)),
+      to: Math.round(Math.min(end, this.window.to)),
+      lanes: null,
+    };
+    if (detail === null) return this.measure(window);
+    const event = {
+      from: detail.ts_ns,
+      to: detail.ts_ns + (detail.dur_ns ?? Math.max(0, end - detail.ts_ns)),
+      lanes: [detail.lane],
+    };
+    if (!isExtended || range === null) return this.measure(event);
+    this.measure({
+      from: Math.min(range.from, event.from),
+      to: Math.max(range.to, event.to),
+      lanes: range.lanes && [...new Set([...range.lanes, detail.lane])],
+    });
+  }
 
   // Shows the range while the user still drags it, without requesting its totals.
   stretch(range: Range): void {
