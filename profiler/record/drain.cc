@@ -12,6 +12,7 @@
 #include "profiler/record/marked_steps.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/sites.h"
+#include "profiler/record/truncation.h"
 
 namespace xlaprof::record {
 namespace {
@@ -90,6 +91,7 @@ absl::Status Drain::Start() {
   // or for a thread that waits in sigwait.
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);  // truncation.h handles it, also on this thread
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { Run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -239,7 +241,13 @@ absl::Status Drain::Commit() {
 }
 
 absl::Status Drain::Look() {
-  if (!moved_.ok()) return moved_;
+  if (!gone_.ok()) return gone_;
+  if (WasTruncated()) {
+    gone_ = absl::NotFoundError(fmt::format(
+        "{}: the ring of the recording, {}, was truncated by another program. The recording ended there, and the last events are lost. What was committed before can be read",
+        path_.string(), file_->path().filename().string()));
+    return gone_;
+  }
   if (FileNumber(path_) == file_number_) return absl::OkStatus();
   if (const std::filesystem::path now = WhereIs(file_number_); !now.empty()) {
     // SQLite still writes to the file, so what waits and what its log at the old place holds gets
@@ -248,10 +256,10 @@ absl::Status Drain::Look() {
     XP_TRY(store_->Run("UPDATE recording SET ended = 1 WHERE id = ?1", recording_id_));
     XP_TRY(store_->Commit());
     XP_TRY(store_->Exec("PRAGMA wal_checkpoint(TRUNCATE)"));
-    moved_ = absl::NotFoundError(fmt::format(
+    gone_ = absl::NotFoundError(fmt::format(
         "{}: was moved to {} during the recording, which ended there. What was recorded until then can be read. Move it after the program has ended",
         path_.string(), now.string()));
-    return moved_;
+    return gone_;
   }
   return absl::NotFoundError(fmt::format(
       "{}: the file was deleted or replaced during the recording. Its events are lost, and no further ones are kept. Record again, to a folder that is not cleaned up",
@@ -282,8 +290,9 @@ void Drain::KeepReady(uint32_t segment) {
 // Takes what is published, a chunk at a time. Commits when a ring fills, or when events have waited
 // for long, because a COMMIT costs as much as some ten thousand events.
 absl::Status Drain::Round(bool all) {
-  if (const int64_t now_ns = ClockNs(CLOCK_MONOTONIC); all || now_ns - last_look_ns_ >= kLookNs) {
-    last_look_ns_ = now_ns;
+  const bool is_due = ClockNs(CLOCK_MONOTONIC) - last_look_ns_ >= kLookNs;
+  if (WasTruncated() || all || is_due) {
+    last_look_ns_ = ClockNs(CLOCK_MONOTONIC);
     XP_TRY(Look());
   }
   if (clock_.HasJumped({Now(), ClockNs(CLOCK_MONOTONIC) - origin_ns_})) AddAnchor();
@@ -311,7 +320,7 @@ absl::Status Drain::Round(bool all) {
       const uint64_t ring = SlotsAt(header.level.load(std::memory_order_relaxed));
       const bool drops = header.dropped.load(std::memory_order_relaxed) !=
                          header.dropped_before.load(std::memory_order_relaxed);
-      crowded |= waiting > SlotsAt(file_->header().levels - 1) / kCrowdedPart ||
+      crowded |= waiting > SlotsAt(file_->levels() - 1) / kCrowdedPart ||
                  (drops && waiting > ring / kCrowdedPart);
       if (collector_->pending() < kWriteEvents) continue;
       XP_TRY(collector_->WriteEvents());

@@ -87,7 +87,7 @@ class Drain {
   std::vector<Ready> ready_;
   std::thread thread_;
   absl::Status error_;  // the thread's last error
-  absl::Status moved_;  // where the store was moved, after which nothing is recorded
+  absl::Status gone_;   // why nothing more is recorded: the store was moved, or the ring truncated
   bool told_ = false, told_ringless_ = false;
   const uint64_t ringless_before_ = ringless_events.load();
   const uint64_t forked_before_ = ForkedEvents();

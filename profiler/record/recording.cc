@@ -16,6 +16,7 @@
 #include "profiler/record/runtime_observer.h"
 #include "profiler/record/sites.h"
 #include "profiler/record/size_limit.h"
+#include "profiler/record/truncation.h"
 #include "profiler/store/sqlite.h"
 
 namespace xlaprof {
@@ -227,7 +228,7 @@ bool Ring::Grow() {
     std::lock_guard lock(current.mutex);
     if (current.impl == nullptr || current.impl->number() != recording_) return false;
     RingFile& file = current.impl->file();
-    if (level >= file.header().levels || !file.ReserveLevel(header_->number, level)) {
+    if (level >= file.levels() || !file.ReserveLevel(header_->number, level)) {
       retry_ns_ = ClockNs(CLOCK_MONOTONIC) + kRetryNs;
       return false;
     }
@@ -319,6 +320,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   if (none) path = given;
   static const bool prepared = [] {
     record::PrepareForForks();
+    record::GuardAgainstTruncation();
     record::uses_tsc = Clock::HasInvariantTsc();
     pthread_atfork(BeforeFork, AfterFork, [] {
       AfterFork();
@@ -340,6 +342,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
       slots > record::SlotsAt(record::kMaxLevels - 1))
     return Invalid("ring_bytes: {} is not a power of two of at least 4096", options.ring_bytes);
   const auto levels = uint32_t(std::countr_zero(slots / record::kSmallestRing)) + 1;
+  record::ForgetTruncation();
   XP_TRY(Store store, Store::Create(given));
   auto file = RingFile::Create(RingPath(path), levels);
   if (!file.ok()) {

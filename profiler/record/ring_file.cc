@@ -13,6 +13,7 @@
 
 #include "profiler/record/dead_rings.h"
 #include "profiler/record/size_limit.h"
+#include "profiler/record/truncation.h"
 
 namespace xlaprof::record {
 namespace {
@@ -53,7 +54,7 @@ absl::Status RingFile::Make(uint32_t levels) {
   if (getrandom(header_->key, sizeof header_->key, 0) != sizeof header_->key)
     return Failed(path_, "the kernel returned no random numbers", errno);
   header_->pid = getpid();
-  header_->levels = levels;
+  header_->levels = levels_ = levels;
   return absl::OkStatus();
 }
 
@@ -79,8 +80,9 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
   const uint32_t count = header.segment_count.load();
   if (std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 || count > kMaxSegments ||
       header.levels < 1 || header.levels > kMaxLevels ||
-      (size_t(info.st_size) - kTableBytes) / file->SegmentBytes() < count)
+      (size_t(info.st_size) - kTableBytes) / BytesOfSegment(header.levels) < count)
     return damaged();
+  file->levels_ = header.levels;
   uint32_t at = 0;
   const uint32_t bytes = std::min<uint32_t>(header.string_bytes.load(), kStringBytes);
   for (uint32_t i = 0; i < header.string_count.load() && bytes - at >= 4; ++i) {
@@ -93,7 +95,7 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
   for (uint32_t i = 0; i < count; ++i) {
     XP_TRY(Segment segment, file->MapSegment(i));
     const uint32_t level = segment.header->level.load();
-    if (level >= header.levels || segment.header->first_level > level) return damaged();
+    if (level >= file->levels_ || segment.header->first_level > level) return damaged();
     file->segments_[i] = segment;
     file->segment_count_ = i + 1;
   }
@@ -102,7 +104,11 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
 
 RingFile::~RingFile() {
   if (header_ != nullptr) {
-    for (const Segment& segment : segments()) munmap(segment.header, SegmentBytes());
+    for (const Segment& segment : segments()) {
+      UnguardMapping(segment.header);
+      munmap(segment.header, SegmentBytes());
+    }
+    UnguardMapping(header_);
     munmap(header_, kTableBytes);
   }
   if (fd_ >= 0) close(fd_);
@@ -111,6 +117,7 @@ RingFile::~RingFile() {
 absl::Status RingFile::MapTables() {
   void* map = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
+  GuardMapping(map, kTableBytes);
   header_ = static_cast<FileHeader*>(map);
   strings_ = static_cast<char*>(map) + kPageBytes;
   sites_ = reinterpret_cast<SiteEntry*>(strings_ + kStringBytes);
@@ -128,6 +135,7 @@ absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index) {
   const off_t at = off_t(kTableBytes + index * bytes);
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
+  GuardMapping(map, bytes);
   return Segment{static_cast<ThreadHeader*>(map),
                  reinterpret_cast<Slot*>(static_cast<char*>(map) + kPageBytes)};
 }
@@ -143,7 +151,7 @@ absl::StatusOr<Segment> RingFile::AddSegment() {
   // The file gets the segment's full size, but only the first ring takes room on the disk.
   if (ftruncate(fd_, end) != 0) return Failed(path_, "cannot grow", errno);
   XP_TRY(Reserve(at, kPageBytes));
-  uint32_t level = std::min(kFirstLevel, header_->levels - 1);
+  uint32_t level = std::min(kFirstLevel, levels_ - 1);
   while (!ReserveLevel(count, level)) {
     if (level == 0) return Failed(path_, "no room", ENOSPC);
     --level;
@@ -252,9 +260,11 @@ void RingFile::Unlink() {
 void RingFile::Release() {
   const size_t bytes = SegmentBytes();
   for (const Segment& segment : segments()) {
+    UnguardMapping(segment.header);
     mmap(segment.header, bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   }
+  UnguardMapping(header_);
   munmap(std::exchange(header_, nullptr), kTableBytes);
   close(std::exchange(fd_, -1));
 }

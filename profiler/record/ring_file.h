@@ -97,7 +97,8 @@ class RingFile {
 
   const std::filesystem::path& path() const { return path_; }
   FileHeader& header() { return *header_; }
-  std::string Key() const;  // in hexadecimal
+  uint32_t levels() const { return levels_; }  // as the header has it, unless somebody changes that
+  std::string Key() const;                     // in hexadecimal
 
   // Adds a segment with disk space reserved for its first ring, a smaller one if the disk is nearly
   // full. One thread at a time may call this; others may read segments() meanwhile.
@@ -136,11 +137,12 @@ class RingFile {
   absl::Status MapTables();
   absl::StatusOr<Segment> MapSegment(uint32_t index);
   absl::Status Reserve(off_t from, off_t bytes);
-  size_t SegmentBytes() const { return BytesOfSegment(header_->levels); }
+  size_t SegmentBytes() const { return BytesOfSegment(levels_); }
 
   const std::filesystem::path path_;
   int fd_;
   FileHeader* header_ = nullptr;
+  uint32_t levels_ = 0;
   char* strings_ = nullptr;
   SiteEntry* sites_ = nullptr;
   size_t reserved_strings_ = 0, reserved_sites_ = 0;  // bytes reserved in the file system

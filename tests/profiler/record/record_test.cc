@@ -450,6 +450,28 @@ TEST_F(Record, SaysThatItsStoreWasDeleted) {
   EXPECT_FALSE(std::filesystem::exists(RingPath(path_)));
 }
 
+// Regression: the program was ended by SIGBUS.
+TEST_F(Record, ATruncatedRingDoesNotEndTheProgram) {
+  auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  for (int i = 0; i < 1000; ++i) Trace scope("before");
+  ASSERT_TRUE(CommitRecording().ok());
+  fs::resize_file(RingPath(path_), 100);
+  for (int64_t i = 0; i < 10'000; ++i) Trace("after").Arg("i", i);
+  std::thread([] { Trace scope("another thread's"); }).join();
+  const auto stats = recording->Stop();
+  EXPECT_THAT(std::string(Message(stats.status())), HasSubstr("was truncated by another program"));
+  EXPECT_FALSE(fs::exists(RingPath(path_)));
+  EXPECT_THAT(Rows("SELECT count(*) >= 1000 FROM event"), ElementsAre("1"));
+  std::filesystem::remove(path_);
+  auto next = StartRecording(path_);
+  ASSERT_TRUE(next.ok()) << next.status();
+  {
+    Trace scope("again");
+  }
+  EXPECT_EQ(next->Stop()->events, 1);
+}
+
 // Regression: the data stayed in the log at the old place, and the message said that all was lost.
 TEST_F(Record, WhatWasWrittenMovesWithTheStore) {
   auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
