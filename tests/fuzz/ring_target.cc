@@ -20,7 +20,8 @@ using record::RingFile;
 using record::Slot;
 
 // Places of the parts in the file, and how much of each is in a seed. The slots take the rest.
-constexpr uint32_t kSlots = 256;
+constexpr uint32_t kLevels = 2;
+constexpr uint64_t kSlots = record::SlotsBelow(kLevels);
 constexpr size_t kSitesAt = record::kPageBytes + record::kStringBytes;
 constexpr size_t kSegmentAt = kSitesAt + record::kMaxSites * sizeof(record::SiteEntry);
 struct Part {
@@ -47,7 +48,7 @@ absl::StatusOr<Recorded> Record() {
   const fs::path path = Scratch() / fmt::format("recorded.{}.xlaprof", getpid());
   Recorded recorded;
   {
-    XP_TRY(auto file, RingFile::Create(RingPath(path), kSlots));
+    XP_TRY(auto file, RingFile::Create(RingPath(path), kLevels));
     file->header().first = {1000, 0};
     file->header().newest[0] = file->header().newest[1] = {2'600'001'000, 1'000'000'000};
     XP_TRY(Store store, Store::Create(path));

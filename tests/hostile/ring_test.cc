@@ -1,6 +1,10 @@
 // Tests rings of killed processes after they were cut and damaged.
+#include "profiler/record/ring.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "tests/fuzz/ring_target.h"
 #include "tests/hostile/damage.h"
@@ -8,6 +12,21 @@
 
 namespace xlaprof {
 namespace {
+
+// Regression: the subtraction of the ends overflowed.
+TEST(Rings, EndsOfASlotFarApart) {
+  std::string bytes = RingSeeds().front();
+  // The slots are the last part. The first ring, which is unused, comes before the one in use.
+  const size_t slots = record::SlotsBelow(2) * sizeof(record::Slot);
+  ASSERT_GT(bytes.size(), slots);
+  const size_t at = bytes.size() - slots + record::SlotsBelow(1) * sizeof(record::Slot);
+  const uint64_t ends[][2] = {
+      {0, UINT64_MAX}, {UINT64_MAX, 1}, {uint64_t{1} << 63, UINT64_MAX >> 1}};
+  for (const auto& end : ends) {
+    std::memcpy(bytes.data() + at, end, sizeof end);
+    EXPECT_EQ(RunRing(bytes, true), "");
+  }
+}
 
 TEST(Rings, DamagedAnywhere) {
   const std::string ring = RingSeeds().front();
