@@ -117,6 +117,7 @@ RingFile::~RingFile() {
 absl::Status RingFile::MapTables() {
   void* map = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
+  madvise(map, kTableBytes, MADV_RANDOM);  // see MapSegment
   GuardMapping(map, kTableBytes);
   header_ = static_cast<FileHeader*>(map);
   strings_ = static_cast<char*>(map) + kPageBytes;
@@ -135,6 +136,8 @@ absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index) {
   const off_t at = off_t(kTableBytes + index * bytes);
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
+  // Without this, the first page fault would read megabytes of the hole ahead.
+  madvise(map, bytes, MADV_RANDOM);
   GuardMapping(map, bytes);
   return Segment{static_cast<ThreadHeader*>(map),
                  reinterpret_cast<Slot*>(static_cast<char*>(map) + kPageBytes)};
