@@ -19,6 +19,7 @@ namespace xlaprof::record {
 namespace {
 
 constexpr size_t kReserveBytes = size_t(64) << 10;
+constexpr uint32_t kSmallLevels = 8;  // rings of these levels are smaller than 1 MiB
 
 absl::Status Failed(const std::filesystem::path& path, std::string_view what, int error) {
   return IoError("{}: {}: {}. Check the folder and its free space, or record elsewhere",
@@ -136,8 +137,9 @@ absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index) {
   const off_t at = off_t(kTableBytes + index * bytes);
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
-  // Without this, the first page fault would read megabytes of the hole ahead.
-  madvise(map, bytes, MADV_RANDOM);
+  // Without this, the first page fault would read megabytes of the hole ahead. Large rings are for
+  // busy threads, for which larger pages are worth that time.
+  madvise(map, std::min(bytes, BytesOfSegment(kSmallLevels)), MADV_RANDOM);
   GuardMapping(map, bytes);
   return Segment{static_cast<ThreadHeader*>(map),
                  reinterpret_cast<Slot*>(static_cast<char*>(map) + kPageBytes)};
