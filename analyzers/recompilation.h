@@ -32,7 +32,7 @@ struct RecompileCost {
   std::set<TimeSource> sources;  // the sources of these times
   int64_t trace_ns = 0;          // tracing and lowering on the host, of all compiles
   int64_t loaded = 0;            // compiles loaded from the persistent cache
-  // What the first executions of the programs took longer than their later ones; 0 if unknown.
+  // The first executions of the programs took this much longer than their later ones; 0 if unknown.
   int64_t first_executions_ns = 0;
   size_t in_profile = 0;         // timed compiles in the profile
   // The process's time in the profile, and the share of it that these compiles take. Set if the

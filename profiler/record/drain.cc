@@ -384,7 +384,7 @@ void Drain::Run() {
       Recover();
     }
     if (error_.ok()) error_ = Round(last || waiting.any);
-    // What the thread read meanwhile in the place of a truncated ring says nothing.
+    // An error that the thread met in a truncated ring follows from that.
     if (!error_.ok() && WasTruncated()) error_ = Look();
     drain_cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
     if (waiting.any) requests_->Answer(waiting.asked, Stats());

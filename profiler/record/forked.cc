@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "profiler/record/start_at.h"
 

@@ -1,4 +1,4 @@
-// What happens to the events of a child that was forked from a recorded process. If the parent
+// Records or counts the events of a child that was forked from a recorded process. If the parent
 // records into a directory, the child records into a file of its own there, from its first event on.
 // Otherwise its events are counted in memory that it shares with its parent, whose recording reports
 // them. Internal to profiler/record.

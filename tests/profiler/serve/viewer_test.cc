@@ -45,6 +45,18 @@ class ViewerTest : public testing::Test {
     return client_->Get(path, headers);
   }
 
+  int port() const { return std::stoi(host_.substr(host_.find(':') + 1)); }
+  // Returns a socket that is connected to the viewer; the caller closes it.
+  int Connected() const {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in to{.sin_family = AF_INET,
+                         .sin_port = htons(uint16_t(port())),
+                         .sin_addr = {htonl(INADDR_LOOPBACK)},
+                         .sin_zero = {}};
+    EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    return socket;
+  }
+
   Store store_ = *Store::CreateTemporary();
   std::unique_ptr<Viewer> viewer_;
   std::string root_, host_;
@@ -132,15 +144,9 @@ TEST_F(ViewerTest, AnswersSeveralAtOnce) {
 // Regression: twelve idle connections kept the next request waiting for 5 s, and eight slow ones for
 // as long as they dripped.
 TEST_F(ViewerTest, IdleAndSlowConnectionsKeepNobodyWaiting) {
-  const int port = std::stoi(host_.substr(host_.find(':') + 1));
   std::vector<int> sockets;
   for (int i = 0; i < 40; ++i) {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in to{.sin_family = AF_INET,
-                   .sin_port = htons(uint16_t(port)),
-                   .sin_addr = {htonl(INADDR_LOOPBACK)},
-                   .sin_zero = {}};
-    ASSERT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    const int socket = Connected();
     const std::string part =
         i % 2 == 0 ? "GET / HT" : "";  // a slow request, or a silent connection
     ASSERT_EQ(write(socket, part.data(), part.size()), ssize_t(part.size()));
@@ -156,13 +162,7 @@ TEST_F(ViewerTest, IdleAndSlowConnectionsKeepNobodyWaiting) {
 }
 
 TEST_F(ViewerTest, ARequestHasADeadline) {
-  const int port = std::stoi(host_.substr(host_.find(':') + 1));
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in to{.sin_family = AF_INET,
-                 .sin_port = htons(uint16_t(port)),
-                 .sin_addr = {htonl(INADDR_LOOPBACK)},
-                 .sin_zero = {}};
-  ASSERT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  const int socket = Connected();
   // Drips one byte every half second, so that no single wait is long.
   const std::string_view request = "GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
   bool is_closed = false;
@@ -194,8 +194,7 @@ TEST_F(ViewerTest, QuestionsWaitUntilARunIsShown) {
 }
 
 TEST_F(ViewerTest, APortThatIsTakenIsSaid) {
-  const std::string port = host_.substr(host_.find(':') + 1);
-  const auto second = Viewer::Start({.port = std::stoi(port)});
+  const auto second = Viewer::Start({.port = port()});
   EXPECT_THAT(std::string(second.status().message()), HasSubstr("choose another port"));
 }
 
