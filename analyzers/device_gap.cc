@@ -335,7 +335,7 @@ ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
   return ReasonType::kUnknown;
 }
 
-constexpr size_t kCitedGaps = 8;
+constexpr size_t kCitedGaps = kStretches;  // so that each stretch of the run may be cited
 
 // Sets what the host's events say about the longest gaps.
 absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const IdlePart& part,

@@ -24,7 +24,7 @@ struct IdleCause {
 // steady steps if there are several, or else into groups of consecutive gaps.
 inline constexpr size_t kMostParts = 100;
 
-// Of each of this many stretches of the run, the longest gap is kept.
+// The longest gap of each of this many stretches of the run is kept.
 inline constexpr size_t kStretches = 8;
 
 struct LongGap {
