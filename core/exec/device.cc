@@ -15,7 +15,8 @@
 namespace xlaprof::lazy {
 namespace {
 
-// The longest queue that a thread leaves behind. If tracing is faster than the device, a longer queue would fill the memory.
+// The longest queue that a thread leaves behind. If tracing is faster than the device, a longer
+// queue would fill the memory.
 constexpr int64_t kMaxQueued = 4;
 
 std::unique_ptr<Backend> MakeBackend(std::string_view name) {

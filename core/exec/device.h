@@ -37,7 +37,8 @@ class Device {
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   CompileCache& cache() { return cache_; }
-  // Returns the persistent cache, or null if programs are not kept. Hold a GraphLock, as for cache().
+  // Returns the persistent cache, or null if programs are not kept. Hold a GraphLock, as for
+  // cache().
   PersistentCache* persistent_cache() { return persistent_cache_.get(); }
   void set_persistent_cache(std::unique_ptr<PersistentCache> cache) {
     persistent_cache_ = std::move(cache);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxTextBytes = 4096;
 constexpr size_t kMaxNamesOfLane = 100'000;  // those with the longest totals
-constexpr size_t kMaxArrows = 4'000'000;    // many ends of one flow make many more arrows
+constexpr size_t kMaxArrows = 4'000'000;     // many ends of one flow make many more arrows
 
 enum class Type : uint8_t { kInt, kUint, kDouble, kString, kBytes };
 
