@@ -65,10 +65,11 @@ absl::StatusOr<RecordOptions> OptionsFromEnvironment() {
   RecordOptions options;
   const char* given = std::getenv("XLAPROF_RING_BYTES");
   if (given == nullptr || *given == 0) return options;
-  std::string_view text = given;
-  const auto bytes = TakeInteger<uint64_t>(&text);
-  if (!bytes || !text.empty() || *bytes < 4096)
-    return Invalid("XLAPROF_RING_BYTES={}: must be a number of bytes of at least 4096", given);
+  constexpr uint64_t kLeast = record::SlotsAt(0) * sizeof(record::Slot);
+  const auto bytes = ParseInteger<uint64_t>(given);
+  if (!bytes || *bytes < kLeast)
+    return Invalid("XLAPROF_RING_BYTES={}: must be a number of bytes of at least {}", given,
+                   kLeast);
   constexpr uint64_t kMost = record::SlotsAt(record::kMaxLevels - 1) * sizeof(record::Slot);
   options.ring_bytes = std::bit_floor(std::min(*bytes, kMost));
   return options;
