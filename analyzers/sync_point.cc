@@ -227,8 +227,8 @@ int64_t LostNs(const DeviceReads& place, const DeviceTimes& devices) {
   return lost_ns;
 }
 
-// Makes the finding about the reads at one place, without whether it needs fixing. The device is idle during
-// the share `lost` of the time that the reads block.
+// Makes the finding about the reads at one place, without whether it needs fixing. The device is
+// idle during the share `lost` of the time that the reads block.
 Finding FromPlace(const Run& run, const DeviceReads& place, OptInt steps, double lost,
                   OptInt idle_ns) {
   Finding finding{.subject = place.subject,
@@ -274,12 +274,16 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
                               : double(times->longest().value_or(0));
   XP_TRY(const DeviceTimes* devices, run.Get<DeviceTimes>());
   for (const DeviceReads& place : reads->places) {
+    // Any program that is timed waits once, at its end.
+    if (place.op == kJaxWait && place.count < policy::kNotOnce) continue;
     Finding finding = FromPlace(run, place, whole_steps, lost, idle_ns);
     if (!place.all.empty()) finding.cost_ns = LostNs(place, *devices);
     const double least_share =
         place.all.empty() ? policy::kReadShareOfStep : policy::kArrayReadShareOfStep;
+    // Without steps, a wait may be all that the program does: it measures the time of one call.
     finding.needs_fixing = double(*finding.cost_ns) >= least_share * steps_ns &&
-                           IsOften(place.count, finding.per_step);
+                           IsOften(place.count, finding.per_step) &&
+                           (whole_steps || place.op != kJaxWait);
     findings.push_back(std::move(finding));
   }
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/report/report.h"
+#include "analyzers/report/verdict.h"
 #include "core/base/escape.h"
 #include "core/base/version.h"
 
@@ -264,6 +265,17 @@ Json SummaryOf(const Report& report) {
           {"runs", ListOf(report.runs)}};
 }
 
+// Returns the checks that were not made, or not completely, with the reason.
+Json NotChecked(const Report& report) {
+  const Checks checks = ChecksOf(report.summary, report.findings);
+  Json list = Json::array();
+  for (const Analyzer* analyzer : checks.not_made)
+    list.push_back({{"kind", analyzer->name}, {"why", checks.why}});
+  for (const auto& [analyzer, text] : checks.limits)
+    list.push_back({{"kind", analyzer->name}, {"why", text}});
+  return list;
+}
+
 std::string Dump(const Json& json, int indent) {
   return TerminalSafeJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
@@ -275,6 +287,7 @@ std::string ReportJson(const Report& report) {
                {"sources", ListOf(report.sources)},
                {"summary", SummaryOf(report)},
                {"findings", ListOf(report.findings)},
+               {"not_checked", NotChecked(report)},
                {"issues", ListOf(report.issues)}};
   return Dump(json, 2) + "\n";
 }

@@ -123,6 +123,8 @@ class MarkdownReport {
       if (verdict.judged) Add("\nLooked for: {}\n", names(checks.made));
       if (verdict.judged && !checks.not_made.empty())
         Add("\nCould not look for: {} ({})\n", names(checks.not_made), checks.why);
+      for (const Checks::Limit& limit : checks.limits)
+        if (verdict.judged) Add("\n{}\n", Prose(limit.text));
     }
     for (size_t i = 0; i < full.size(); ++i) OneFinding(i + 1, *full[i]);
     if (brief.empty()) return;

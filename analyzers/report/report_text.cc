@@ -251,9 +251,10 @@ class TextReport {
       for (const Analyzer* analyzer : checks.made)
         Paragraph(24, analyzer->looks_at, Style::kDim, "  " + PadRight(analyzer->name, 22));
     }
-    if (checks.not_made.empty()) return;
-    Paragraph(2, fmt::format("Could not look for {}: {}.", Names(checks.not_made), checks.why),
-              Style::kDim);
+    if (!checks.not_made.empty())
+      Paragraph(2, fmt::format("Could not look for {}: {}.", Names(checks.not_made), checks.why),
+                Style::kDim);
+    for (const Checks::Limit& limit : checks.limits) Paragraph(2, limit.text, Style::kDim);
   }
   static std::string Names(const std::vector<const Analyzer*>& analyzers) {
     std::string names;
@@ -376,7 +377,7 @@ class TextReport {
     Section("Which file saw what");
     struct Column {
       const char* title;
-      std::optional<int64_t> Coverage::*count;
+      std::optional<int64_t> Coverage::* count;
     };
     std::vector<Column> columns;
     for (const Column& column :

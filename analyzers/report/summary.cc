@@ -4,9 +4,12 @@
 #include <map>
 #include <set>
 
+#include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/metric_groups.h"
+#include "analyzers/run/capture_settings.h"
 #include "analyzers/run/capture_window.h"
+#include "analyzers/run/contents.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
@@ -176,6 +179,15 @@ void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns
   out.busy_a_step_ns = busy_ns;
 }
 
+absl::StatusOr<HiddenWaits> HiddenWaitsOf(const Run& run) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  if (contents->events == 0) return HiddenWaits::kNone;
+  XP_TRY(const Framework framework, FrameworkOf(run));
+  if (framework != Framework::kJax) return HiddenWaits::kNone;
+  XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
+  return settings->python_tracer ? HiddenWaits::kOfArrayMethod : HiddenWaits::kAll;
+}
+
 }  // namespace
 
 absl::StatusOr<Summary> Summarize(const Run& run) {
@@ -227,7 +239,8 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   std::string totals_note;
   if (window) {
     XP_TRY(TotalsFromEvents(run, windows, summary));
-    if (metrics->last) totals_note = "this file gives the times; counts come from the file that saw most";
+    if (metrics->last)
+      totals_note = "this file gives the times; counts come from the file that saw most";
   } else if (metrics->last) {
     TotalsFromMetrics(*metrics->last, summary);
   } else {
@@ -237,6 +250,7 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   summary.optimized_programs = std::ranges::any_of(graphs->by_id, [](const auto& graph) {
     return graph.second.printed_as == PrintedForm::kHloOptimized;
   });
+  XP_TRY(summary.hidden_waits, HiddenWaitsOf(run));
   XP_TRY(summary.coverage, CoverageOf(run, totals_note));
   return summary;
 }

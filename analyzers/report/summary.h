@@ -13,6 +13,10 @@
 
 namespace xlaprof {
 
+// The calls of JAX's block_until_ready that a profile does not show. The array's method is never
+// recorded, and the function only by the Python tracer.
+enum class HiddenWaits : uint8_t { kNone, kOfArrayMethod, kAll };
+
 // All times are in ns. Per-step figures divide the figures of one source by the steps of the same
 // source. A source without a clock gives counts only. A value is empty if no source knows it.
 struct Summary {
@@ -34,6 +38,7 @@ struct Summary {
   bool totals_from_logs = false;    // otherwise from the window or the metrics
   // False if the sources only show what JAX compiled, because reads of values are not compiled.
   bool shows_reads = true;
+  HiddenWaits hidden_waits = HiddenWaits::kNone;
   std::optional<int64_t> device_busy_ns, device_idle_ns;
   struct Device {
     std::string name;                  // DeviceTime's label

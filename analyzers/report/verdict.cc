@@ -61,6 +61,18 @@ Verdict VerdictWithoutWarnings(const Report& report) {
   return verdict;
 }
 
+static std::string_view TextOf(HiddenWaits hidden) {
+  switch (hidden) {
+    case HiddenWaits::kNone:
+      return "";
+    case HiddenWaits::kOfArrayMethod:
+      return "JAX's profile does not record the method x.block_until_ready(), so waits by it were not found. It does record jax.block_until_ready(x).";
+    case HiddenWaits::kAll:
+      return "JAX's profile does not record block_until_ready, so waits by it were not found. With python_tracer_level=1, it records jax.block_until_ready(x) and its line.";
+  }
+  return "";
+}
+
 Checks ChecksOf(const Summary& summary, const Findings& findings) {
   const bool timeline = summary.wall_ns.has_value(), devices = !summary.devices.empty(),
              steps = summary.timed_steps.value_or(0) > 0;
@@ -97,6 +109,11 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
     } else if (analyzer->needs != Needs::kOptimizedPrograms) {
       checks.not_made.push_back(analyzer);
     }
+  }
+  for (const Analyzer* analyzer : checks.made) {
+    const std::string_view text = TextOf(summary.hidden_waits);
+    if (analyzer->needs == Needs::kReads && !text.empty())
+      checks.limits.push_back({analyzer, std::string(text)});
   }
   checks.why = !timeline ? "no timeline in these files"
                : devices ? "no step has times"

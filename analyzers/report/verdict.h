@@ -20,6 +20,12 @@ Verdict VerdictWithoutWarnings(const Report& report);
 struct Checks {
   std::vector<const Analyzer*> made, not_made;
   std::string why;
+  // What a check that was made could not see, as a sentence.
+  struct Limit {
+    const Analyzer* analyzer;
+    std::string text;
+  };
+  std::vector<Limit> limits;
 };
 Checks ChecksOf(const Summary& summary, const Findings& findings);
 

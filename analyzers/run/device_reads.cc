@@ -41,12 +41,26 @@ bool IsJaxFile(std::string_view file) {
   return std::ranges::find(kFiles, file) != kFiles.end();
 }
 
+// Returns the calls of jax.block_until_ready, which waits for arrays. They are events only if
+// Python's calls were traced. The tracer does not see the method of an array with the same name.
+absl::StatusOr<absl::flat_hash_set<StringId>> JaxWaits(const Store& store) {
+  absl::flat_hash_set<StringId> waits;
+  XP_TRY(store.Each("SELECT id, text FROM string WHERE text LIKE '$% block_until_ready'",
+                    [&](int64_t id, std::string_view call) {
+                      if (IsJaxFile(SourcePlace::ParsePythonCall(call).file))
+                        waits.insert(StringId(id));
+                    }));
+  return waits;
+}
+
 enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kCopy, kBlocks, kBlockingRead };
 
 class Names {
  public:
-  explicit Names(const Store& store)
+  Names(const Store& store, absl::flat_hash_set<StringId> jax_waits)
       : store_(store),
+        jax_waits_(std::move(jax_waits)),
+        reads_(!jax_waits_.empty()),
         step_(store.Find(TextOf(Category::kStep))),
         scope_(store.Find(TextOf(Category::kScope))),
         python_(store.Find(TextOf(Category::kPython))),
@@ -67,7 +81,7 @@ class Names {
     if (category == 0) return What::kOther;
     if (category == step_) return What::kStep;
     if (category == scope_) return What::kScope;
-    if (category == python_) return What::kPython;
+    if (category == python_) return jax_waits_.contains(name) ? What::kBlockingRead : What::kPython;
     if (jax_reads_.contains(name)) return What::kBlockingRead;
     // The time of a copy that waits, such as one to pageable memory, includes the wait.
     if (category == transfer_) return What::kBlocks;
@@ -79,10 +93,11 @@ class Names {
 
  private:
   const Store& store_;
+  const absl::flat_hash_set<StringId> jax_waits_;
+  bool reads_;
   const StringId step_, scope_, python_, transfer_, host_;
   absl::flat_hash_map<StringId, What> kind_of_;
   absl::flat_hash_set<StringId> jax_reads_;
-  bool reads_ = false;
 };
 
 struct OpenEvent {
@@ -242,6 +257,7 @@ absl::StatusOr<std::vector<int64_t>> LaunchingThreads(const Store& store) {
 
 void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
   reads.op = store.Text(place.op);
+  if (reads.op.starts_with('$')) reads.op = kJaxWait;
   reads.subject.op = reads.op;
   reads.scope = place.scope, reads.in_step = place.in_step;
   if (place.python == 0) return;
@@ -256,7 +272,8 @@ void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
 absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
   const Store& store = run.store();
   DeviceReadsInSteps out;
-  Names names(store);
+  XP_TRY(auto jax_waits, JaxWaits(store));
+  Names names(store, std::move(jax_waits));
   if (!names.reads()) return out;
   XP_TRY(const UserCode* user, run.Get<UserCode>());
   XP_TRY(std::vector<int64_t> threads, StepThreads(store));

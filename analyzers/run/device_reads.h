@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzers/finding.h"
@@ -12,6 +13,8 @@
 #include "core/base/status.h"
 
 namespace xlaprof {
+
+inline constexpr std::string_view kJaxWait = "jax.block_until_ready";
 
 // The reads of one operation at one place. If steps are marked, only reads inside a step, on its
 // thread, are included.

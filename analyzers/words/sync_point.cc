@@ -276,7 +276,10 @@ std::string CostNote(const ReadOperationFigures& figures) {
       DurationText(*figures.device_idle_ns), DurationText(figures.blocked_ns));
 }
 
-std::string Advice(const ReadOperationFigures& figures, Framework framework) {
+std::string Advice(const ReadOperationFigures& figures, const Finding& finding,
+                   Framework framework) {
+  if (OnlyWaits(finding))
+    return "Wait only where the host needs the result: every N steps, or once at the end. block_until_ready waits for all work before its arrays.";
   if (figures.of_jax) {
     return "Read the array every N steps, or one step later: float(x), np.asarray(x), jax.device_get(x), print(x) and x.block_until_ready() wait for all work before x. Use jnp.where or lax.cond instead of an `if` on the value.";
   }
@@ -307,7 +310,7 @@ Words Say(const ReadOperationFigures& figures, const Finding& finding, Framework
       .why =
           "The host waits for all work that it launched before. Meanwhile it launches nothing, so the device waits for the host.",
       .cost_note = CostNote(figures),
-      .advice = Advice(figures, framework),
+      .advice = Advice(figures, finding, framework),
       .evidence = ReadTimes(finding)};
 }
 

@@ -162,6 +162,31 @@ TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
   EXPECT_EQ(names(ChecksOf(profile, {}).not_made), "");
 }
 
+// Regression: reports of JAX's profiles did not say that they could not show block_until_ready.
+TEST(Summary, WaitsThatJaxDoesNotRecordAreStated) {
+  auto hidden = [](std::string_view program, bool traced) {
+    TimedRun run;
+    const int64_t host = run.HostThread();
+    run.Event(host, TextOf(Category::kExecute), program, 0, 10);
+    if (traced) {
+      EXPECT_TRUE(
+          run.store()
+              .Add(SettingRow{.process_id = 1, .name = SettingName::kPythonTracer, .value = "on"})
+              .ok());
+    }
+    return Summarize(xlaprof::Run(run.store())).value().hidden_waits;
+  };
+  EXPECT_EQ(hidden("PjitFunction(step)", false), HiddenWaits::kAll);
+  EXPECT_EQ(hidden("PjitFunction(step)", true), HiddenWaits::kOfArrayMethod);
+  EXPECT_EQ(hidden("SyncTensorsGraph.1", true), HiddenWaits::kNone);
+  Summary profile;
+  profile.wall_ns = 1'000'000, profile.hidden_waits = HiddenWaits::kAll;
+  const Checks checks = ChecksOf(profile, {});
+  ASSERT_EQ(checks.limits.size(), 1u);
+  EXPECT_STREQ(checks.limits[0].analyzer->name, "sync_point");
+  EXPECT_NE(checks.limits[0].text.find("block_until_ready"), std::string::npos);
+}
+
 TEST(Summary, FromMetricsAlone) {
   TimedRun run;
   run.Metric(run.Report(20), "CompileTime", MetricUnit::kNs, 1, 1e9);

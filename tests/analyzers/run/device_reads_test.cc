@@ -1,4 +1,4 @@
-// Tests reads in PyTorch's profiles. Regression: `.item()` in each step was reported only as a gap
+// Tests reads in the profiles of PyTorch and JAX. Regression: `.item()` in each step was reported only as a gap
 // of the device.
 #include "analyzers/run/device_reads.h"
 
@@ -89,6 +89,64 @@ TEST_F(DeviceReadsTest, ReadsOfJaxAreNamedWithTheirLine) {
   EXPECT_EQ(found[0].subject.line, 18);
   EXPECT_EQ(found[0].cost_ns, 8 * 100'000);
   EXPECT_EQ(ReadFiguresOf(found[0]).blocked_ns, 8 * 400'000);
+}
+
+// Adds a call of jax.block_until_ready that waits for 400 us, of which the device works 100 us.
+void Wait(TimedRun& run, int64_t thread, int64_t stream, int64_t ts_us) {
+  run.Event(thread, TextOf(Category::kPython), "$train.py:31 train", ts_us, 600);
+  run.Event(thread, TextOf(Category::kPython), "$api.py:2479 block_until_ready", ts_us + 50, 400);
+  run.Event(thread, TextOf(Category::kPython), "$api.py:2490 try_to_block", ts_us + 60, 380);
+  run.Event(stream, TextOf(Category::kOp), "kernel", ts_us + 50, 100);
+}
+
+// Regression: in a profile with Python's calls, waits for arrays were not among the reads.
+TEST_F(DeviceReadsTest, WaitsOfJaxAreNamedWithTheirLine) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    Wait(run_, thread, stream, i * 1000 + 10);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.op, "jax.block_until_ready");
+  EXPECT_EQ(found[0].subject.file, "train.py");
+  EXPECT_EQ(found[0].subject.line, 31);
+  EXPECT_EQ(found[0].count, 8);
+  EXPECT_EQ(found[0].cost_ns, 8 * 300'000);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_TRUE(found[0].words.advice.starts_with("Wait only where")) << found[0].words.advice;
+}
+
+// A program that measures one call waits for it, and nothing would be faster without that.
+TEST_F(DeviceReadsTest, WithoutStepsWaitsOfJaxAreOnlyMentioned) {
+  const int64_t thread = run_.HostThread();
+  const int64_t stream = run_.Stream();
+  for (int i = 0; i < 20; ++i) {
+    run_.Flow(thread, TextOf(Category::kExecute), "Execute", i * 1000, 5, 0, uint64_t(i + 1));
+    run_.Flow(stream, TextOf(Category::kOp), "first", i * 1000 + 6, 1, uint64_t(i + 1), 0);
+    Wait(run_, thread, stream, i * 1000 + 10);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].count, 20);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+}
+
+TEST_F(DeviceReadsTest, OneWaitOfJaxIsNone) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) Step(thread, i);
+  Wait(run_, thread, stream, 7 * 1000 + 10);
+  EXPECT_TRUE(run_.Run(sync_point).empty());
+}
+
+// A function of the user's with the same name is none of JAX's.
+TEST_F(DeviceReadsTest, OtherFunctionsWithTheNameOfAWaitAreNone) {
+  const int64_t thread = run_.HostThread();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    run_.Event(thread, TextOf(Category::kPython), "$worker.py:5 block_until_ready", i * 1000, 400);
+  }
+  EXPECT_TRUE(run_.Run(sync_point).empty());
 }
 
 TEST_F(DeviceReadsTest, LittleOfAStepIsOnlyMentioned) {
