@@ -9,7 +9,7 @@
 #include "profiler/import/formats.h"
 #include "profiler/import/import.h"
 #include "profiler/record/recover.h"
-#include "profiler/store/salvage.h"
+#include "profiler/store/damaged_store.h"
 
 namespace xlaprof {
 namespace {
@@ -124,9 +124,9 @@ absl::Status WithInput(const InputOptions& input, const std::function<absl::Stat
   auto store = OpenInput(input);
   absl::Status status = store.ok() ? use(*store) : store.status();
   if (!absl::IsDataLoss(status) || !IsStore(input.paths[0])) return status;
-  XP_TRY(Store salvaged, Store::CreateTemporary());
-  XP_TRY(Salvage(input.paths[0], salvaged));
-  return use(salvaged);
+  XP_TRY(Store recovered, Store::CreateTemporary());
+  XP_TRY(ReadDamagedStore(input.paths[0], recovered));
+  return use(recovered);
 }
 
 absl::StatusOr<std::string> DamageOf(const Store& store) {

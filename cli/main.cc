@@ -20,8 +20,7 @@ namespace {
 struct Helper {
   const char *command, *summary;
 };
-constexpr Helper kDemo{"demo", kDemoSummary}, kView{"view", kViewSummary},
-    kCapture{"capture", kCaptureSummary};
+constexpr Helper kDemo{"demo", kDemoSummary}, kCapture{"capture", kCaptureSummary};
 
 // Lists the registries' contents, so that help is always up to date.
 std::string Registered() {
@@ -44,7 +43,7 @@ void AddCommands(CLI::App& app, int& exit_status) {
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
-  AddHelperCommand(app, kView.command, kView.summary);
+  AddViewCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
   AddHelperCommand(app, kCapture.command, kCapture.summary);
@@ -56,7 +55,7 @@ void AddCommands(CLI::App& app, int& exit_status) {
 int main(int argc, char** argv) {
   using namespace xlaprof;
   const std::string_view command = argc > 1 ? argv[1] : "";
-  for (const Helper& helper : {kDemo, kView, kCapture})
+  for (const Helper& helper : {kDemo, kCapture})
     if (command == helper.command) return Fail(RunHelper(command, argv));
   return RunProgram(argc, argv, {.add_commands = AddCommands, .footer = Registered});
 }

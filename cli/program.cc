@@ -112,8 +112,9 @@ absl::Status RunHelper(std::string_view command, char** argv) {
   if (error) return NotFound("/proc/self/exe: {}", error.message());
   const std::filesystem::path helper = program.parent_path() / fmt::format("xlaprof-{}", command);
   execv(helper.c_str(), argv);
-  return NotFound("{}: cannot be run ({}). It belongs beside xlaprof: build or install both",
-                  helper.string(), std::strerror(errno));
+  return NotFound(
+      "{}: cannot be run ({}). The wheel does not contain this program: build xlaprof from its source, with scripts/build release",
+      helper.string(), std::strerror(errno));
 }
 
 }  // namespace xlaprof

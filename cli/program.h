@@ -1,9 +1,9 @@
 // The program xlaprof and its helper programs read the command line here, and turn failures into
 // messages and exit statuses.
 //
-// `demo`, `view` and `capture` are helper programs (xlaprof-demo, xlaprof-view, xlaprof-capture),
-// because their libraries (oneDNN, cpp-httplib with OpenSSL, gRPC) take longer to load than most
-// commands run. xlaprof replaces itself with them and passes its arguments on.
+// `demo` and `capture` are helper programs (xlaprof-demo, xlaprof-capture), because their libraries
+// (oneDNN, gRPC) take longer to load than most commands run. xlaprof replaces itself with them and
+// passes its arguments on. The wheel does not contain them.
 #pragma once
 
 #include <string>

@@ -172,7 +172,7 @@ absl::Status Query(const QueryOptions& options) {
   XP_TRY(WithInput(input, [&](Store& store) {
     status = AddQueryViews(options.sql, store);
     if (status.ok()) status = QueryOn(store, options, &printed);
-    // After rows were printed, the query is not repeated on salvaged data, which would print them
+    // After rows were printed, the query is not repeated on recovered data, which would print them
     // again.
     return absl::IsDataLoss(status) && !printed ? status : absl::OkStatus();
   }));

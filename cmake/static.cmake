@@ -1,5 +1,5 @@
 # Links abseil, protobuf and libarchive, statically or dynamically. Loading abseil's 38 shared libraries takes longer than a small
-# report, and so does loading the XML parser and ICU that libarchive depends on. xlaprof, xlaprof-demo and xlaprof-view link all three
+# report, and so does loading the XML parser and ICU that libarchive depends on. xlaprof and xlaprof-demo link all three
 # statically. Programs that use gRPC need the shared libraries, because gRPC's library uses them, and a program with both would
 # contain two copies of each.
 #
@@ -18,10 +18,14 @@ list(REMOVE_DUPLICATES absl_archives)
 find_library(protobuf_archive libprotobuf.a)
 # libarchive reads zip members that bzip2 or LZMA compressed, and uses nettle for encrypted ones.
 set(libarchive_archives "")
-foreach(name libarchive.a bz2 lzma nettle)
+foreach(name libarchive.a bz2 lzma)
   find_library(archive_for_${name} ${name})
   list(APPEND libarchive_archives ${archive_for_${name}})
 endforeach()
+find_library(nettle nettle)  # the wheel's libarchive reads no encrypted members
+if(nettle)
+  list(APPEND libarchive_archives ${nettle})
+endif()
 
 define_property(TARGET PROPERTY XLAPROF_STATIC)
 set(static $<BOOL:$<TARGET_PROPERTY:XLAPROF_STATIC>>)

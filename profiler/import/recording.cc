@@ -11,8 +11,8 @@
 #include "core/base/temporary_folder.h"
 #include "profiler/import/importer.h"
 #include "profiler/record/recover.h"
+#include "profiler/store/damaged_store.h"
 #include "profiler/store/issue_codes.h"
-#include "profiler/store/salvage.h"
 #include "profiler/store/tables.h"
 
 namespace xlaprof {
@@ -352,10 +352,10 @@ absl::Status ReadRecording(const Input& input, ImportContext& context) {
   auto from = Store::Open(path);
   absl::Status status = from.ok() ? CopyRecording(input, *from, context) : from.status();
   if (!absl::IsDataLoss(status)) return status.ok() ? status : name(status);
-  XP_TRY(Store salvaged, Store::CreateTemporary());
-  auto result = Salvage(path, salvaged);
+  XP_TRY(Store recovered, Store::CreateTemporary());
+  auto result = ReadDamagedStore(path, recovered);
   if (!result.ok()) return name(result.status());
-  return CopyRecording(input, salvaged, context);
+  return CopyRecording(input, recovered, context);
 }
 
 }  // namespace

@@ -287,7 +287,7 @@ absl::Status EachCounterBatch(const Store& store, OptInt track_id,
                               &batch.ts_ns, &batch.value);
     }
     read.Reset();
-    if (!sound.ok()) continue;  // a damaged chunk is left out; salvage reports it
+    if (!sound.ok()) continue;  // a damaged chunk is left out; ReadDamagedStore counts it
     auto first = std::lower_bound(batch.ts_ns.begin(), batch.ts_ns.end(),
                                   slice.from_ns.value_or(INT64_MIN)) -
                  batch.ts_ns.begin();

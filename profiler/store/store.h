@@ -78,7 +78,7 @@ class Store {
   static absl::StatusOr<Store> CreateTemporary();
   // Opens a store read-only and never alters the file. Returns NotFound if it is absent, and
   // Unimplemented, naming both versions, if its schema is newer than ours. Returns InvalidArgument
-  // if it is not a store, and DataLoss if it is damaged (see salvage.h).
+  // if it is not a store, and DataLoss if it is damaged (see damaged_store.h).
   static absl::StatusOr<Store> Open(const std::filesystem::path& path);
   // Opens a store for reading and writing, with the same errors.
   static absl::StatusOr<Store> OpenForWriting(const std::filesystem::path& path);

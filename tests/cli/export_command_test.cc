@@ -121,7 +121,7 @@ TEST_F(ExportCommand, SaysWhatItCannotDo) {
 
 // The end of a store was lost in a copy. The rest is exported and can be queried, and both commands
 // report the loss.
-TEST_F(ExportCommand, DamagedStoreIsSalvaged) {
+TEST_F(ExportCommand, DamagedStoreIsRecovered) {
   std::filesystem::resize_file(folder_ / "run.xlaprof",
                                std::filesystem::file_size(folder_ / "run.xlaprof") - 8192);
   Ran ran = Run("export run.xlaprof --format chrome -o trace.json");

@@ -141,6 +141,24 @@ TEST_F(Mnist, LearnsDigits) {
   EXPECT_GT(accuracy, 95);
 }
 
+// Regression: a recording that lost its last twelfth, as a copy to a full disk does, still has its
+// steps and compilations.
+TEST_F(Mnist, ACutRecordingKeepsItsSteps) {
+  ASSERT_EQ(Run("demo --pathology item -o run.xlaprof", kNoLeaks).status, 0);
+  const auto summary = [&] {
+    const Ran ran = Run("report run.xlaprof --format json");
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    return json::parse(ran.out)["summary"];
+  };
+  const json whole = summary();
+  const std::filesystem::path store = folder_ / "run.xlaprof";
+  std::filesystem::resize_file(store, std::filesystem::file_size(store) * 550'000 / 602'112);
+  const json cut = summary();
+  EXPECT_EQ(cut["steps"], 300);
+  EXPECT_EQ(cut["compile_count"], whole["compile_count"]);
+  EXPECT_GE(cut["execution_count"], 500);
+}
+
 TEST_F(Mnist, KernelsTellTheirShapes) {
   ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof", kNoLeaks).status, 0);
   const auto count = [&](const std::string& where) {

@@ -10,7 +10,7 @@
 #include "profiler/import/import.h"
 #include "profiler/store/chunk.h"
 #include "profiler/store/chunk_internal.h"
-#include "profiler/store/salvage.h"
+#include "profiler/store/damaged_store.h"
 #include "profiler/store/sql_script.h"
 #include "tests/fuzz/ring_target.h"
 #include "tests/hostile/check.h"
@@ -102,8 +102,8 @@ std::string RunStore(std::string_view bytes, bool) {
   if (status.code() != absl::StatusCode::kDataLoss) return CheckError(status, path);
   auto into = Store::CreateTemporary();
   if (!into.ok()) return into.status().ToString();
-  auto salvaged = Salvage(path, *into);
-  return salvaged.ok() ? CheckReports(*into) : CheckError(salvaged.status(), path);
+  auto recovered = ReadDamagedStore(path, *into);
+  return recovered.ok() ? CheckReports(*into) : CheckError(recovered.status(), path);
 }
 
 // --- chunks ---

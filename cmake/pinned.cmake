@@ -1,0 +1,29 @@
+# The libraries that every build takes from pinned sources (scripts/sources.txt).
+function(xlaprof_source name result)
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/sources ${name}
+                  OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(${result} ${folder} PARENT_SCOPE)
+endfunction()
+
+# SQLite with its recovery extension. Debian's library lacks SQLITE_ENABLE_DBPAGE_VTAB, which the extension needs. Every preset
+# compiles the same files with the same options, so ccache compiles them once.
+enable_language(C)
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -DNDEBUG")
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()
+xlaprof_source(sqlite3 sqlite_folder)
+add_library(xlaprof_sqlite3 STATIC ${sqlite_folder}/sqlite3.c ${sqlite_folder}/ext/recover/dbdata.c)
+target_include_directories(xlaprof_sqlite3 SYSTEM PUBLIC ${sqlite_folder})
+target_compile_definitions(xlaprof_sqlite3 PRIVATE
+  SQLITE_DEFAULT_MEMSTATUS=0 SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBPAGE_VTAB SQLITE_ENABLE_MATH_FUNCTIONS
+  SQLITE_MAX_VARIABLE_NUMBER=250000)
+target_link_libraries(xlaprof_sqlite3 PUBLIC Threads::Threads ${CMAKE_DL_LIBS} m)
+set_target_properties(xlaprof_sqlite3 PROPERTIES UNITY_BUILD OFF)
+
+# cpp-httplib as a header. Debian's is a shared library that loads OpenSSL, which takes longer than a small report.
+xlaprof_source(cpp-httplib httplib_folder)
+add_library(xlaprof_httplib INTERFACE)
+target_include_directories(xlaprof_httplib SYSTEM INTERFACE ${httplib_folder})
+target_link_libraries(xlaprof_httplib INTERFACE Threads::Threads)
