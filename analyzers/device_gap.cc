@@ -13,6 +13,7 @@
 #include <span>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/contents.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_calls.h"
@@ -388,6 +389,8 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .chances_are_steps = of.device.by_steps,
       .is_only_step = of.device.by_steps && of.device.chances == 1,
       .settings = of.settings};
+  XP_TRY(const Contents* contents, of.run.Get<Contents>());
+  figures.has_old_torch = contents->has_old_torch;
   figures.verdict = Judge(of, cause, idle, part, figures.scope, figures.share);
   if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
       idle.scopes == 1) {
@@ -427,7 +430,7 @@ Density DensityOf(const IdleCauses& all, const IdlePart& part, int64_t end_ns) {
 absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& cause,
                                   const IdleOfCause& idle, const IdlePart& part) {
   XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle, part));
-  Finding finding{.count = part.gaps, .cost_ns = part.ns};
+  Finding finding{.count = part.gaps, .may_be_once = figures.is_only_step, .cost_ns = part.ns};
   if (figures.recurs()) {
     finding.needs_fixing = true;
     finding.saving_ns = Whole(figures.main_share * double(part.ns));

@@ -70,7 +70,8 @@ struct DeviceGapFigures {
   IdleShareOf share_of = IdleShareOf::kSteadySteps;
   int64_t chances = 0;  // steady steps, or executions in runs without steps
   bool chances_are_steps = false;
-  bool is_only_step = false;  // one step was traced, so recurrence cannot be judged
+  bool is_only_step = false;   // one step was traced, so recurrence cannot be judged
+  bool has_old_torch = false;  // PyTorch without torch.compile
 
   DeviceGapVerdict verdict = DeviceGapVerdict::kPattern;
   SlowSettings settings;          // the capture's settings

@@ -100,6 +100,7 @@ struct Finding {
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;
+  bool may_be_once = false;          // one step was traced, so nothing shows that it goes on
   std::optional<int64_t> cost_ns;    // measured
   std::optional<int64_t> saving_ns;  // estimated
   // The ranges in which cost and saving lie, if they are not measured. Analyze sets them.

@@ -12,6 +12,7 @@ namespace xlaprof {
 namespace {
 
 bool GoesOn(const Finding& finding) {
+  if (finding.may_be_once) return false;
   return !finding.reason || finding.reason->state.value_or(State::kOngoing) == State::kOngoing;
 }
 

@@ -171,7 +171,10 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   const int64_t lost_ns = worst->idle_ns.value_or(worst->wait_ns);
   const bool repeats = figures.pattern == WaitPattern::kRepeats &&
                        double(lost_ns) >= policy::kInputShare * double(worst->window_ns);
-  Finding finding{.needs_fixing = repeats, .count = worst->waited_steps, .cost_ns = worst->wait_ns};
+  Finding finding{.needs_fixing = repeats,
+                  .count = worst->waited_steps,
+                  .may_be_once = !figures.by_batch && worst->steps == 1,
+                  .cost_ns = worst->wait_ns};
   if (!figures.by_batch) finding.per_step = double(worst->waited_steps) / double(worst->steps);
   if (repeats) finding.saving_ns = lost_ns;
   finding.reason = Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh

@@ -99,8 +99,10 @@ std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers,
 Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
   Finding finding{.subject = group.place, .count = group.count, .cost_ns = group.exposed_ns};
   if (work.steady_steps > 0) finding.per_step = double(group.count) / double(work.steady_steps);
-  if (group.count >= policy::kNotOnce && finding.per_step.value_or(1) >= policy::kCopiesPerStep)
-    finding.needs_fixing = true;
+  const bool may_be_numbers =
+      group.with_bytes == 0 && group.exposed_ns < policy::kShortCopyNs * group.count;
+  finding.needs_fixing = group.count >= policy::kNotOnce && !may_be_numbers &&
+                         finding.per_step.value_or(1) >= policy::kCopiesPerStep;
   if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
   finding.reason = Reason{.type = ReasonOf(direction)};
   ExposedCopies figures{.direction = direction,
@@ -321,8 +323,9 @@ extern const Analyzer large_transfer{
     .looks_at = "transfers with times, else InboundData and OutboundData",
     .find = FindLargeTransfers,
     .say = SayLargeTransfer,
-    .thresholds = {policy::kCopyShare, policy::kCopiesPerStep, policy::kLinkBytesPerSecond,
-                   policy::kManySmallUploads, policy::kSmallUploadShare, policy::kManyTimedUploads,
-                   policy::kTimedUploadShare, policy::kMostlyUploadsShare, policy::kYoungRunSteps}};
+    .thresholds = {policy::kCopyShare, policy::kCopiesPerStep, policy::kShortCopyNs,
+                   policy::kLinkBytesPerSecond, policy::kManySmallUploads,
+                   policy::kSmallUploadShare, policy::kManyTimedUploads, policy::kTimedUploadShare,
+                   policy::kMostlyUploadsShare, policy::kYoungRunSteps}};
 
 }  // namespace xlaprof

@@ -109,6 +109,10 @@ inline constexpr Threshold kOftenWithoutSteps{
 inline constexpr Threshold kReadShareOfStep{
     0.01, Unit::kShare, "Reads that block for a smaller share of the steps are only mentioned.",
     "Smaller costs cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kFetchesOfSeveralValues{
+    2.0, Unit::kPerStep,
+    "Fetches after the step mark are a finding from this number on, if the metrics count them and their time is noticeable.",
+    "Many programs fetch one loss a step after its mark, when the device has nothing else to do with it."};
 inline constexpr Threshold kArrayReadShareOfStep{
     0.05, Unit::kShare,
     "JAX's reads are a warning only if the device has nothing to do in them for this share of the steps.",
@@ -258,9 +262,9 @@ inline constexpr Threshold kOperationInputs{
     "Operations do not have more, except those that take any number."};
 
 // --- slow_compile ---
-inline constexpr Threshold kSlowCompileNs{
-    int64_t{300'000'000'000}, Unit::kNs, "A compilation that takes longer is a warning.",
-    "From this length on, torch_xla asks for a bug report with the graph."};
+inline constexpr Threshold kSlowCompileNs{int64_t{120'000'000'000}, Unit::kNs,
+                                          "A compilation that takes longer is a warning.",
+                                          "XLA itself warns after two minutes."};
 inline constexpr Threshold kCompileSteps{int64_t{1000}, Unit::kCount,
                                          "A compilation as long as this many steps is a warning.",
                                          "A thousand steps are a tenth of an epoch of 10,000."};
@@ -345,6 +349,10 @@ inline constexpr Threshold kGrowingSizes{
     int64_t{4}, Unit::kCount,
     "An input that grows by the same amount this many times in a row is one that steps append to.",
     "Sizes of batches vary in both directions."};
+inline constexpr Threshold kGrowingShare{
+    0.75, Unit::kShare,
+    "Inputs grow in number if this share of the recompiles takes the same number more than the compile before.",
+    "Programs that take another path each time have more inputs in one compile and fewer in the next."};
 inline constexpr Threshold kUnnamedIdleShare{
     0.2, Unit::kShare,
     "Idle time during host code that nothing names is a warning from this share of the steady time on.",
@@ -432,6 +440,10 @@ inline constexpr Threshold kLinkBytesPerSecond{
 inline constexpr Threshold kCopiesPerStep{
     0.5, Unit::kPerStep, "Rarer copies are only mentioned.",
     "A checkpoint or a log every tenth step is not a pattern."};
+inline constexpr Threshold kShortCopyNs{
+    int64_t{100'000}, Unit::kNs,
+    "Copies of unknown size that are shorter than this on average are only mentioned.",
+    "They may be of single numbers, whose time is that of the call and of the profiler."};
 inline constexpr Threshold kManySmallUploads{int64_t{100}, Unit::kCount,
                                              "Fewer uploads of single values are not judged.",
                                              "Setting up a program also uploads some values."};

@@ -9,6 +9,7 @@
 #include "analyzers/recompile/call_places.h"
 #include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/group_by_cause.h"
+#include "analyzers/recompile/growing_inputs.h"
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/shape_executions.h"
 #include "analyzers/run/first_executions.h"
@@ -137,6 +138,22 @@ bool MayBeOtherPrograms(const RecompileGroup& group,
   if (2 * executed < group.steps->count())
     return compiles < policy::kCompilesPerStep * double(group.steps->count());
   return 2 * double(run_again) > compiles;
+}
+
+// Returns whether the compiles are those of other pieces of the program that are cut at the same
+// place, such as what comes before the first step, or an evaluation: there are few of them, their ops
+// differ, and all but one ran again.
+bool AreOtherPieces(const RecompileGroup& group, const std::map<std::string, int64_t>& executions) {
+  const ReasonType type = group.cause().type;
+  const int64_t most = type == ReasonType::kOpChange || type == ReasonType::kLiveTensorsChange
+                           ? int64_t(policy::kFewRecompiles)
+                       : type == ReasonType::kUnknown ? 1
+                                                      : 0;
+  if (group.state.word != State::kSettled || int64_t(group.compiles.size()) > most) return false;
+  return std::ranges::count_if(group.compiles, [&](const CompileFact* compile) {
+           const auto times = executions.find(compile->hash);
+           return times == executions.end() || times->second < policy::kNotOnce;
+         }) < 2;
 }
 
 // Returns whether a group is more than a clean program has. `compiling_ns` is the compile time of
@@ -357,7 +374,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                   .cost_ns = CostNs(group, figures.cost),
                   .reason = ReasonOf(group, places)};
   figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
-  if (!figures.may_be_other_programs) {
+  if (!figures.may_be_other_programs && !AreOtherPieces(group, executions)) {
     SetSaving(group, &finding, &figures);
     finding.needs_fixing =
         NeedsFixing(group, figures.cost.profile_share, finding.cost_ns,
@@ -461,6 +478,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     if (const auto at = growing.find(site.process_id); at != growing.end()) {
       for (CompileReason& reason : reasons) ReplaceGrowth(at->second, &reason);
     }
+    ReplaceByGrowth(site, recompiles, &reasons);
     MergeCausesGuessedFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
@@ -496,18 +514,32 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,      policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,       policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,     policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,       policy::kGrowingSizes,
-                   policy::kBurstCompiles,       policy::kBurstSteps,
-                   policy::kBurstPartOfRun,      policy::kCleanStepsAfterBurst,
-                   policy::kRoundsOfPieces,      policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean, policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,       policy::kManyCompiles,
-                   policy::kManyGraphs,          policy::kManyOperations,
-                   policy::kSureOperationNames,  policy::kRepeatedLoop,
-                   policy::kOperationInputs,     policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,
+                   policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,
+                   policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,
+                   policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,
+                   policy::kGrowingSizes,
+                   policy::kGrowingShare,
+                   policy::kBurstCompiles,
+                   policy::kBurstSteps,
+                   policy::kBurstPartOfRun,
+                   policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,
+                   policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean,
+                   policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,
+                   policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,
+                   policy::kManyCompiles,
+                   policy::kManyGraphs,
+                   policy::kManyOperations,
+                   policy::kSureOperationNames,
+                   policy::kRepeatedLoop,
+                   policy::kOperationInputs,
+                   policy::kManyUnpricedOperations,
                    policy::kMostPrograms}};
 }  // namespace xlaprof

@@ -21,6 +21,9 @@
 namespace xlaprof {
 namespace {
 
+// torch_xla prints a line about compilations that take longer.
+constexpr int64_t kTorchXlaSlowCompileNs = 300'000'000'000;
+
 constexpr size_t kMaxSlowCompileRows = 12;
 // From this percentile on, a percentile of few samples is the longest sample.
 constexpr double kLongestPercentile = 90;
@@ -158,7 +161,7 @@ absl::StatusOr<Findings> FromLine(const Run& run) {
   }
   if (by_length.empty()) return Findings();
   const bool has_unread = by_length.contains(0);
-  SlowCompileLines figures{.threshold_ns = policy::kSlowCompileNs,
+  SlowCompileLines figures{.threshold_ns = kTorchXlaSlowCompileNs,
                            .lengths = int64_t(by_length.size()) - int64_t(has_unread)};
   if (figures.lengths > 0) {
     figures.longest_ns = by_length.begin()->first;

@@ -183,6 +183,30 @@ absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Fi
   return absl::OkStatus();
 }
 
+// Finds fetches after the step marks, of several values in each step, in a run whose early cuts are
+// known. Their graph is not cut, so only the metrics count them.
+absl::Status FromFetchesAfterMarks(const Run& run, const EarlyCuts& cuts, OptInt steps,
+                                   Findings& findings) {
+  XP_TRY(const OptInt run_ns, KnownRunTime(run));
+  XP_TRY(const Fetches* fetches, run.Get<Fetches>());
+  const Fetchers fetchers = Divide(*fetches, cuts);
+  if (fetchers.ops > 0 || fetchers.ops_uncounted) return absl::OkStatus();  // an op fetches several
+  int64_t fetched = fetchers.others;
+  for (const EarlyCut& cut : cuts.cuts) fetched -= int64_t(cut.executions.size());
+  const std::optional<double> per_step = PerStep(std::max<int64_t>(0, fetched), steps);
+  if (per_step.value_or(0) < policy::kFetchesOfSeveralValues || !fetches->time_ns || !run_ns ||
+      double(*fetches->time_ns) < policy::kReadShareOfStep * double(*run_ns))
+    return absl::OkStatus();
+  const CountedReadFigures figures{.counted = CountedReadFigures::Counted::kFetches,
+                                   .value = FetchedValue(*fetches),
+                                   .goes_on = fetches->go_on,
+                                   .time_is_shared = 10 * fetched < 9 * fetches->count.value_or(0),
+                                   .fetches = fetches->count,
+                                   .fetch_metric = fetches->metric};
+  findings.push_back(FromCount(fetched, steps, *fetches, figures, run_ns));
+  return absl::OkStatus();
+}
+
 // Finds reads in a log of compilations alone (PT_XLA_DEBUG_LEVEL=1). The log shows where graphs
 // were compiled for a read, but not how often the read happened.
 absl::Status FromCompiles(const Run& run, Findings& findings) {
@@ -331,9 +355,13 @@ absl::Status FromCallbacks(const Run& run, Findings& findings) {
 static absl::StatusOr<Findings> FindSyncPoints(const Run& run) {
   XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
-  if (!cuts->cuts.empty()) return FromCuts(*cuts, times->longest());
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   Findings findings;
+  if (!cuts->cuts.empty()) {
+    findings = FromCuts(*cuts, times->longest());
+    XP_TRY(FromFetchesAfterMarks(run, *cuts, counts->all, findings));
+    return findings;
+  }
   XP_TRY(const Executions* executions, run.Get<Executions>());
   if (executions->rows.empty()) XP_TRY(FromCompiles(run, findings));
   XP_TRY(FromMetrics(run, *cuts, counts->all, findings));
@@ -355,6 +383,7 @@ extern const Analyzer sync_point{
     .say = SaySyncPoint,
     .needs = Needs::kReads,
     .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
-                   policy::kReadShareOfStep, policy::kArrayReadShareOfStep, policy::kCallbackShare,
-                   policy::kBytesOfNumber, policy::kInputsOfRounds}};
+                   policy::kReadShareOfStep, policy::kFetchesOfSeveralValues,
+                   policy::kArrayReadShareOfStep, policy::kCallbackShare, policy::kBytesOfNumber,
+                   policy::kInputsOfRounds}};
 }  // namespace xlaprof

@@ -89,6 +89,10 @@ struct OnlyStaticArgumentsAreLeft {};
 struct NewState {
   bool of_optimizer = false;  // an optimizer's code recorded them
 };
+// The program takes `more` inputs more each time, from `first` to `last`.
+struct GrowingInputs {
+  int64_t more = 0, first = 0, last = 0;
+};
 // Graphs print alike, except for the number of inputs. Scalars that are inputs are recorded at
 // these places, and some of them may be equal.
 struct ScalarInputs {
@@ -104,8 +108,8 @@ using CauseNote =
                  note::AlikeButForThis, note::SameProgram, note::CompiledTwiceInARow,
                  note::OtherSizeOfInputs, note::OtherNumberOfResults, note::SameCounts,
                  note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherCounts,
-                 note::DefinedAt, note::NewState, note::ScalarInputs, note::OtherLoopBody,
-                 note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
+                 note::DefinedAt, note::NewState, note::GrowingInputs, note::ScalarInputs,
+                 note::OtherLoopBody, note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {
@@ -122,13 +126,13 @@ struct RecompileCause {
   // For a changed input: the older graph has a result of its new shape, so the input may be a cache
   // that the program appends to. Nothing if no graph was compared.
   std::optional<bool> may_be_result;
-  bool names_input = false;     // reports use the input's name and shape, not its op
+  bool names_input = false;  // reports use the input's name and shape, not its op
   ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
   // For kScalarOrInput: another scalar has the number's value. Nothing if no value is printed.
   std::optional<bool> has_equal_scalar;
-  std::string shape;                            // shape of the node; "" if unknown
-  bool follows = false;                         // likely a consequence of another cause
-  OptInt graph_before, graph_after;             // the compared rows of table graph, if any
+  std::string shape;                 // shape of the node; "" if unknown
+  bool follows = false;              // likely a consequence of another cause
+  OptInt graph_before, graph_after;  // the compared rows of table graph, if any
   SeenIn seen_in = SeenIn::kNothing;
   CauseNote note;
   // Returns the name under which reports show the difference: an op, or `input` with its name and

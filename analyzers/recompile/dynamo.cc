@@ -17,7 +17,7 @@ constexpr size_t kMostRecompileRows = 32;  // rows that a finding cites
 // Holds what the log reports about one function.
 struct FunctionRecompiles {
   std::vector<int64_t> rows;
-  int64_t recompiles = 0;  // lines about single recompilations
+  int64_t recompiles = 0;  // lines about single recompilations, or the number in their ids
   OptInt programs, site_id;
   std::string reason;
 };
@@ -34,11 +34,11 @@ std::pair<std::string, std::string> ExpectedAndActual(std::string_view reason) {
   return {std::string(reason.substr(from, actual - from)), std::string(after)};
 }
 
-// Returns the value of a check that compares an input with a number, such as "L['steps'] == 20"; ""
-// for other checks.
+// Returns the value of a check that compares something with a number, such as "L['steps'] == 20" or
+// "len(L['layers']) == 26"; "" for other checks.
 std::string ComparedNumber(std::string_view check) {
   const size_t equals = check.find(" == ");
-  if (!check.starts_with("L[") || equals == check.npos) return "";
+  if (equals == check.npos) return "";
   std::string_view value = check.substr(equals + 4);
   value = value.substr(0, value.find_first_of(" #,;"));
   const bool is_number = !value.empty() && value.find_first_not_of("-0123456789.e") == value.npos;
@@ -70,7 +70,8 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
   for (const DynamoRecompileRow& row : rows->rows) {
     FunctionRecompiles& function = functions[{row.function, row.site_id}];
     if (function.rows.size() < kMostRecompileRows) function.rows.push_back(row.id);
-    if (!row.programs) ++function.recompiles;
+    if (!row.programs)
+      function.recompiles = std::max(function.recompiles + 1, row.earlier.value_or(0));
     if (row.programs) function.programs = std::max(function.programs.value_or(0), *row.programs);
     function.site_id = row.site_id;
     if (row.reason) function.reason = *row.reason;

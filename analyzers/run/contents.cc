@@ -30,6 +30,7 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
                                 "'%SingleProcess%' DESC LIMIT 1"));
   // Categories of PyTorch's profiler. Before torch 1.11, everything on the host is an Operator.
   contents.has_torch_ops = store.Find("cpu_op") != 0 || store.Find("Operator") != 0;
+  contents.has_old_torch = contents.has_torch_ops && store.Find("cpu_op") == 0;
   XP_TRY(contents.settings, run.Rows<SettingRow>("GROUP BY name ORDER BY name"));
 
   XP_TRY(

@@ -23,6 +23,7 @@ struct Contents {
   std::optional<Notice> runs_on_cpu;
   OptText data_loader;         // the DataLoader's iterator, as named by PyTorch's profiler
   bool has_torch_ops = false;  // PyTorch's own profiler recorded operations
+  bool has_old_torch = false;  // it is older than 1.11, so there is no torch.compile
 
   // Numbers of rows in the whole run.
   int64_t events = 0;

@@ -19,6 +19,7 @@ struct CauseWords {
 
 // Returns the scopes in which the host did it: " in 25 scopes, most in 'layer 0'".
 std::string InScopes(const DeviceGapFigures& figures) {
+  if (figures.in_step && figures.scopes <= 1) return "";  // a step is no scope
   std::string in = figures.scopes > 1 ? fmt::format(" in {} scopes", figures.scopes) : "";
   if (!figures.scope.empty())
     in += fmt::format("{} in '{}'", figures.scopes > 1 ? ", most" : "", figures.scope);
@@ -44,14 +45,16 @@ std::string_view ScopeCall(Framework framework) {
 }
 
 // Returns how many small launches become one: a compiler, and CUDA graphs where there are any.
-std::string_view FuseCalls(Framework framework) {
+std::string_view FuseCalls(const DeviceGapFigures& figures, Framework framework) {
   switch (framework) {
     case Framework::kJax:
       return "compile the calls as one function (jax.jit)";
     case Framework::kPytorchXla:
       return "compile the step as one graph (torch_xla.compile)";
     case Framework::kPytorch:
-      return "compile the step (torch.compile) or replay it (CUDA graphs)";
+      return figures.has_old_torch
+                 ? "use larger batches, or a newer PyTorch, which compiles the step (torch.compile)"
+                 : "compile the step (torch.compile) or replay it (CUDA graphs)";
     case Framework::kCpp:
     case Framework::kTensorflow:
     case Framework::kUnknown:
@@ -194,12 +197,13 @@ std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framewor
         call);
   if (!figures.launches_in_scope || !figures.launches_in_gaps)
     return "Nothing is launched meanwhile, so the host does other work. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.";
-  if (framework == Framework::kPytorch && figures.scopes == 1) {
+  if (framework == Framework::kPytorch) {
     if (const std::string_view special = AdviceForPytorchScope(figures.scope); !special.empty())
       return std::string(special);
   }
-  std::string advice = fmt::format(
-      "The host launches work too late for the device. To launch less, {}.", FuseCalls(framework));
+  std::string advice =
+      fmt::format("The host launches work too late for the device. To launch less, {}.",
+                  FuseCalls(figures, framework));
   if (figures.doing != Doing::kUserCode || figures.in_step)
     advice += fmt::format(" Scopes ({}) around the parts of the step show which one is late.",
                           ScopeCall(framework));
@@ -240,14 +244,14 @@ CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
       return {fmt::format("the call that launches the next kernel was running ({})",
                           GapWaitText(figures.wait)),
               fmt::format("Launching takes longer than the kernels run. To launch less, {}.",
-                          FuseCalls(framework))};
+                          FuseCalls(figures, framework))};
     case GapWait::kKernelWait:
       return {
           fmt::format("the next kernel was already launched and waited ({})",
                       GapWaitText(figures.wait)),
           fmt::format(
               "The host is ahead, and kernels wait for each other. If the gaps are many and short, {}. If they are few and long, look at the other streams, copies and events that the kernels wait for.",
-              FuseCalls(framework))};
+              FuseCalls(figures, framework))};
     case GapWait::kUnrecorded:
       return {
           "the next kernel was already launched, and nothing recorded shows what it waited for",

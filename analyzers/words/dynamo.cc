@@ -34,14 +34,14 @@ std::string DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
   switch (finding.reason->type) {
     case ReasonType::kShapeChange:
       advice =
-          "Pad this input to few sizes. If the backend accepts dynamic sizes, torch.compile(dynamic=True) or torch._dynamo.mark_dynamic also helps; the backend openxla compiles each size.";
+          "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size, as openxla does, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.6).";
       break;
     case ReasonType::kDtypeChange:
       advice = "Convert this input to one dtype before the call.";
       break;
     case ReasonType::kConstantChange:
       advice =
-          "The call passes a Python number that differs. Pass it as a tensor, or let torch.compile trace it as a symbol (dynamic=True).";
+          "A Python number that the function reads differs between the calls. Pass it as a tensor, or let torch.compile trace it as a symbol (dynamic=True).";
       break;
     default:
       advice = "Keep what the reason names the same in each call, or pass it as a tensor.";

@@ -183,6 +183,10 @@ struct NoteText {
                ? "the optimizer makes its state in the first step, and later steps read it as inputs"
                : "the first step makes this state, such as that of an optimizer, and later steps read it as inputs";
   }
+  std::string operator()(const note::GrowingInputs& growing) const {
+    return fmt::format("the program takes {} more each time, from {} to {}",
+                       Plural(growing.more, "input"), growing.first, growing.last);
+  }
   std::string operator()(const note::ScalarInputs& scalars) const {
     std::vector<std::string> places;
     for (const SourcePlace& place : scalars.places) places.push_back(place.text());

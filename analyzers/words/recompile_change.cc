@@ -233,14 +233,14 @@ std::string ScalarAdvice(const RecompileCause& cause, Framework framework) {
 
 ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
-  std::string number = cause.node.empty() ? "a number that is part of the graph changes"
-                                          : fmt::format("a number baked into {} changes", cause.node);
+  std::string number = cause.node.empty()
+                           ? "a number that is part of the graph changes"
+                           : fmt::format("a number baked into {} changes", cause.node);
   if (!figures.values.empty()) number += fmt::format(" ({})", Values(figures.values));
   switch (cause.constant) {
     case ConstantKind::kScalarOrInput:
-      return {
-          "a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
-          ScalarAdvice(cause, framework)};
+      return {"a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
+              ScalarAdvice(cause, framework)};
     case ConstantKind::kStaticArgument:
       return {
           figures.values.empty()
@@ -362,9 +362,10 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           fmt::format("the same graph is called with other shared inputs ({})", values),
           fmt::format(
               "Two inputs share one buffer in some steps and not in others. Mostly these are scalars that become equal (lr == eps). Keep each in a tensor of its own{}.",
-              cpp                            ? " (Tensor::FromHost)"
-              : framework == Framework::kJax ? ""
-                                             : ", of one element: torch.tensor([value], device=x.device). Equal tensors without dimensions are shared, too")};
+              cpp ? " (Tensor::FromHost)"
+              : framework == Framework::kJax
+                  ? ""
+                  : ", of one element: torch.tensor([value], device=x.device). Equal tensors without dimensions are shared, too")};
     case ReasonType::kDonationChange:
       return {
           fmt::format("the same graph, but other inputs are donated ({})", values),
@@ -419,7 +420,19 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           : "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1, or record a profile that covers these compiles."};
 }
 
+// Returns the words for a program that takes more inputs each time.
+static ChangeWords SayGrowth(const note::GrowingInputs& growing, Framework framework) {
+  return {
+      .what = fmt::format("it takes more inputs each time ({} → {})", growing.first, growing.last),
+      .advice =
+          framework == Framework::kJax
+              ? "A list, tuple or dict among the arguments grows, and each array in it is an input of the program. Make one array of the largest size before the loop, write into it with x.at[i].set(value), and pass the number of valid rows."
+              : "A list or dict of tensors grows here, and each tensor in it is an input of the graph. Keep a running value in one tensor, such as a sum, or write into one tensor of fixed size."};
+}
+
 ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
+  if (const auto* growing = std::get_if<note::GrowingInputs>(&figures.cause.note))
+    return SayGrowth(*growing, framework);
   ChangeWords words = SayCause(figures, framework);
   if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
   return words;

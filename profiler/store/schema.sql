@@ -535,6 +535,7 @@ CREATE TABLE dynamo_recompile (
   function TEXT NOT NULL,           -- the function that is compiled
   site_id INTEGER,                  -- ref site: where it is defined; NULL: not printed
   programs INTEGER,                 -- the limit of programs that was reached; NULL: the line reports one recompilation
+  earlier INTEGER,                  -- programs that the function had before, from an id such as [3/36]; NULL: not printed
   reason TEXT                       -- the check that failed, as printed, at most 1,000 bytes; NULL: not printed
 );
 

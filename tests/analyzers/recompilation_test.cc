@@ -55,6 +55,71 @@ TEST(Recompilation, AWarmUpIsNoWarningInASlice) {
   EXPECT_EQ(finding.severity, Severity::kInfo);
 }
 
+// Returns a graph that stacks `count` scalars, as a step does that appends to a list.
+TestNodes StackOf(int64_t count) {
+  TestNodes nodes;
+  std::string all;
+  for (int64_t i = 0; i < count; ++i) {
+    nodes.push_back(
+        {.op = "xla::device_data", .shape = "f32[]", .location = "update@monitor.py:13"});
+    all += fmt::format("{}{}", i == 0 ? "" : ",", i);
+  }
+  nodes.push_back({.op = "aten::stack",
+                   .shape = fmt::format("f32[{}]{{0}}", count),
+                   .operands = all,
+                   .location = "update@monitor.py:13",
+                   .root = 0});
+  return nodes;
+}
+
+// Regression: a list that grows by one tensor in each step was taken for another path of the code
+// (torch.where), for a number that is baked in, or for the state of an optimizer.
+TEST(Recompilation, AListThatGrowsTakesMoreInputsEachTime) {
+  RecompileRun run;
+  for (int64_t count = 3; count < 20; ++count)
+    run.Step(run.Graph(fmt::format("g{}", count), StackOf(count), PrintedForm::kIrText, count, 1),
+             {.dur_ns = 1'000'000'000});
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, ReasonType::kInputStructureChange);
+  EXPECT_EQ(finding.reason->state, State::kOngoing);
+  EXPECT_EQ(finding.count, 16);
+  EXPECT_EQ(finding.subject.file, "monitor.py");
+  EXPECT_EQ(finding.subject.line, 13);
+  EXPECT_TRUE(finding.needs_fixing);
+  const RecompileFigures figures = FiguresOfRecompiles(finding);
+  const auto* growing = std::get_if<note::GrowingInputs>(&figures.cause.note);
+  ASSERT_NE(growing, nullptr);
+  EXPECT_EQ(growing->more, 1);
+  EXPECT_EQ(growing->first, 3);
+  EXPECT_EQ(growing->last, 19);
+}
+
+// Numbers of inputs that go up and down belong to another path of the code.
+TEST(Recompilation, InputsThatComeAndGoDoNotGrow) {
+  RecompileRun run;
+  for (const int64_t count : {3, 4, 9, 5, 6, 2, 7, 8, 1, 10, 11, 12})
+    run.Step(run.Graph(fmt::format("g{}", count), StackOf(count), PrintedForm::kIrText, count, 1),
+             {.dur_ns = 1'000'000'000});
+  for (const Finding& finding : run.Find())
+    EXPECT_NE(finding.reason->type, ReasonType::kInputStructureChange) << finding.words.title;
+}
+
+// Regression: what was cut once before the first step, and is cut at the line that also ends the
+// step, was a warning that saved the compilation of the step.
+TEST(Recompilation, PiecesThatAreCutAtOneLineAndRunAgainAreNone) {
+  RecompileRun run;
+  const int64_t before = run.Graph("zeros", {{.op = "aten::zeros", .shape = "f32[]", .root = 0}}),
+                step = run.Graph("step", TrainStep(8));
+  run.Steps(before, 3);
+  run.Step(step, {.dur_ns = 10'000'000'000});
+  run.Steps(step, 90);
+  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
+  for (const Finding& finding : run.Find()) {
+    EXPECT_FALSE(finding.needs_fixing) << finding.words.title;
+    EXPECT_EQ(finding.saving_ns, std::nullopt);
+  }
+}
+
 // The first step's graph differs in an op, but its batch counts as well.
 TEST(Recompilation, PaddingIsWeighedByAllBatches) {
   RecompileRun run;

@@ -51,8 +51,8 @@ TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   EXPECT_EQ(CompileFigures<FirstCompilations>(found[0]).steps->as_long_as, 500);
 }
 
-TEST_F(SlowWork, FiveMinutesIsTooLong) {
-  Compile(1, 300), Compile(2, 300.1);
+TEST_F(SlowWork, TwoMinutesAreTooLong) {
+  Compile(1, 120), Compile(2, 120.1);
   Findings found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);

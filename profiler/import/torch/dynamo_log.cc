@@ -11,6 +11,12 @@
 //   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles] Recompiling function step in /x/train.py:19
 //   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles]     triggered by the following guard failure(s):
 //   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles]     - 0/0: tensor 'x' size mismatch ...
+//
+// [0/1] is the function's number and the number of programs that it had before. torch 2.1 and 2.2 print
+// `torch._dynamo.guards.__recompiles: [DEBUG] ` before each line. torch 2.0 prints one line:
+//
+//   [...] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling function step in /x/train.py', "triggered by the following guard failure: L['t'] == 0")
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -25,12 +31,18 @@ namespace {
 
 constexpr std::string_view kHit = "torch._dynamo hit config.";
 constexpr std::string_view kRecompiling = "Recompiling function ";
+// What comes before each line about a recompilation, since torch 2.3 and before it.
+constexpr std::string_view kMarks[] = {"[__recompiles]", "__recompiles: [DEBUG]"};
 constexpr size_t kMostReasonBytes = 1000;
 
 // The score is low, because a log of torch_xla or JAX may hold these lines as well.
 int SniffDynamoLog(std::string_view window) {
-  const bool limit = window.find(kHit) != kNone;
-  return limit || window.find("[__recompiles] Recompiling function") != kNone ? 28 : 0;
+  const bool is_told =
+      window.find(kHit) != kNone || std::ranges::any_of(kMarks, [&](std::string_view mark) {
+        const size_t at = window.find(mark);
+        return at != kNone && window.find(kRecompiling, at) != kNone;
+      });
+  return is_told ? 28 : 0;
 }
 
 // Returns the text behind `label`, without spaces, or nothing if the line does not hold the label.
@@ -47,10 +59,24 @@ std::string_view WithoutFrame(std::string_view reason) {
   return Trim(reason.substr(end + 1));
 }
 
+// Returns 36 for a line with the id [3/36] before its text.
+OptInt EarlierPrograms(std::string_view line) {
+  line = line.substr(0, line.find(kMarks[0]));
+  const size_t slash = line.rfind('/'), open = line.rfind('[', slash);
+  if (slash == kNone || open == kNone) return {};
+  const std::string_view frame = line.substr(open + 1, slash - open - 1),
+                         rest = line.substr(slash + 1);
+  const size_t end = rest.find_first_not_of("0123456789");
+  if (frame.empty() || frame.find_first_not_of("0123456789") != kNone || end == 0 || end == kNone ||
+      (rest[end] != ']' && rest[end] != '_'))  // 36_1 is another attempt
+    return {};
+  return ParseCount(rest.substr(0, end));
+}
+
 struct Recompile {
   std::string function, file;
   int64_t line = 0;
-  OptInt programs;
+  OptInt programs, earlier;
   std::string reason;
   int64_t offset = 0, number = 0;
 };
@@ -66,9 +92,8 @@ class DynamoReader {
         now_.programs = ParseCount(hit->substr(open + 1, close - open - 1));
     } else if (const auto function = Behind(line, kRecompiling)) {
       Begin(texts, State::kRecompile);
-      const size_t in = function->rfind(" in ");
-      now_.function = ToUtf8(function->substr(0, in));
-      if (in != kNone) SetPlace(function->substr(in + 4));
+      now_.earlier = EarlierPrograms(line);
+      TakeFunction(*function);
     } else if (state_ == State::kLimit) {
       TakeOfLimit(line);
     } else if (state_ == State::kRecompile) {
@@ -98,6 +123,25 @@ class DynamoReader {
     now_.line = ParseCount(text.substr(colon + 1)).value_or(0);
     if (now_.line > 0) now_.file = ToUtf8(text.substr(0, colon));
   }
+  // Takes "step in /x/train.py:19", or what torch 2.0 prints.
+  void TakeFunction(std::string_view text) {
+    constexpr std::string_view kFailure = "guard failure: ";
+    const size_t quote = text.find("', \"triggered");
+    const std::string_view place = text.substr(0, quote);
+    const size_t in = place.rfind(" in ");
+    now_.function = ToUtf8(place.substr(0, in));
+    if (quote == kNone) {
+      if (in != kNone) SetPlace(place.substr(in + 4));
+      return;
+    }
+    if (in != kNone) now_.file = ToUtf8(place.substr(in + 4));
+    std::string_view reason = text.substr(quote);
+    const size_t failure = reason.find(kFailure);
+    if (failure == kNone) return;
+    reason = reason.substr(failure + kFailure.size());
+    now_.reason = ToUtf8(reason.substr(0, reason.rfind("\")")));
+    End();
+  }
   // Takes a line such as "function: 'step' (/x/train.py:19)".
   void TakeOfLimit(std::string_view line) {
     if (const auto function = Behind(line, "function: '")) {
@@ -117,8 +161,9 @@ class DynamoReader {
   }
   // Takes the first line of the failed checks, such as "- 0/0: tensor 'x' size mismatch".
   void TakeOfRecompile(std::string_view line) {
-    const auto text = Behind(line, "[__recompiles]");
-    if (!text) return End();
+    auto text = Behind(line, kMarks[0]);
+    if (!text) text = Behind(line, kMarks[1]);
+    if (!text) return;  // the program's own output
     if (!text->starts_with("- ")) return;
     now_.reason = ToUtf8(WithoutFrame(Trim(text->substr(2))));
     End();
@@ -152,7 +197,8 @@ absl::Status ReadDynamoLog(const Input& input, ImportContext& context) {
     DynamoRecompileRow row{.process_id = process_id,
                            .ordinal = context.NextOrdinal(),
                            .function = one.function,
-                           .programs = one.programs};
+                           .programs = one.programs,
+                           .earlier = one.earlier};
     if (!one.reason.empty()) row.reason = Bounded(one.reason);
     if (!one.file.empty()) {
       XP_TRY(row.site_id, context.store.AddSite(one.function, one.file, one.line));

@@ -143,7 +143,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   std::vector<std::string> titles;
   for (const Finding& finding : timed.Run(slow_compile)) titles.push_back(finding.words.title);
   EXPECT_THAT(titles, testing::UnorderedElementsAre("the compilation took over 120 s",
-                                                    "the first compilation took 130 s"));
+                                                    "compiling took 130 s"));
 }
 
 }  // namespace

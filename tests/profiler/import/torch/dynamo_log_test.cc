@@ -58,6 +58,38 @@ TEST(DynamoLog, EachRecompilation) {
   EXPECT_THAT(in.Rows(kRows), ElementsAre(row, row));
 }
 
+// Regression: a log that begins late has few blocks, but its ids count all recompilations.
+TEST(DynamoLog, IdsCountEarlierPrograms) {
+  constexpr const char* kEarlier = "SELECT earlier FROM dynamo_recompile ORDER BY id";
+  const auto earlier = [&](std::string_view id) {
+    const std::string prefix = fmt::format(
+        "[rank0]:V0820 17:07:24.3 63 torch/_dynamo/guards.py:3006] {}[__recompiles] ", id);
+    return ImportText(dynamo_log, prefix + "Recompiling function f in a.py:3\n").Rows(kEarlier);
+  };
+  EXPECT_THAT(earlier("[3/36] "), ElementsAre("36"));
+  EXPECT_THAT(earlier("[3/36_1] "), ElementsAre("36"));
+  EXPECT_THAT(earlier("[!0/3/36] "), ElementsAre("-"));
+  EXPECT_THAT(earlier("[3/x] "), ElementsAre("-"));
+  EXPECT_THAT(earlier(""), ElementsAre("-"));
+}
+
+// Regression: logs of torch 2.0 to 2.2 were not recognised.
+TEST(DynamoLog, LogsBeforeTorch23) {
+  const std::string mark = "[2023-11-21 19:02:13,073] torch._dynamo.guards.__recompiles: [DEBUG] ";
+  const std::string log = "0\n" + mark + "Recompiling function step in train.py:6\n" + mark +
+                          "    triggered by the following guard failure(s):\nepoch 1\n" + mark +
+                          "    - L['end'] == 10   # for i in range(end):\n1\n";
+  EXPECT_GT(dynamo_log.sniff(log), 0);
+  EXPECT_THAT(ImportText(dynamo_log, log).Rows(kRows),
+              ElementsAre("step|train.py|6|-|L['end'] == 10   # for i in range(end):"));
+  const std::string oldest =
+      "[2023-04-13 21:42:57,808] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling "
+      "function step in /x/train.py', \"triggered by the following guard failure: L['t'] == 0\")\n";
+  EXPECT_GT(dynamo_log.sniff(oldest), 0);
+  EXPECT_THAT(ImportText(dynamo_log, oldest).Rows(kRows),
+              ElementsAre("step|/x/train.py|-|-|L['t'] == 0"));
+}
+
 TEST(DynamoLog, CutAndEmptyLogs) {
   EXPECT_THAT(ImportText(dynamo_log,
                          "torch._dynamo hit config.recompile_limit (8)\n   function: 'f' (a.py:1)")

@@ -1,0 +1,76 @@
+#include "analyzers/recompile/growing_inputs.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzers/policy.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns how many inputs more a compile takes than the one before, or nothing if that is unknown.
+OptInt MoreInputs(const CompileSite& site, size_t index) {
+  if (index == 0) return {};
+  const OptInt before = site.compiles[index - 1].input_count,
+               now = site.compiles[index].input_count;
+  return before && now ? OptInt(*now - *before) : OptInt();
+}
+
+// A difference of another kind that the growth explains: one graph has one input more, so its ops,
+// numbers, results or new inputs differ, too.
+bool IsExplained(const RecompileCause& cause) {
+  switch (cause.type) {
+    case ReasonType::kOpChange:
+    case ReasonType::kConstantChange:
+    case ReasonType::kLoopCountChange:
+    case ReasonType::kLiveTensorsChange:
+    case ReasonType::kParameterSharingChange:
+    case ReasonType::kInputStructureChange:
+    case ReasonType::kUnprintedChange:
+    case ReasonType::kUnknown:
+      return true;
+    case ReasonType::kShapeChange:
+      return cause.is_size_inside;  // of the op that joins the inputs
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void ReplaceByGrowth(const CompileSite& site, std::span<const size_t> recompiles,
+                     std::vector<CompileReason>* reasons) {
+  std::map<int64_t, int64_t> compiles;  // by inputs more
+  for (const size_t index : recompiles) {
+    if (const OptInt more = MoreInputs(site, index); more && *more > 0) ++compiles[*more];
+  }
+  const auto usual =
+      std::ranges::max_element(compiles, {}, [](const auto& of) { return of.second; });
+  if (usual == compiles.end() || usual->second < policy::kGrowingSizes ||
+      double(usual->second) < policy::kGrowingShare * double(recompiles.size()))
+    return;
+  note::GrowingInputs growing{.more = usual->first, .first = INT64_MAX, .last = 0};
+  for (const size_t index : recompiles) {
+    if (MoreInputs(site, index) != usual->first) continue;
+    growing.first = std::min(growing.first, *site.compiles[index - 1].input_count);
+    growing.last = std::max(growing.last, *site.compiles[index].input_count);
+  }
+  for (size_t i = 0; i < recompiles.size(); ++i) {
+    const OptInt more = MoreInputs(site, recompiles[i]);
+    std::vector<RecompileCause>& causes = (*reasons)[i].causes;
+    if (!more || *more <= 0 || !std::ranges::all_of(causes, IsExplained)) continue;
+    causes.resize(1);
+    RecompileCause& cause = causes.front();
+    if (cause.type != ReasonType::kInputStructureChange ||
+        cause.seen_in != SeenIn::kJaxExplanation) {
+      cause.type = ReasonType::kInputStructureChange;
+      cause.node = cause.input = cause.shape = "";
+      cause.before = fmt::format("{} inputs", *site.compiles[recompiles[i] - 1].input_count);
+      cause.after = fmt::format("{} inputs", *site.compiles[recompiles[i]].input_count);
+    }
+    cause.note = growing;
+  }
+}
+
+}  // namespace xlaprof
