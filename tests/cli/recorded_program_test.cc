@@ -99,6 +99,14 @@ TEST_F(RecordedProgram, PrintsItsReport) {
   EXPECT_THAT(ran.out, HasSubstr("5 steps"));
 }
 
+TEST_F(RecordedProgram, CategoriesAreSwitchedByTheEnvironment) {
+  const Ran ran = RunRecorded("XLAPROF_RECORD=run.xlaprof XLAPROF_CATEGORIES=-math");
+  EXPECT_THAT(ran.out, HasSubstr("10 events of 1 thread, 0 dropped"));
+  EXPECT_THAT(
+      Run("query run.xlaprof \"SELECT DISTINCT name FROM event ORDER BY name\" --format csv").out,
+      HasSubstr("load\ntrain\n"));
+}
+
 TEST_F(RecordedProgram, SeveralIntoOneFolderAreOneRun) {
   ASSERT_EQ(RunShell("mkdir folder", folder_).status, 0);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(RunRecorded("XLAPROF_RECORD=folder").status, 0);
