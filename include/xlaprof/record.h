@@ -305,7 +305,9 @@ class Trace {
     static_assert(sizeof...(pairs) <= 2 * XLAPROF_MAX_ARGS, "a scope keeps eight arguments");
     if (is_recorded()) AddArgs(*this, site, 0, pairs...);
   }
-  ~Trace() { xlaprof_scope_end(&scope_); }
+  ~Trace() {
+    if (is_recorded()) xlaprof_scope_end(&scope_);
+  }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
