@@ -18,7 +18,7 @@ void Scopes(int64_t count) {
 void Args(int64_t count) {
   static const uint32_t key = RecordedString("i");
   for (int64_t i = 0; i < count; ++i) {
-    static constinit Site site(Category::kScope, "with an argument");
+    XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, "with an argument", nullptr);
     Trace scope(site);
     scope.Arg(key, i);
     asm volatile("" ::: "memory");

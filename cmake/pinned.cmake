@@ -22,6 +22,26 @@ target_compile_definitions(xlaprof_sqlite3 PRIVATE
 target_link_libraries(xlaprof_sqlite3 PUBLIC Threads::Threads ${CMAKE_DL_LIBS} m)
 set_target_properties(xlaprof_sqlite3 PROPERTIES UNITY_BUILD OFF)
 
+# Adds abseil and fmt as archives. A build of only the recorder takes them from here, so that it needs no package of either.
+function(xlaprof_pinned_abseil_and_fmt)
+  xlaprof_source(abseil abseil_folder)
+  xlaprof_source(fmt fmt_folder)
+  set(CMAKE_UNITY_BUILD OFF)
+  set(BUILD_SHARED_LIBS OFF)
+  set(BUILD_TESTING OFF)
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
+  set(ABSL_PROPAGATE_CXX_STD ON)
+  set(ABSL_ENABLE_INSTALL OFF)
+  set(FMT_INSTALL OFF)
+  set(CMAKE_WARN_DEPRECATED OFF)
+  add_subdirectory(${abseil_folder} pinned/abseil EXCLUDE_FROM_ALL SYSTEM)
+  add_subdirectory(${fmt_folder} pinned/fmt EXCLUDE_FROM_ALL SYSTEM)
+endfunction()
+if(XLAPROF_ONLY_RECORD)
+  xlaprof_pinned_abseil_and_fmt()
+  return()
+endif()
+
 # cpp-httplib as a header. Debian's is a shared library that loads OpenSSL, which takes longer than a small report.
 xlaprof_source(cpp-httplib httplib_folder)
 add_library(xlaprof_httplib INTERFACE)

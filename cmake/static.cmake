@@ -6,6 +6,13 @@
 # xlaprof_static(target...): links abseil, protobuf and libarchive statically into these executables.
 # Libraries link xlaprof_absl, xlaprof_protobuf and xlaprof_libarchive. Each executable decides whether these are the static or the
 # shared libraries.
+set(absl_libraries absl::statusor absl::status absl::time absl::symbolize absl::flat_hash_map absl::flat_hash_set absl::inlined_vector
+    absl::function_ref)
+if(XLAPROF_ONLY_RECORD)
+  add_library(xlaprof_absl INTERFACE)
+  target_link_libraries(xlaprof_absl INTERFACE ${absl_libraries})  # cmake/pinned.cmake builds archives
+  return()
+endif()
 pkg_check_modules(absl_static QUIET absl_statusor absl_hash absl_raw_hash_set absl_time absl_symbolize)
 set(absl_archives "")
 foreach(library ${absl_static_STATIC_LIBRARIES})
@@ -32,7 +39,7 @@ set(static $<BOOL:$<TARGET_PROPERTY:XLAPROF_STATIC>>)
 string(JOIN "," absl_group ${absl_archives})
 add_library(xlaprof_absl INTERFACE)
 target_link_libraries(xlaprof_absl INTERFACE
-  "$<IF:${static},$<LINK_GROUP:RESCAN,${absl_group}>,absl::statusor;absl::status;absl::time;absl::symbolize;absl::flat_hash_map;absl::flat_hash_set;absl::inlined_vector;absl::function_ref>")
+  "$<IF:${static},$<LINK_GROUP:RESCAN,${absl_group}>,$<$<NOT:$<BOOL:$<TARGET_PROPERTY:XLAPROF_PRIVATE>>>:${absl_libraries}>>")
 add_library(xlaprof_protobuf INTERFACE)
 target_link_libraries(xlaprof_protobuf INTERFACE "$<IF:${static},${protobuf_archive},protobuf::libprotobuf>")
 add_library(xlaprof_libarchive INTERFACE)

@@ -124,7 +124,9 @@ class Observer {
 };
 
 // The current observer, or null. An observer that was set must live until the process ends.
-inline std::atomic<Observer*> observer{nullptr};
+// Its name in the object file is that of no C++ variable, because libxlaprof_record and the program
+// share it (profiler/record/library.map).
+inline std::atomic<Observer*> observer asm("xlaprof_observer"){nullptr};
 inline Observer* Current() { return observer.load(std::memory_order_acquire); }
 
 // Announces a scope of the runtime, from here to the end of the block.

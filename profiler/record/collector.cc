@@ -87,6 +87,14 @@ absl::Status Collector::Restore() {
         return absl::OkStatus();
       },
       process_id_));
+  XP_TRY(store_.Each(
+      "SELECT id, name FROM track WHERE process_id = ?1 AND kind = 'async'",
+      [&](int64_t id, std::string name) -> absl::Status {
+        XP_TRY(StringId text, store_.Intern(name));
+        slice_tracks_[text] = id;
+        return absl::OkStatus();
+      },
+      process_id_));
   XP_TRY(auto steps, store_.One<int64_t>("SELECT max(ordinal) + 1 FROM step WHERE process_id = ?1",
                                          process_id_));
   next_step_ = steps.value_or(0);
@@ -219,6 +227,10 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
         XP_TRY(AddCounter(slot));
         continue;
       }
+      if (slot.kind() == kSlice) {
+        XP_TRY(AddSlice(from, slot));
+        continue;
+      }
     }
     thread.slots.push_back(&slot);
   }
@@ -251,6 +263,50 @@ absl::Status Collector::AddCounter(const Slot& slot) {
   }
   return samples_.Counter(site->counter_track, clock_.Ns(slot.begin),
                           std::bit_cast<double>(slot.value));
+}
+
+absl::StatusOr<int64_t> Collector::TrackOf(StringId name) {
+  int64_t& track = slice_tracks_[name];
+  if (track == 0) {
+    XP_TRY(track, store_.Add(TrackRow{.process_id = process_id_,
+                                      .kind = TrackKind::kAsync,
+                                      .name = std::string(store_.Text(name))}));
+  }
+  return track;
+}
+
+absl::Status Collector::AddSlice(const Segment& from, const Slot& slot) {
+  XP_TRY(const Sited* found, SiteOf(slot.site()));
+  const Sited site = *found;
+  StringId track_name = site.name;
+  if (slot.value != 0) {
+    XP_TRY(track_name, StringOf(uint32_t(slot.value)));
+  }
+  XP_TRY(const int64_t track, TrackOf(track_name));
+  const int64_t ts_ns = clock_.Ns(slot.begin);
+  const auto length_ns = int64_t(uint64_t(clock_.Ns(slot.end)) - uint64_t(ts_ns));
+  XP_TRY(samples_.Add(track, Event{.ts_ns = ts_ns,
+                                   .dur_ns = std::max<int64_t>(0, length_ns),
+                                   .name = site.name,
+                                   .category = site.category}));
+  if (site.file != 0) {
+    samples_.Arg(file_key_, Text{site.file});
+    samples_.Arg(line_key_, site.line);
+  }
+  if (site.label != 0) samples_.Arg(label_key_, Text{site.label});
+  return EachArg(from, slot, [&](StringId key, ArgType type, uint64_t bits) {
+    if (type > ArgType::kString) return;  // a slice has no flows
+    switch (type) {
+      case ArgType::kInt:
+        return samples_.Arg(key, int64_t(bits));
+      case ArgType::kDouble:
+        return samples_.Arg(key, std::bit_cast<double>(bits));
+      case ArgType::kString:
+        return samples_.Arg(key, Text{StringId(bits)});
+      default:
+        return samples_.Arg(key, bits);
+    }
+  });
 }
 
 bool Collector::has_open(uint32_t segment) const {
@@ -323,22 +379,40 @@ absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
   const SiteEntry* site = file_.Site(id);
   XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
   XP_TRY(sited.category, store_.Intern(TextOf(CategoryOf(site))));
-  if (site != nullptr && site->line > 0) {
-    XP_TRY(StringId file, StringOf(site->file));
-    XP_TRY(StringId file_key, store_.Intern("source_file"));
-    XP_TRY(StringId line_key, store_.Intern("source_line"));
-    // If one name is used at two places, neither is stored, because it would be wrong for the
-    // other.
-    auto [place, added] = places_->try_emplace(sited.name);
-    if (added) {
-      place->second = {{file, file_key, ArgType::kString},
-                       {uint64_t(site->line), line_key, ArgType::kInt}};
-    } else {
-      place->second.clear();
-    }
+  if (file_key_ == 0) {
+    XP_TRY(file_key_, store_.Intern("source_file"));
+    XP_TRY(line_key_, store_.Intern("source_line"));
+    XP_TRY(label_key_, store_.Intern("category"));
   }
+  if (site != nullptr && site->line > 0) {
+    XP_TRY(sited.file, StringOf(site->file));
+    sited.line = site->line;
+  }
+  if (site != nullptr && site->label != 0) {
+    XP_TRY(sited.label, StringOf(site->label));
+  }
+  AddPlace(sited);
   sited.known = true;
   return &sited;
+}
+
+// Stores a site's place and the user's category with its name. If one name is used at two places or
+// in two categories, neither is stored, because it would be wrong for the other.
+void Collector::AddPlace(const Sited& site) {
+  std::vector<BufferedArg> args;
+  if (site.file != 0) {
+    args.push_back({site.file, file_key_, ArgType::kString});
+    args.push_back({uint64_t(site.line), line_key_, ArgType::kInt});
+  }
+  if (site.label != 0) args.push_back({site.label, label_key_, ArgType::kString});
+  if (args.empty()) return;
+  auto [place, added] = places_->try_emplace(site.name, args);
+  if (added) return;
+  const bool same_label = std::ranges::any_of(place->second, [&](const BufferedArg& arg) {
+    return arg.key == label_key_ && arg.bits == site.label;
+  });
+  std::erase_if(place->second,
+                [&](const BufferedArg& arg) { return arg.key != label_key_ || !same_label; });
 }
 
 absl::Status Collector::WriteEvents() {
@@ -478,7 +552,10 @@ absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at
   return AddArgs(from, slot, at);
 }
 
-absl::Status Collector::AddArgs(const Segment& from, const Slot& slot, size_t at) {
+// Calls `fn` with the key, type and bits of each argument. Flows have the key 0, and the type
+// kFlowInType or kFlowOutType.
+template <class Fn>
+absl::Status Collector::EachArg(const Segment& from, const Slot& slot, Fn fn) {
   // An event and its arguments lie in one ring.
   const auto place = uint64_t(&slot - from.slots);
   const auto level = uint32_t(std::bit_width(place / kSmallestRing + 1)) - 1;
@@ -487,19 +564,30 @@ absl::Status Collector::AddArgs(const Segment& from, const Slot& slot, size_t at
   for (int i = 0; i < std::min(slot.args(), kMaxArgs); ++i) {
     ArgSlot pair;
     std::memcpy(&pair, &ring[(at_in_ring + 1 + uint64_t(i) / 2) & mask], sizeof pair);
+    uint64_t bits = pair.bits[i % 2];
     if (pair.type[i % 2] == kFlowInType || pair.type[i % 2] == kFlowOutType) {
-      const bool is_in = pair.type[i % 2] == kFlowInType;
-      SetFlow(is_in ? chunk_.events.flow_in : chunk_.events.flow_out, at, pair.bits[i % 2]);
+      fn(0, ArgType(pair.type[i % 2]), bits);
       continue;
     }
-    XP_TRY(StringId key, StringOf(pair.key[i % 2]));
-    BufferedArg arg{pair.bits[i % 2], key, ArgType(std::min<uint8_t>(pair.type[i % 2], 3))};
-    if (arg.type == ArgType::kString) {
-      XP_TRY(arg.bits, StringOf(uint32_t(arg.bits)));
+    XP_TRY(const StringId key, StringOf(pair.key[i % 2]));
+    const auto type = ArgType(std::min<uint8_t>(pair.type[i % 2], 3));
+    if (type == ArgType::kString) {
+      XP_TRY(bits, StringOf(uint32_t(bits)));
     }
-    chunk_.args.push_back(arg);
+    fn(key, type, bits);
   }
   return absl::OkStatus();
+}
+
+absl::Status Collector::AddArgs(const Segment& from, const Slot& slot, size_t at) {
+  return EachArg(from, slot, [&](StringId key, ArgType type, uint64_t bits) {
+    if (uint32_t(type) == kFlowInType || uint32_t(type) == kFlowOutType) {
+      const bool is_in = uint32_t(type) == kFlowInType;
+      SetFlow(is_in ? chunk_.events.flow_in : chunk_.events.flow_out, at, bits);
+    } else {
+      chunk_.args.push_back({bits, key, type});
+    }
+  });
 }
 
 }  // namespace xlaprof::record

@@ -65,6 +65,9 @@ class Collector {
   struct Sited {
     bool known = false;
     StringId name = 0, category = 0;
+    StringId label = 0;  // the user's category; 0: none
+    StringId file = 0;   // 0: the place is not known
+    int64_t line = 0;
     int64_t counter_track = 0;
   };
   void Forget(uint64_t begin, uint32_t site);
@@ -72,12 +75,17 @@ class Collector {
   absl::Status Rename(uint32_t segment);
   int64_t DroppedOf(uint32_t segment) const;
   absl::Status AddCounter(const Slot& slot);
+  absl::Status AddSlice(const Segment& from, const Slot& slot);
+  absl::StatusOr<int64_t> TrackOf(StringId name);
+  void AddPlace(const Sited& site);
   void SortByBegin(std::span<const Slot*> slots);
   absl::Status WriteThread(Thread& thread, const Segment& from);
   absl::Status WriteChunk(int64_t track_id, const Segment& from,
                           std::span<const Slot* const> slots);
   void SetFlow(std::vector<uint64_t>& column, size_t at, uint64_t flow);
   absl::Status AddRest(const Segment& from, const Slot& slot, size_t at);
+  template <class Fn>
+  absl::Status EachArg(const Segment& from, const Slot& slot, Fn fn);
   absl::Status AddArgs(const Segment& from, const Slot& slot, size_t at);
   absl::StatusOr<Sited*> SiteOf(uint32_t id);
   absl::StatusOr<StringId> StringOf(uint32_t id);
@@ -105,6 +113,8 @@ class Collector {
   std::vector<const Slot*> waiting_;  // scratch space of SortByBegin
   std::vector<StringId> strings_;
   absl::flat_hash_map<StringId, int64_t> counter_tracks_;  // by name, whichever site counts
+  absl::flat_hash_map<StringId, int64_t> slice_tracks_;    // by name
+  StringId file_key_ = 0, line_key_ = 0, label_key_ = 0;
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;
   int64_t next_step_ = 0, events_ = 0, thread_count_ = 0;

@@ -1,4 +1,5 @@
 // Records and reports as XLAPROF_RECORD and XLAPROF_REPORT say, without a change of the program.
+#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@ extern char** environ;
 namespace xlaprof::record {
 namespace {
 
+const char place_of_library = 0;  // an address in this library
+
 // Waits for the end of `child`. Returns whether its program could be started. A parent that ignores
 // its children's ends, or reaps them all itself, leaves us no status; the report was printed then,
 // too.
@@ -30,6 +33,33 @@ bool HasRun(pid_t child) {
   return WIFEXITED(status) && WEXITSTATUS(status) != 127;
 }
 
+// Returns the program that was installed with the file at `path`, which is this library or this
+// process's program: beside it, or in folder bin of its prefix. Returns "" if there is none.
+std::string ProgramInstalledWith(const std::filesystem::path& path) {
+  std::error_code none;
+  const std::filesystem::path folder = std::filesystem::canonical(path, none).parent_path();
+  if (none) return "";
+  // Some systems put libraries into lib/x86_64-linux-gnu.
+  for (const char* place : {"xlaprof", "../bin/xlaprof", "../../bin/xlaprof"}) {
+    const std::filesystem::path program = (folder / place).lexically_normal();
+    if (std::filesystem::is_regular_file(program, none) && access(program.c_str(), X_OK) == 0)
+      return program;
+  }
+  return "";
+}
+
+// Returns the program that prints the report. Without a slash in it, the system's PATH has it.
+std::string Program() {
+  if (const char* program = std::getenv("XLAPROF_PROGRAM")) return program;
+  // In a program that contains the recorder, the library's file is the program's.
+  Dl_info library{};
+  if (dladdr(&place_of_library, &library) != 0 && library.dli_fname != nullptr)
+    if (std::string program = ProgramInstalledWith(library.dli_fname); !program.empty())
+      return program;
+  std::string program = ProgramInstalledWith("/proc/self/exe");
+  return program.empty() ? "xlaprof" : program;
+}
+
 // Runs `xlaprof report PATH` without recording that process.
 void Report(const std::filesystem::path& path) {
   std::vector<char*> environment;
@@ -39,16 +69,15 @@ void Report(const std::filesystem::path& path) {
       environment.push_back(*entry);
   }
   environment.push_back(nullptr);
-  const char* program = std::getenv("XLAPROF_PROGRAM");
-  std::string words[] = {program != nullptr ? program : "xlaprof", "report", path.string()};
+  std::string words[] = {Program(), "report", path.string()};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   std::fflush(nullptr);
   pid_t child = 0;
   if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments, environment.data()) != 0 ||
       !HasRun(child)) {
     std::fprintf(stderr,
-                 "xlaprof: cannot run `%s report %s`. Put it on PATH, or name it in "
-                 "XLAPROF_PROGRAM\n",
+                 "xlaprof: cannot run `%s report %s`. Install it beside this program, put it on "
+                 "PATH, or name it in XLAPROF_PROGRAM\n",
                  arguments[0], arguments[2]);
   }
 }

@@ -1,30 +1,11 @@
-// Records scopes, counters and steps of any C++ program, from many threads, into one store.
+// The recorder inside xlaprof: include/xlaprof/record.h, whose macros these are, with classes in which
+// the recording of a scope is inline. That header describes the macros, the classes and the
+// environment; what is installed is that header, whose classes call this library.
 //
-//   #include "profiler/record/record.h"
+//   auto recording = xlaprof::StartRecording("run.xlaprof");
+//   XLAPROF_TRACE("forward", "layer", 7);
 //
-//   int main() {
-//     auto recording = xlaprof::StartRecording("run.xlaprof");  // or in the environment, see below
-//     for (int step = 0; step < 100; ++step) {
-//       XLAPROF_STEP("train", step);
-//       XLAPROF_TRACE("forward");  // until the end of the block
-//       XLAPROF_COUNTER("loss", loss);
-//     }
-//   }
-//
-// A scope costs two reads of the clock and about a nanosecond. A full ring drops events and counts
-// them; it never blocks. If a process is killed, the events that it had completed are in the ring
-// file beside the store, and `xlaprof recover run.xlaprof` adds them. Compiled with
-// XLAPROF_NO_RECORD, the macros and classes leave no code.
-//
-// Environment: XLAPROF_RECORD=PATH records the whole program to PATH, in which %p stands for the
-// process id. If PATH is a directory, the file in it is PROGRAM.NUMBER.xlaprof, or
-// PROGRAM.NUMBER.2.xlaprof and so on if that exists. If PATH does not exist, it becomes a
-// directory, with its parents, if it ends in a slash, or if its name has neither an extension nor
-// %p: `runs`, but not `run.xlaprof`. XLAPROF_REPORT=1 prints the findings when the program ends. It
-// runs XLAPROF_PROGRAM, or if that is not set the `xlaprof` on the system's PATH.
-//
-// Everything here may be called from any thread, but not from a signal handler. Names are UTF-8.
-// Leave scopes the way C++ does: a scope that longjmp leaves stays open in the recording.
+// A scope costs two reads of the clock and about a nanosecond.
 #pragma once
 
 #include <atomic>
@@ -39,6 +20,12 @@
 #include "core/base/category.h"
 #include "core/base/status.h"
 #include "profiler/record/ring.h"
+
+#ifdef XLAPROF_RECORD_H
+#error "Include profiler/record/record.h instead of include/xlaprof/record.h, or before it"
+#endif
+#define XLAPROF_INLINE_RECORDER
+#include "include/xlaprof/record.h"
 
 namespace xlaprof {
 
@@ -85,26 +72,7 @@ class Recording {
 absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path,
                                          RecordOptions options = {});
 
-// A place that events come from: one object per place, with static storage.
-class Site {
- public:
-  constexpr Site(Category category, const char* name, const char* file = "", int line = 0,
-                 const char* function = "")
-      : name_(name), file_(file), function_(function), line_(line), category_(category) {}
-  Site(const Site&) = delete;
-
-  uint32_t id() {
-    const uint32_t id = id_.load(std::memory_order_acquire);
-    return id != 0 ? id : Register();
-  }
-
- private:
-  uint32_t Register();
-  const char *name_, *file_, *function_;
-  int line_;
-  Category category_;
-  std::atomic<uint32_t> id_{0};
-};
+using Site = xlaprof_site;
 
 // Returns the site of a name that is only known at run time. The name is looked up at each call.
 uint32_t SiteOfName(Category category, std::string_view name);
@@ -119,6 +87,21 @@ namespace record {
 // Does what the environment asks for, from before main until after it.
 bool StartFromEnvironment();
 inline const bool started_from_environment = StartFromEnvironment();
+
+// Gives a site its number.
+uint32_t RegisterSite(Site& site);
+inline uint32_t IdOf(Site& site) {
+  const uint32_t id = __atomic_load_n(&site.id, __ATOMIC_ACQUIRE);
+  return id != 0 ? id : RegisterSite(site);
+}
+// Finds the switch of a site's category.
+const uint32_t* FindSwitch(Site& site);
+// Returns whether the category of a site is on. The site must have one.
+inline bool IsOn(Site& site) {
+  const uint32_t* is_on = __atomic_load_n(&site.is_on, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(is_on != nullptr ? is_on : FindSwitch(site), __ATOMIC_RELAXED) != 0;
+}
+
 }  // namespace record
 
 // Names the calling thread's track. Before the thread's first event, the name is kept until then.
@@ -156,8 +139,12 @@ class Scope {
 // The scope of XLAPROF_TRACE. Nothing can be added to it, so it stays in registers.
 class Block : Scope {
  public:
-  explicit Block(Site& site) {
-    if (Ring* ring = RingNow(); ring != nullptr) Begin(ring, site.id(), kScope);
+  Block(Site& site, const char* /*name*/) {
+    if (Ring* ring = RingNow(); ring != nullptr) Begin(ring, IdOf(site), kScope);
+  }
+  Block(SwitchedSite at, const char* /*name*/) {
+    if (Ring* ring = RingNow(); ring != nullptr && IsOn(at.site))
+      Begin(ring, IdOf(at.site), kScope);
   }
   ~Block() {
     if (ring_ == nullptr) return;
@@ -173,26 +160,63 @@ class Block : Scope {
 
 }  // namespace record
 
+namespace record {
+
+// The arguments of an event that is open.
+class Args {
+ public:
+  // Adds an argument. Returns false if there is no room for it.
+  bool Put(uint32_t key, Value value) {
+    if (count_ == kMaxArgs) return false;
+    const int place = count_++;
+    ArgSlot& slot = slots_[place / 2];
+    slot.bits[place % 2] = value.bits;
+    slot.key[place % 2] = key;
+    slot.type[place % 2] = uint8_t(value.type);
+    return true;
+  }
+  int count() const { return count_; }
+  const ArgSlot* slots() const { return slots_; }
+  int slot_count() const { return (count_ + 1) / 2; }
+
+ private:
+  uint8_t count_ = 0;
+  ArgSlot slots_[kMaxArgs / 2];
+};
+
+}  // namespace record
+
 // A scope from here to the end of the object, however the block is left.
 class Trace : record::Scope {
  public:
   explicit Trace(Site& site) {
-    if (record::Ring* ring = RingNow(); ring != nullptr) Begin(ring, site.id(), record::kScope);
+    if (record::Ring* ring = RingNow(); ring != nullptr)
+      Begin(ring, record::IdOf(site), record::kScope);
   }
   explicit Trace(std::string_view name) {
     if (record::Ring* ring = RingNow(); ring != nullptr)
       Begin(ring, SiteOfName(Category::kScope, name), record::kScope);
   }
+  explicit Trace(SwitchedSite at) {
+    if (record::Ring* ring = RingNow(); ring != nullptr && record::IsOn(at.site))
+      Begin(ring, record::IdOf(at.site), record::kScope);
+  }
+  // The scope of XLAPROF_TRACE with arguments. At is a Site or a SwitchedSite.
+  template <class At, class... Pairs>
+  Trace(At&& at, const char* /*name*/, const Pairs&... pairs) : Trace(at) {
+    static_assert(sizeof...(pairs) % 2 == 0, "a name is followed by keys and values in turn");
+    static_assert(sizeof...(pairs) <= 2 * record::kMaxArgs, "a scope keeps eight arguments");
+    if (ring_ != nullptr) AddArgs(*this, static_cast<Site&>(at), 0, pairs...);
+  }
   ~Trace() {
     if (ring_ == nullptr) return;
     const uint64_t end = record::Now();
-    const uint64_t what = what_ | record::Slot::Bits(arg_count_ | flow_kind_);
-    const int arg_slots = (arg_count_ + 1) / 2;
+    const uint64_t what = what_ | record::Slot::Bits(args_.count() | flow_kind_);
     if (ring_ == record::ring_of_thread) [[likely]] {
-      ring_->Publish(begin_, end, value_, what, args_, arg_slots);
+      ring_->Publish(begin_, end, value_, what, args_.slots(), args_.slot_count());
       ring_->Close(depth());
     } else {
-      ring_->PublishElsewhere(begin_, end, value_, what, args_, arg_slots);
+      ring_->PublishElsewhere(begin_, end, value_, what, args_.slots(), args_.slot_count());
     }
   }
 
@@ -212,6 +236,10 @@ class Trace : record::Scope {
   // arguments.
   Trace& FlowOut(uint64_t flow) { return Flow(flow, record::kFlowOut, record::kFlowOutType); }
   Trace& FlowIn(uint64_t flow) { return Flow(flow, record::kFlowIn, record::kFlowInType); }
+  // Adds an argument to a scope that is recorded.
+  void Put(uint32_t key, record::Value value) {
+    if (!args_.Put(key, value)) ring_->DropArg();
+  }
 
  protected:
   // Begins a step, whose value is its number.
@@ -233,19 +261,15 @@ class Trace : record::Scope {
     }
     return *this;
   }
-  void Put(uint32_t key, record::Value value) {
-    if (arg_count_ == record::kMaxArgs) return ring_->DropArg();
-    const int place = arg_count_++;
-    record::ArgSlot& slot = args_[place / 2];
-    slot.bits[place % 2] = value.bits;
-    slot.key[place % 2] = key;
-    slot.type[place % 2] = uint8_t(value.type);
-  }
 
   uint64_t value_ = 0;
-  uint8_t arg_count_ = 0, flow_kind_ = 0;
-  record::ArgSlot args_[record::kMaxArgs / 2];
+  uint8_t flow_kind_ = 0;
+  record::Args args_;
 };
+
+template <class... Pairs>
+Trace ScopeFor(const char*, const Pairs&...);
+record::Block ScopeFor(const char*);
 
 // A training step: a scope with the user's number, which the report counts as a step.
 class StepTrace : public Trace {
@@ -255,9 +279,75 @@ class StepTrace : public Trace {
 
  private:
   StepTrace(record::Ring* ring, Site& site, int64_t step)
-      : Trace(ring, ring == nullptr ? 0 : site.id(), step) {}
+      : Trace(ring, ring == nullptr ? 0 : record::IdOf(site), step) {}
   StepTrace(record::Ring* ring, std::string_view name, int64_t step)
       : Trace(ring, ring == nullptr ? 0 : SiteOfName(Category::kStep, name), step) {}
+};
+
+// A track of the user's own, such as that of a queue. Any thread may put slices on it.
+class Track {
+ public:
+  explicit Track(std::string_view name) : number_(RecordedString(name)) {}
+  explicit Track(uint32_t number) : number_(number) {}
+  uint32_t number() const { return number_; }
+
+ private:
+  uint32_t number_;
+};
+
+// A slice from here to End, to the end of the object or to an assignment, on any thread. Slices
+// overlap. They lie on a track of their own, or on `track`. A slice is recorded when it ends.
+class AsyncTrace {
+ public:
+  AsyncTrace() = default;
+  explicit AsyncTrace(Site& site, Track track = Track(0u)) {
+    if (record::Ring* ring = RingNow()) Begin(ring, record::IdOf(site), track);
+  }
+  explicit AsyncTrace(std::string_view name, Track track = Track(0u)) {
+    if (record::Ring* ring = RingNow()) Begin(ring, SiteOfName(Category::kScope, name), track);
+  }
+  // The slice of XLAPROF_TRACE_ON.
+  template <class... Pairs>
+  AsyncTrace(Site& site, Track track, const char* /*name*/, const Pairs&... pairs)
+      : AsyncTrace(site, track) {
+    static_assert(sizeof...(pairs) % 2 == 0, "a name is followed by keys and values in turn");
+    static_assert(sizeof...(pairs) <= 2 * record::kMaxArgs, "a slice keeps eight arguments");
+    if (recording_ != 0) AddArgs(*this, site, 0, pairs...);
+  }
+  AsyncTrace(AsyncTrace&& other) noexcept { *this = std::move(other); }
+  AsyncTrace& operator=(AsyncTrace&& other) noexcept;
+  ~AsyncTrace() { End(); }
+
+  template <class T>
+  AsyncTrace& Arg(uint32_t key, const T& value) {
+    if (recording_ != 0) Put(key, record::ArgOf(value));
+    return *this;
+  }
+  template <class T>
+  AsyncTrace& Arg(std::string_view key, const T& value) {
+    if (recording_ != 0) Put(RecordedString(key), record::ArgOf(value));
+    return *this;
+  }
+  // Adds an argument to a slice that is recorded.
+  void Put(uint32_t key, record::Value value);
+  // Ends the slice. Later calls do nothing.
+  void End();
+
+ private:
+  static record::Ring* RingNow() {
+    const uint32_t on = record::recording.load(std::memory_order_relaxed);
+    return on == 0 ? nullptr : record::RingOfThread(on);
+  }
+  void Begin(record::Ring* ring, uint32_t site, Track track) {
+    recording_ = ring->recording();
+    site_ = site, track_ = track.number();
+    begin_ = record::Now();
+  }
+
+  uint64_t recording_ = 0;  // the recording in which it began; 0: none
+  uint64_t begin_ = 0;
+  uint32_t site_ = 0, track_ = 0;
+  record::Args args_;
 };
 
 // Records a value at this moment.
@@ -267,7 +357,7 @@ inline void Counter(Site& site, double value) {
     return;
   if (record::Ring* ring = record::RingOfThread(on))
     ring->Publish(record::Now(), 0, std::bit_cast<uint64_t>(value),
-                  record::Slot::What(site.id(), 0, record::kCounter));
+                  record::Slot::What(record::IdOf(site), 0, record::kCounter));
 }
 void Counter(std::string_view name, double value);
 
@@ -278,71 +368,11 @@ inline void Instant(Site& site) {
     return;
   if (record::Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
-    ring->Publish(now, now, 0, record::Slot::What(site.id(), ring->depth(), record::kInstant));
+    ring->Publish(now, now, 0,
+                  record::Slot::What(record::IdOf(site), ring->depth(), record::kInstant));
   }
 }
 void Instant(std::string_view name);
-
-#define XLAPROF_SITE_(category, name, number)                        \
-  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, number)( \
-      ::xlaprof::Category::category, name, __FILE__, __LINE__, __func__)
-#define XLAPROF_TRACE_(name, number)   \
-  XLAPROF_SITE_(kScope, name, number); \
-  ::xlaprof::record::Block XP_CONCAT(xlaprof_trace_, number)(XP_CONCAT(xlaprof_site_, number))
-#define XLAPROF_STEP_(name, step, number) \
-  XLAPROF_SITE_(kStep, name, number);     \
-  ::xlaprof::StepTrace XP_CONCAT(xlaprof_trace_, number)(XP_CONCAT(xlaprof_site_, number), step)
-// `name` must be a literal. Sites are numbered by line, so that inline functions are the same in
-// every file; therefore a line can have only one.
-#define XLAPROF_TRACE(name) XLAPROF_TRACE_(name, __LINE__)
-#define XLAPROF_STEP(name, step) XLAPROF_STEP_(name, step, __LINE__)
-#define XLAPROF_COUNTER(name, value)          \
-  do {                                        \
-    XLAPROF_SITE_(kNone, name, );             \
-    ::xlaprof::Counter(xlaprof_site_, value); \
-  } while (false)
-#define XLAPROF_INSTANT(name)          \
-  do {                                 \
-    XLAPROF_SITE_(kScope, name, );     \
-    ::xlaprof::Instant(xlaprof_site_); \
-  } while (false)
-
-#else
-
-// These classes have their own namespace, because another file of the same program may be compiled
-// with the recorder.
-inline namespace unrecorded {
-
-class Trace {
- public:
-  explicit Trace(Site&) {}
-  explicit Trace(std::string_view) {}
-  template <class K, class T>
-  Trace& Arg(const K&, const T&) {
-    return *this;
-  }
-  Trace& FlowOut(uint64_t) { return *this; }
-  Trace& FlowIn(uint64_t) { return *this; }
-};
-class StepTrace : public Trace {
- public:
-  StepTrace(Site& site, int64_t) : Trace(site) {}
-  StepTrace(std::string_view name, int64_t) : Trace(name) {}
-};
-inline void Counter(Site&, double) {}
-inline void Counter(std::string_view, double) {}
-inline void Instant(Site&) {}
-inline void Instant(std::string_view) {}
-inline void NameThread(std::string_view) {}
-inline void NameProcess(std::string_view) {}
-
-}  // namespace unrecorded
-
-// Values are not computed, but used in an unevaluated operand so that compilers do not warn.
-#define XLAPROF_TRACE(name) static_assert(true)
-#define XLAPROF_STEP(name, step) static_cast<void>(sizeof(step))
-#define XLAPROF_COUNTER(name, value) static_cast<void>(sizeof(value))
-#define XLAPROF_INSTANT(name) static_assert(true)
 
 #endif
 

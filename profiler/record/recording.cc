@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/base/clock_ns.h"
+#include "profiler/record/categories.h"
 #include "profiler/record/current.h"
 #include "profiler/record/drain.h"
 #include "profiler/record/forked.h"
@@ -133,6 +134,7 @@ constexpr int kSqliteLocks[] = {SQLITE_MUTEX_STATIC_VFS1,   SQLITE_MUTEX_STATIC_
                                 SQLITE_MUTEX_STATIC_LRU,    SQLITE_MUTEX_STATIC_PMEM,
                                 SQLITE_MUTEX_STATIC_MEM};
 void BeforeFork() {
+  record::Categories::Get().mutex().lock();
   record::Sites::Get().mutex().lock();
   record::RuntimeFacts::Get().mutex().lock();
   for (int lock : kSqliteLocks) sqlite3_mutex_enter(sqlite3_mutex_alloc(lock));
@@ -141,6 +143,7 @@ void AfterFork() {
   for (int lock : kSqliteLocks) sqlite3_mutex_leave(sqlite3_mutex_alloc(lock));
   record::RuntimeFacts::Get().mutex().unlock();
   record::Sites::Get().mutex().unlock();
+  record::Categories::Get().mutex().unlock();
 }
 
 }  // namespace
@@ -338,7 +341,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
                     path.string(), current.impl->path().string()));
   }
   const uint64_t slots = options.ring_bytes / sizeof(record::Slot);
-  if (!std::has_single_bit(slots) || slots < record::kSmallestRing ||
+  if (!std::has_single_bit(options.ring_bytes) || slots < record::kSmallestRing ||
       slots > record::SlotsAt(record::kMaxLevels - 1))
     return Invalid("ring_bytes: {} is not a power of two of at least 4096", options.ring_bytes);
   const auto levels = uint32_t(std::countr_zero(slots / record::kSmallestRing)) + 1;
@@ -448,6 +451,33 @@ void Instant(std::string_view name) {
     ring->Publish(
         now, now, 0,
         record::Slot::What(SiteOfName(Category::kScope, name), ring->depth(), record::kInstant));
+  }
+}
+
+AsyncTrace& AsyncTrace::operator=(AsyncTrace&& other) noexcept {
+  if (this == &other) return *this;
+  End();
+  begin_ = other.begin_, site_ = other.site_, track_ = other.track_, args_ = other.args_;
+  recording_ = std::exchange(other.recording_, 0);
+  return *this;
+}
+
+void AsyncTrace::Put(uint32_t key, record::Value value) {
+  if (args_.Put(key, value)) return;
+  const uint32_t on = record::recording.load(std::memory_order_relaxed);
+  if (Ring* ring = on == recording_ ? record::RingOfThread(on) : nullptr) ring->DropArg();
+}
+
+void AsyncTrace::End() {
+  const uint64_t began_in = std::exchange(recording_, 0);
+  if (began_in == 0) return;
+  const uint64_t end = record::Now();
+  const uint32_t on = record::recording.load(std::memory_order_relaxed);
+  if (on != began_in) return;
+  if (Ring* ring = record::RingOfThread(on)) {
+    ring->Publish(begin_, end, track_,
+                  record::Slot::What(site_, 0, record::kSlice) | record::Slot::Bits(args_.count()),
+                  args_.slots(), args_.slot_count());
   }
 }
 

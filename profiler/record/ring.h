@@ -28,15 +28,17 @@ uint32_t RecordedString(std::string_view text);
 
 namespace record {
 
-enum SlotKind : uint8_t { kScope = 1, kStep, kInstant, kCounter };
+// A slice lies on a track of its own, and not on that of the thread that ended it.
+enum SlotKind : uint8_t { kScope = 1, kStep, kInstant, kCounter, kSlice };
 enum SlotBits : uint8_t { kArgCount = 0x0f, kFlowOut = 0x10, kFlowIn = 0x20 };
 inline constexpr int kMaxArgs = 8;
 
 // One event. A scope's slot is written when the scope ends. Its arguments follow, two per slot.
 struct Slot {
   uint64_t begin, end;  // ticks of the clock
-  uint64_t value;       // flow, step number, or bits of the counter's double
-  uint64_t what;        // one word, so that one store writes it
+  uint64_t value;  // flow, step number, bits of the counter's double, or the slice's track, which
+                   // is a string (0: it has the slice's name)
+  uint64_t what;   // one word, so that one store writes it
 
   static constexpr uint64_t What(uint32_t site, uint16_t depth, SlotKind kind) {
     return site | uint64_t(depth) << 32 | uint64_t(kind) << 48;
@@ -73,7 +75,7 @@ Value ArgOf(const T& value) {
     return {std::bit_cast<uint64_t>(double(value)), 2};
   } else if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
     return {uint64_t(value), 1};
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
     return {uint64_t(int64_t(value)), 0};
   } else {
     return {RecordedString(value), 3};

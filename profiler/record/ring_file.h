@@ -16,7 +16,7 @@
 
 namespace xlaprof::record {
 
-inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '4'};
+inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '5'};
 // The tables are sparse: unused parts take no room on the disk.
 inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(32) << 20, kMaxSites = 1 << 17;
 // Texts of arguments leave kNameBytes of the string table free for names. Names made at run time
@@ -37,7 +37,9 @@ struct SiteEntry {
   uint32_t name, file, function;  // strings
   int32_t line;
   uint8_t category;
-  uint8_t unused[15];
+  uint8_t unused[3];
+  uint32_t label;  // string: the user's category; 0: none
+  uint8_t unused_too[8];
 };
 static_assert(sizeof(SiteEntry) == 32);
 

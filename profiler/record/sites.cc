@@ -18,7 +18,7 @@ static uint32_t LostSite(Category category) { return 1 + uint32_t(category); }
 Sites::Sites() {
   StringLocked("(not kept: the recording holds no more texts)", kPlace);
   for (size_t category = 0; category < kCategoryCount; ++category)
-    AddLocked(Category(category), strings_[kLostString - 1], "", 0, "", kPlace);
+    AddLocked(Category(category), strings_[kLostString - 1], "", 0, "", "", kPlace);
 }
 
 void Sites::Lose() {
@@ -52,7 +52,7 @@ uint32_t Sites::String(std::string_view text, Use use) {
 }
 
 uint32_t Sites::AddLocked(Category category, std::string_view name, std::string_view file, int line,
-                          std::string_view function, Use use) {
+                          std::string_view function, std::string_view label, Use use) {
   if (sites_.size() + (use == kPlace ? 0 : kPlacedSites) >= kMaxSites) {
     Lose();
     return LostSite(category);
@@ -63,6 +63,7 @@ uint32_t Sites::AddLocked(Category category, std::string_view name, std::string_
   site.function = StringLocked(function, use);
   site.line = line;
   site.category = uint8_t(category);
+  site.label = label.empty() ? 0 : StringLocked(label, use);
   sites_.push_back(site);
   if (file_ != nullptr) {
     full_ = full_ || file_->AddSite(site) == 0;
@@ -72,9 +73,9 @@ uint32_t Sites::AddLocked(Category category, std::string_view name, std::string_
 }
 
 uint32_t Sites::Add(Category category, std::string_view name, std::string_view file, int line,
-                    std::string_view function) {
+                    std::string_view function, std::string_view label) {
   std::lock_guard lock(mutex_);
-  return AddLocked(category, name, file, line, function, kPlace);
+  return AddLocked(category, name, file, line, function, label, kPlace);
 }
 
 uint32_t Sites::OfName(Category category, std::string_view name, std::string_view file, int line,
@@ -84,7 +85,7 @@ uint32_t Sites::OfName(Category category, std::string_view name, std::string_vie
   if (text == kLostString) return LostSite(category);
   const std::tuple key(category, text, StringLocked(file, kMadeName), line);
   if (auto found = named_.find(key); found != named_.end()) return found->second;
-  const uint32_t id = AddLocked(category, name, file, line, function, kMadeName);
+  const uint32_t id = AddLocked(category, name, file, line, function, "", kMadeName);
   if (id != LostSite(category)) named_.emplace(key, id);
   return id;
 }
@@ -101,11 +102,18 @@ void Sites::Attach(RingFile* file) {
 
 }  // namespace record
 
-uint32_t Site::Register() {
+uint32_t record::RegisterSite(Site& site) {
+  constexpr Category kCategories[] = {Category::kScope, Category::kStep, Category::kNone};
+  const Category category =
+      site.kind < std::size(kCategories) ? kCategories[site.kind] : Category::kScope;
+  const auto text = [](const char* text) { return std::string_view(text != nullptr ? text : ""); };
+  const uint32_t id = Sites::Get().Add(category, text(site.name), text(site.file), site.line,
+                                       text(site.function), text(site.category));
   // Two threads may register at once. Both numbers are valid, and one is kept.
   uint32_t none = 0;
-  const uint32_t id = record::Sites::Get().Add(category_, name_, file_, line_, function_);
-  return id_.compare_exchange_strong(none, id, std::memory_order_acq_rel) ? id : none;
+  return __atomic_compare_exchange_n(&site.id, &none, id, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+             ? id
+             : none;
 }
 
 // Remembers a number for this thread. A full cache is emptied, because a thread that names so many

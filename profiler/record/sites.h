@@ -32,8 +32,9 @@ class Sites {
   enum Use { kArgument, kMadeName, kPlace };
 
   uint32_t String(std::string_view text, Use use);
+  // `label` is the user's category, or empty.
   uint32_t Add(Category category, std::string_view name, std::string_view file, int line,
-               std::string_view function);
+               std::string_view function, std::string_view label);
   // Returns one number for all uses of a name at a place, or of a name alone if `line` is 0.
   uint32_t OfName(Category category, std::string_view name, std::string_view file = "",
                   int line = 0, std::string_view function = "");
@@ -47,7 +48,7 @@ class Sites {
   Sites();
   uint32_t StringLocked(std::string_view text, Use use);
   uint32_t AddLocked(Category category, std::string_view name, std::string_view file, int line,
-                     std::string_view function, Use use);
+                     std::string_view function, std::string_view label, Use use);
   void Lose();
 
   std::mutex mutex_;

@@ -99,6 +99,36 @@ TEST_F(RecordedProgram, PrintsItsReport) {
   EXPECT_THAT(ran.out, HasSubstr("5 steps"));
 }
 
+TEST_F(RecordedProgram, CategoriesAreSwitchedByTheEnvironment) {
+  const Ran ran = RunRecorded("XLAPROF_RECORD=run.xlaprof XLAPROF_CATEGORIES=-math");
+  EXPECT_THAT(ran.out, HasSubstr("10 events of 1 thread, 0 dropped"));
+  EXPECT_THAT(
+      Run("query run.xlaprof \"SELECT DISTINCT name FROM event ORDER BY name\" --format csv").out,
+      HasSubstr("load\ntrain\n"));
+}
+
+// The report's program is found where it was installed with the recorded program: in the same folder,
+// or in bin beside it.
+TEST_F(RecordedProgram, FindsTheProgramOfItsPrefix) {
+  const auto ran = [&](const std::string& name) {
+    return RunShell("env -u XLAPROF_PROGRAM PATH=/nowhere XLAPROF_REPORT=1 ./" + name, folder_);
+  };
+  ASSERT_EQ(
+      RunShell("mkdir -p bin lib/tools && cp " XLAPROF_RECORDED_PROGRAM
+               " lib/tools/recorded && ln -s tools/recorded lib/link && mkdir lib/tools/xlaprof",
+               folder_)
+          .status,
+      0);
+  EXPECT_THAT(ran("lib/tools/recorded").out, HasSubstr("cannot run `xlaprof report"));
+  Write("bin/xlaprof", "#!/bin/sh\necho of the prefix: $1\n");
+  EXPECT_THAT(ran("lib/tools/recorded").out, HasSubstr("cannot run")) << "it is not executable";
+  ASSERT_EQ(RunShell("chmod +x bin/xlaprof", folder_).status, 0);
+  EXPECT_THAT(ran("lib/tools/recorded").out, HasSubstr("of the prefix: report"));
+  EXPECT_THAT(ran("lib/link").out, HasSubstr("of the prefix: report"));
+  ASSERT_EQ(RunShell("cp " XLAPROF_RECORDED_PROGRAM " bin/recorded", folder_).status, 0);
+  EXPECT_THAT(ran("bin/recorded").out, HasSubstr("of the prefix: report"));
+}
+
 TEST_F(RecordedProgram, SeveralIntoOneFolderAreOneRun) {
   ASSERT_EQ(RunShell("mkdir folder", folder_).status, 0);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(RunRecorded("XLAPROF_RECORD=folder").status, 0);

@@ -66,7 +66,7 @@ absl::StatusOr<Recorded> Record() {
     const uint32_t name = file->AddString("forward"), source = file->AddString("train.cc"),
                    key = file->AddString("layer");
     const uint32_t site = file->AddSite(
-        {.name = name, .file = source, .function = name, .line = 7, .category = 0, .unused = {}});
+        {.name = name, .file = source, .function = name, .line = 7, .category = 0, .label = key});
     XP_TRY(record::Segment segment, file->AddSegment());
     segment.header->tid = 12;
     record::Ring ring(1, segment.header, segment.slots);
@@ -80,6 +80,9 @@ absl::StatusOr<Recorded> Record() {
       ring.Publish(begin, begin + 100, i, Slot::What(site, 0, record::kStep));
       ring.Publish(begin + 200, 0, std::bit_cast<uint64_t>(0.5),
                    Slot::What(site, 0, record::kCounter));
+      if (i % 4 == 0)
+        ring.Publish(begin, begin + 300, i == 0 ? 0 : key,
+                     Slot::What(site, 0, record::kSlice) | Slot::Bits(2), &arg, 1);
     }
     ring.Open(0, site, 30'000);
   }

@@ -42,7 +42,7 @@ struct Truth {
       const auto begin = std::chrono::steady_clock::now();
       for (uint64_t i = 1;; ++i) {
         {
-          static constinit Site site(Category::kScope, "scope");
+          XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, "scope", nullptr);
           Trace scope(site);
           scope.FlowOut(i);
         }

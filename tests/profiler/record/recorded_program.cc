@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
       XLAPROF_TRACE("load");
       usleep(2000);
     }
-    XLAPROF_TRACE("compute");
+    XLAPROF_TRACE_IN("math", "compute");
     usleep(1000);
   }
   if (word == "kill" || word == "exit") {

@@ -1,0 +1,12 @@
+// The lazy runtime: tensors, layers, optimizers and devices, in C++20. Link xlaprof::lazy. If the
+// program also links xlaprof::record, its recordings contain what the runtime does.
+#pragma once
+
+#include "core/debug/debug.h"
+#include "core/environment.h"
+#include "core/metrics/metrics.h"
+#include "core/nn/nn.h"
+#include "core/nn/optim.h"
+#include "core/trace/loader.h"
+#include "core/trace/save.h"
+#include "core/trace/step.h"
