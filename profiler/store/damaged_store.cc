@@ -225,9 +225,23 @@ void SetWord(std::string& bytes, size_t at, uint32_t word) {
   for (size_t i = 0; i < 4; ++i) bytes[at + i] = char(word >> (24 - 8 * i));
 }
 
+// Returns whether SQLite opens a file with this header. Otherwise another header must take its place.
 bool IsHeader(std::string_view header) {
+  // The page size, the file's versions (1 or 2, twice), no reserved bytes, and three fixed numbers.
+  constexpr size_t kVersions = 18, kReserved = 20, kSchemaFormat = 44, kEncoding = 56;
+  const auto is_version = [&](size_t at) { return header[at] == 1 || header[at] == 2; };
   return header.size() == kHeaderEnd && header.starts_with(kMagic) &&
-         (uint32_t(uint8_t(header[16])) << 8 | uint8_t(header[17])) == kPageBytes;
+         (uint32_t(uint8_t(header[16])) << 8 | uint8_t(header[17])) == kPageBytes &&
+         is_version(kVersions) && is_version(kVersions + 1) &&
+         header.substr(kReserved, 4) == std::string_view("\0\x40\x20\x20", 4) &&
+         Word(header, kSchemaFormat) <= 4 && Word(header, kEncoding) == 1;
+}
+
+// Names the file in an error of SQLite's.
+absl::Status NameFile(const fs::path& path, const absl::Status& status) {
+  if (status.ok() || Message(status).find(path.string()) != std::string_view::npos) return status;
+  return Invalid("{}: its pages cannot be read: {}. Import the sources again", path.string(),
+                 Message(status));
 }
 
 // Replaces the first page of a file by that of a fresh store, whose root pages are the same.
@@ -561,7 +575,9 @@ absl::StatusOr<RecoveredRows> ReadDamagedStore(const fs::path& damaged, Store& i
   std::error_code error;
   if (fs::is_directory(damaged, error))
     return Invalid("{}: this is a directory, not a store", damaged.string());
-  XP_TRY(const DamagedFile file, DamagedFile::Open(damaged));
+  auto opened = DamagedFile::Open(damaged);
+  XP_TRY(NameFile(damaged, opened.status()));
+  const DamagedFile& file = *opened;
   if (file.version() > uint32_t(kSchemaVersion)) {
     return Unsupported(
         "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
@@ -577,7 +593,7 @@ absl::StatusOr<RecoveredRows> ReadDamagedStore(const fs::path& damaged, Store& i
         damaged.string(), result->pages);
   if (!result.ok()) {
     into.Rollback();
-    return result;
+    return NameFile(damaged, result.status());
   }
   XP_TRY(NameLostTracks(into));
   XP_TRY(into.AddIssue(

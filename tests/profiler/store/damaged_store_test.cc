@@ -125,7 +125,10 @@ class DamagedStoreTest : public ::testing::Test {
     auto result = ReadDamagedStore(damaged, *into);
     out.status = result.status();
     EXPECT_EQ(ReadFile(damaged), file);  // the damaged file is never altered
-    if (!result.ok()) return out;
+    if (!result.ok()) {
+      EXPECT_THAT(std::string(Message(out.status)), ::testing::HasSubstr(damaged.string()));
+      return out;
+    }
     out.result = *result;
     EXPECT_TRUE(
         into->Each("SELECT id FROM event_chunk", [&](int64_t id) { out.chunks.insert(id); }).ok());
@@ -292,6 +295,20 @@ TEST_F(DamagedStoreTest, FlippedBytesNeverCrash) {
     }
     if (round % 4 == 0) file.resize(random() % file.size());
     (void)Recover(file, log);
+  }
+}
+
+// SQLite opens no file with any of these bytes.
+TEST_F(DamagedStoreTest, ABrokenHeaderIsReplaced) {
+  Make(false);
+  const std::string good = ReadFile(path_);
+  for (const size_t at : {0, 16, 18, 19, 20, 21, 22, 23, 44, 47, 56, 59}) {
+    std::string bytes = good;
+    bytes[at] = char(0x77);
+    Read read = Recover(bytes);
+    ASSERT_TRUE(read.status.ok()) << at << read.status;
+    EXPECT_EQ(read.chunks.size(), 2u * kTracks) << at;
+    EXPECT_EQ(read.compiles, 3000) << at;
   }
 }
 
