@@ -10,9 +10,8 @@ mark_as_advanced(XLAPROF_ZSTD_ARCHIVE)
 add_library(xlaprof_zstd INTERFACE)
 target_link_libraries(xlaprof_zstd INTERFACE "$<IF:${private},${XLAPROF_ZSTD_ARCHIVE},PkgConfig::zstd>")
 add_library(xlaprof_fmt INTERFACE)
-if(XLAPROF_ONLY_RECORD)
-  target_link_libraries(xlaprof_fmt INTERFACE fmt::fmt)  # cmake/pinned.cmake builds an archive
-elseif(XLAPROF_PROGRAM_ONLY)
+if(XLAPROF_ONLY_RECORD OR XLAPROF_PROGRAM_ONLY)
+  # In a build of only the recorder, this is the archive of cmake/pinned.cmake. The program needs none that is private.
   target_link_libraries(xlaprof_fmt INTERFACE fmt::fmt)
 else()
   # Debian has no archive of fmt, and its archives of abseil can only be linked into programs. So both are compiled from the pinned

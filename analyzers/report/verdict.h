@@ -20,7 +20,7 @@ Verdict VerdictWithoutWarnings(const Report& report);
 struct Checks {
   std::vector<const Analyzer*> made, not_made;
   std::string why;
-  // What a check that was made could not see, as a sentence.
+  // A sentence about what a check that was made could not see.
   struct Limit {
     const Analyzer* analyzer;
     std::string text;

@@ -57,7 +57,7 @@ typedef struct xlaprof_options {
   const char* label;  // the run's label; the program's name unless given
 } xlaprof_options;
 
-// What a recording holds. Set struct_bytes to sizeof(xlaprof_stats).
+// Counts of what a recording holds. Set struct_bytes to sizeof(xlaprof_stats).
 typedef struct xlaprof_stats {
   size_t struct_bytes;
   int64_t events;           // events committed

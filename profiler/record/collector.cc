@@ -79,22 +79,17 @@ absl::Status Collector::Restore() {
         ++thread_count_, events_ += events;
       },
       recording_id_));
-  XP_TRY(store_.Each(
-      "SELECT id, name FROM track WHERE process_id = ?1 AND kind = 'counter' ORDER BY id DESC",
-      [&](int64_t id, std::string name) -> absl::Status {
-        XP_TRY(StringId text, store_.Intern(name));
-        counter_tracks_[text] = id;
-        return absl::OkStatus();
-      },
-      process_id_));
-  XP_TRY(store_.Each(
-      "SELECT id, name FROM track WHERE process_id = ?1 AND kind = 'async'",
-      [&](int64_t id, std::string name) -> absl::Status {
-        XP_TRY(StringId text, store_.Intern(name));
-        slice_tracks_[text] = id;
-        return absl::OkStatus();
-      },
-      process_id_));
+  for (const auto& [kind, tracks] :
+       {std::pair("counter", &counter_tracks_), std::pair("async", &slice_tracks_)}) {
+    XP_TRY(store_.Each(
+        "SELECT id, name FROM track WHERE process_id = ?1 AND kind = ?2 ORDER BY id DESC",
+        [&](int64_t id, std::string name) -> absl::Status {
+          XP_TRY(StringId text, store_.Intern(name));
+          (*tracks)[text] = id;
+          return absl::OkStatus();
+        },
+        process_id_, std::string_view(kind)));
+  }
   XP_TRY(auto steps, store_.One<int64_t>("SELECT max(ordinal) + 1 FROM step WHERE process_id = ?1",
                                          process_id_));
   next_step_ = steps.value_or(0);

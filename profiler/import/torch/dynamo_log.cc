@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::string_view kHit = "torch._dynamo hit config.";
 constexpr std::string_view kRecompiling = "Recompiling function ";
-// What comes before each line about a recompilation, since torch 2.3 and before it.
+// PyTorch begins each line about a recompilation with the first of these, before 2.3 with the second.
 constexpr std::string_view kMarks[] = {"[__recompiles]", "__recompiles: [DEBUG]"};
 constexpr size_t kMostReasonBytes = 1000;
 
