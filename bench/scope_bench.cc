@@ -6,15 +6,11 @@
 #include "bench/scope_cost.h"
 #include "profiler/record/record.h"
 
+#include "bench/scope_loops.h"  // needs the recorder's header
+
 namespace xlaprof {
 namespace {
 
-void Scopes(int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    XLAPROF_TRACE("scope");
-    asm volatile("" ::: "memory");
-  }
-}
 void Args(int64_t count) {
   static const uint32_t key = RecordedString("i");
   for (int64_t i = 0; i < count; ++i) {
@@ -23,9 +19,6 @@ void Args(int64_t count) {
     scope.Arg(key, i);
     asm volatile("" ::: "memory");
   }
-}
-void Counters(int64_t count) {
-  for (int64_t i = 0; i < count; ++i) XLAPROF_COUNTER("counter", double(i));
 }
 void Nothing(int64_t count) {
   for (int64_t i = 0; i < count; ++i) asm volatile("" ::: "memory");

@@ -8,14 +8,10 @@
 #include "bench/scope_cost.h"
 #include "include/xlaprof/record.h"
 
+#include "bench/scope_loops.h"  // needs the recorder's header
+
 namespace {
 
-void Scopes(int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    XLAPROF_TRACE("scope");
-    asm volatile("" ::: "memory");
-  }
-}
 void InCategory(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     XLAPROF_TRACE_IN("io", "in a category");
@@ -34,9 +30,6 @@ void Slices(int64_t count) {
     XLAPROF_TRACE_ON(track, "slice");
     asm volatile("" ::: "memory");
   }
-}
-void Counters(int64_t count) {
-  for (int64_t i = 0; i < count; ++i) XLAPROF_COUNTER("counter", double(i));
 }
 
 }  // namespace
