@@ -6,12 +6,31 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 
 namespace xlaprof {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Gives each test its own folder for temporary files. The tests run at the same time, and one of
+// them would remove what another left.
+class TemporaryFolderTest : public testing::Test {
+ protected:
+  TemporaryFolderTest() {
+    std::string name = (fs::temp_directory_path() / "xlaprofXXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    setenv("TMPDIR", folder_.c_str(), 1);
+  }
+  ~TemporaryFolderTest() override {
+    unsetenv("TMPDIR");
+    fs::remove_all(folder_);
+  }
+
+ private:
+  fs::path folder_;
+};
 
 // Makes everything in a folder look old, as folders that were left an hour ago do.
 void MakeOld(const fs::path& folder) {
@@ -40,7 +59,7 @@ fs::path LeftByAKilledProcess(bool keep) {
 }
 
 // Regression: folders of killed captures and servers stayed for ever.
-TEST(TemporaryFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
+TEST_F(TemporaryFolderTest, WhatAKilledProcessLeftIsRemovedByTheNext) {
   const fs::path left = LeftByAKilledProcess(false);
   ASSERT_TRUE(fs::exists(left / "file"));
   { auto young = TemporaryFolder::Make("left"); }
@@ -52,7 +71,7 @@ TEST(TemporaryFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
   EXPECT_FALSE(fs::exists(left));
 }
 
-TEST(TemporaryFolder, WhatIsKeptOrInUseStays) {
+TEST_F(TemporaryFolderTest, WhatIsKeptOrInUseStays) {
   const fs::path kept = LeftByAKilledProcess(true);
   MakeOld(kept);
   auto in_use = TemporaryFolder::Make("left");
@@ -61,7 +80,6 @@ TEST(TemporaryFolder, WhatIsKeptOrInUseStays) {
   { auto next = TemporaryFolder::Make("left"); }
   EXPECT_TRUE(fs::exists(kept / "file"));
   EXPECT_TRUE(fs::exists(in_use->path()));
-  fs::remove_all(kept);
 }
 
 }  // namespace
