@@ -89,12 +89,12 @@ bool IsLateLaunch(const IdleCause& cause) {
 // Merges the late launches of each scope into the largest of them. `causes` are sorted by time.
 std::vector<std::pair<IdleCause, IdleOfCause>> MergeLateLaunches(
     std::vector<std::pair<IdleCause, IdleOfCause>> causes) {
-  std::map<std::pair<StringId, bool>, size_t> largest;  // by scope
+  std::map<std::pair<StringId, NameOf>, size_t> largest;  // by scope
   std::vector<std::pair<IdleCause, IdleOfCause>> out;
   for (auto& [cause, idle] : causes) {
     if (IsLateLaunch(cause)) {
       const auto [at, is_first] =
-          largest.try_emplace({cause.activity.scope, cause.activity.in_step}, out.size());
+          largest.try_emplace({cause.activity.scope, cause.activity.name_of}, out.size());
       if (!is_first) {
         out[at->second].second.Add(idle);
         out[at->second].second.scopes = 1;
@@ -308,8 +308,8 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   // A CPU runs programs on the threads that launch them.
   if (of.device.time.device.starts_with("CPU") && activity.doing == Doing::kExecute)
     return DeviceGapVerdict::kUnnamed;
-  const bool unnamed =
-      cause.wait == GapWait::kUnknown && activity.doing == Doing::kUserCode && activity.in_step;
+  const bool unnamed = cause.wait == GapWait::kUnknown && activity.doing == Doing::kUserCode &&
+                       activity.name_of == NameOf::kStep;
   return unnamed && share < policy::kUnnamedIdleShare ? DeviceGapVerdict::kUnnamed
                                                       : DeviceGapVerdict::kPattern;
 }
@@ -379,9 +379,9 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .wait = cause.wait,
       .doing = activity.doing,
       .host_recorded = of.host.has_events(),
-      .scope = std::string(ScopeText(of.run, activity)),
+      .scope = ScopeText(of.run, activity),
       .scopes = idle.scopes,
-      .in_step = activity.in_step,
+      .name_of = activity.name_of,
       .main_share = double(idle.main_ns) / double(idle.ns),
       .share = of.steady.ShareOf(cause, idle) * double(part.ns) / double(idle.ns),
       .share_of = of.steady.Of(cause),
@@ -392,15 +392,17 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   XP_TRY(const Contents* contents, of.run.Get<Contents>());
   figures.has_old_torch = contents->has_old_torch;
   figures.verdict = Judge(of, cause, idle, part, figures.scope, figures.share);
-  if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
-      idle.scopes == 1) {
+  if (activity.name_of == NameOf::kFunction) {
+    figures.launches_in_scope = false;
+  } else if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode &&
+             activity.is_in_scope() && idle.scopes == 1) {
     XP_TRY(figures.launches_in_scope,
            LaunchesIn(of.run, of.device.time.process_id, activity.scope));
   }
   XP_TRY(NameCalls(of, cause, part, figures));
   // In a single step, only code that has a name can be judged.
-  if (figures.recurs() && figures.is_only_step && figures.is_one_gap && figures.in_step &&
-      figures.calls.front().empty())
+  if (figures.recurs() && figures.is_only_step && figures.is_one_gap &&
+      figures.name_of == NameOf::kStep && figures.calls.front().empty())
     figures.verdict = DeviceGapVerdict::kUnnamed;
   if (activity.doing == Doing::kUserCode) {
     std::vector<Interval> gaps;
@@ -415,8 +417,7 @@ absl::StatusOr<Subject> SubjectOf(const Run& run, const IdleCause& cause, const 
                                   const std::string& scope) {
   Subject subject;
   if (scope.empty() || idle.scopes > 1) return subject;
-  subject.scope = scope;
-  XP_TRY(bool placed, FillScopePlace(run, cause.activity.scope, subject));
+  XP_TRY(bool placed, FillUserCode(run, cause.activity, subject));
   if (!placed) XP_TRY(FillLine(run, scope, subject));
   return subject;
 }

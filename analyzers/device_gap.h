@@ -59,11 +59,11 @@ struct DeviceGapFigures {
 
   GapWait wait = GapWait::kUnknown;
   Doing doing = Doing::kNothing;
-  bool host_recorded = false;     // false: kNothing does not mean that the host did nothing
-  std::string scope;              // the user's scope with the most of this time; "" if none
-  int64_t scopes = 1;             // scopes that share this cause
-  bool in_step = false;           // `scope` is the name of a step, and no scope was open in it
-  bool launches_in_scope = true;  // false: the host was late in a scope that launches nothing
+  bool host_recorded = false;       // false: kNothing does not mean that the host did nothing
+  std::string scope;                // the user's code with the most of this time; "" if none
+  int64_t scopes = 1;               // scopes, steps or functions that share this cause
+  NameOf name_of = NameOf::kScope;  // what `scope` is the name of
+  bool launches_in_scope = true;    // false: the host was late in a scope that launches nothing
 
   double main_share = 1;  // the part of these gaps in which the host did this
   double share = 0;

@@ -146,8 +146,10 @@ WaitPattern PatternOf(const Waits& waits) {
 
 absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits) {
   XP_TRY(Subject subject, LineOfLoader(run, waits.process));
-  if (waits.activity.scope != 0) subject.scope = std::string(ScopeText(run, waits.activity));
-  if (!subject.file) XP_TRY(FillScopePlace(run, waits.activity.scope, subject));
+  Subject code;
+  XP_TRY(const bool is_placed, FillUserCode(run, waits.activity, code));
+  subject.scope = code.scope;
+  if (!subject.file && is_placed) subject.SetPlace(code.place());
   return subject;
 }
 

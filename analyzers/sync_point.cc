@@ -260,8 +260,8 @@ Finding FromPlace(const Run& run, const DeviceReads& place, OptInt steps, double
                   .per_step = PerStep(place.count, steps),
                   .cost_ns = Whole(lost * double(place.blocked_ns))};
   if (place.scope != 0) {
-    finding.subject.scope =
-        ScopeText(run, Activity{.in_step = place.in_step, .scope = place.scope});
+    const NameOf name_of = place.in_step ? NameOf::kStep : NameOf::kScope;
+    finding.subject.scope = ScopeText(run, Activity{.name_of = name_of, .scope = place.scope});
   }
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   for (const DeviceReads::Time& time : place.longest)

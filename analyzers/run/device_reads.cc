@@ -32,15 +32,6 @@ constexpr std::array<std::string_view, 4> kCopies = {"aten::to", "aten::_to_copy
 constexpr std::array<std::string_view, 4> kJaxReads = {
     "np.asarray(jax.Array)", "PyArray::Value", "block_until_ready", "batched_block_until_ready"};
 
-// Returns whether JAX itself calls reads from a file of this name. Its tracer prints basenames.
-bool IsJaxFile(std::string_view file) {
-  static constexpr std::array<std::string_view, 12> kFiles = {
-      "array.py",     "api.py",       "pjit.py",          "dispatch.py", "core.py",
-      "profiler.py",  "lax.py",       "array_methods.py", "<unknown>",   "traceback_util.py",
-      "tree_util.py", "_array_api.py"};
-  return std::ranges::find(kFiles, file) != kFiles.end();
-}
-
 // Returns the calls of jax.block_until_ready, which waits for arrays. They are events only if
 // Python's calls were traced. The tracer does not see the method of an array with the same name.
 absl::StatusOr<absl::flat_hash_set<StringId>> JaxWaits(const Store& store) {
@@ -180,9 +171,7 @@ class ReadSweep {
   bool IsUser(StringId name) {
     auto [known, is_new] = is_user_.try_emplace(name, false);
     if (is_new) {
-      const SourcePlace place = SourcePlace::ParsePythonCall(store_.Text(name));
-      known->second = !place.empty() && !place.file.starts_with("torch/") &&
-                      !IsJaxFile(place.file) && user_.IsUser(place);
+      known->second = user_.IsUserCall(SourcePlace::ParsePythonCall(store_.Text(name)));
     }
     return known->second;
   }

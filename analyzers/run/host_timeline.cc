@@ -8,6 +8,7 @@
 #include "analyzers/run/activity_segments.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/each_batch.h"
+#include "analyzers/run/host_functions.h"
 #include "analyzers/run/launches.h"
 #include "analyzers/run/runtime_calls.h"
 
@@ -68,8 +69,15 @@ struct Lead {
 Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
   Activity inner = outer;
   if (outer.doing == Doing::kCompile) return inner;  // all events inside a compiler are compilation
-  if (event.category == is.scope || event.category == is.step) {
-    inner = {.doing = Doing::kUserCode, .in_step = event.category == is.step, .scope = event.name};
+  if (event.category == is.scope) {
+    inner = {.doing = Doing::kUserCode, .name_of = NameOf::kScope, .scope = event.name};
+  } else if (event.category == is.step) {
+    inner = {.doing = Doing::kUserCode, .name_of = NameOf::kStep, .scope = event.name};
+  } else if (event.category == is.python) {
+    // A function inside the runtime is the runtime's, and a scope says more than a function.
+    if (outer.doing == Doing::kNothing ||
+        (outer.doing == Doing::kUserCode && outer.name_of != NameOf::kScope))
+      inner = {.doing = Doing::kUserCode, .name_of = NameOf::kFunction, .scope = event.name};
   } else if (event.category == is.compile) {
     inner.doing = Doing::kCompile;
   } else if (outer.doing == Doing::kInput) {
@@ -92,6 +100,13 @@ struct Leader {
   int64_t track_id = 0;  // 0: no thread has such events
   Lead has;
   std::vector<int64_t> helpers;  // the other threads that give work to devices
+
+  // Returns the threads that launch work for the function that the leading thread is in.
+  std::vector<int64_t> Launchers(bool is_eager) const {
+    std::vector<int64_t> threads{track_id};
+    if (is_eager) threads.insert(threads.end(), helpers.begin(), helpers.end());
+    return threads;
+  }
 };
 
 absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
@@ -195,7 +210,7 @@ class Sweep {
 // Sweeps over a thread. Its chunks are ordered by start but may overlap. So only those events are
 // taken that begin before the newest chunk.
 absl::Status SweepThread(const Store& store, const Categories& is, int64_t track_id,
-                         std::vector<ActivitySegment>* segments,
+                         const HostFunctions& functions, std::vector<ActivitySegment>* segments,
                          std::vector<int64_t>* calls = nullptr) {
   Sweep sweep(store, is, segments);
   std::vector<Open> waiting;
@@ -221,7 +236,9 @@ absl::Status SweepThread(const Store& store, const Categories& is, int64_t track
                        if (calls != nullptr && what == is.python && what != 0)
                          calls->push_back(batch.ts_ns[i]);
                        // An event of any other kind is an op that ran inline on this thread.
-                       if (!is.ShowsActivity(what)) continue;
+                       const bool is_function = what == is.python && what != 0 &&
+                                                functions.names.contains(batch.name[i]);
+                       if (!is.ShowsActivity(what) && !is_function) continue;
                        const int64_t begin_ns = batch.ts_ns[i];
                        const int64_t end_ns = begin_ns + batch.dur_ns[i];
                        if (end_ns > begin_ns)
@@ -334,9 +351,17 @@ std::vector<Interval> WaitsForDeliveries(const std::vector<Interval>& deliveries
 
 }  // namespace
 
-std::string_view ScopeText(const Run& run, const Activity& activity) {
+std::string ScopeText(const Run& run, const Activity& activity) {
   const std::string_view text = run.store().Text(activity.scope);
-  return activity.in_step ? WithoutNumber(text) : text;
+  switch (activity.name_of) {
+    case NameOf::kScope:
+      break;
+    case NameOf::kStep:
+      return std::string(WithoutNumber(text));
+    case NameOf::kFunction:
+      return FunctionText(text);
+  }
+  return std::string(text);
 }
 
 std::string_view DoingText(Doing doing) {
@@ -375,12 +400,15 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
   XP_TRY(const Leader leader, FindLeader(store, is, tracks));
   if (leader.track_id == 0) return timeline;
   timeline.has_events_ = true;
-  XP_TRY(SweepThread(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
   XP_TRY(const Contents* contents, run.Get<Contents>());
   const bool is_eager = contents->has_torch_ops;
+  XP_TRY(const HostFunctions functions,
+         HostFunctions::On(run, leader.track_id, leader.Launchers(is_eager)));
+  XP_TRY(SweepThread(store, is, leader.track_id, functions, &timeline.segments_,
+                     &timeline.python_calls_));
   for (const int64_t helper : leader.helpers) {
     std::vector<ActivitySegment> segments;
-    XP_TRY(SweepThread(store, is, helper, &segments));
+    XP_TRY(SweepThread(store, is, helper, HostFunctions(), &segments));
     // In eager PyTorch, the leading thread waits while autograd's thread computes gradients. XLA's
     // threads run what the leading thread has queued, so it goes on with the user's code.
     OverlayActivities(segments, is_eager, &timeline.segments_);

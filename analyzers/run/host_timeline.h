@@ -25,7 +25,7 @@ namespace xlaprof {
 
 enum class Doing : uint8_t {
   kNothing,   // no event open
-  kUserCode,  // inside a user's scope or step, but not in the runtime
+  kUserCode,  // inside a user's scope, step or function, but not in the runtime
   kRuntime,   // inside the runtime, but in none of the following
   kTracing,   // making a graph
   kExecute,   // asking for an execution
@@ -39,21 +39,30 @@ inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;
 // Returns "user code", "tracing", ...
 std::string_view DoingText(Doing doing);
 
+// What the name of a piece of the user's code is the name of.
+enum class NameOf : uint8_t {
+  kScope,     // a scope that the user opened
+  kStep,      // a step, if neither a scope nor a function is open inside it
+  kFunction,  // a Python function that only the host runs (HostFunctions)
+};
+
 struct Activity {
   Doing doing = Doing::kNothing;
-  // `scope` is the name of a step, because no scope is open inside the step. Steps whose names
+  NameOf name_of = NameOf::kScope;
+  // The name of the innermost scope, or else function, or else step; 0: none. Steps whose names
   // differ only in a number at the end all have the name of the first one.
-  bool in_step = false;
-  StringId scope = 0;  // name of the innermost user scope, or else of the step; 0: none
+  StringId scope = 0;
   auto operator<=>(const Activity&) const = default;
   template <class Hash>
   friend Hash AbslHashValue(Hash hash, const Activity& activity) {
-    return Hash::combine(std::move(hash), activity.doing, activity.scope, activity.in_step);
+    return Hash::combine(std::move(hash), activity.doing, activity.scope, activity.name_of);
   }
+  // Returns whether the user named this code with a scope.
+  bool is_in_scope() const { return scope != 0 && name_of == NameOf::kScope; }
 };
 // Returns the text of the scope, or "". A step's name is returned without the number at its end
-// ("ProfilerStep#7").
-std::string_view ScopeText(const Run& run, const Activity& activity);
+// ("ProfilerStep#7"), and a function's as "augment (stream.py:12)".
+std::string ScopeText(const Run& run, const Activity& activity);
 struct ActivityShare {
   Activity activity;
   int64_t ns = 0;

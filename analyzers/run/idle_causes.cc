@@ -64,7 +64,8 @@ class MainShares {
     auto add = [&](Interval part, bool compiles) {
       if (part.length_ns() <= 0) return;
       for (const ActivityShare& share : walk_.During(part)) {
-        const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
+        const bool own_scope =
+            share.activity.doing == Doing::kUserCode && share.activity.is_in_scope();
         const Activity activity =
             compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity;
         Share& sum = sums.try_emplace(activity, Share{.activity = activity}).first->second;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzers/run/user_code.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -40,6 +41,17 @@ absl::StatusOr<bool> FillScopePlace(const Run& run, StringId scope, Subject& sub
   if (!place) return false;
   subject.file = std::string(store.Text(place->first));
   subject.line = place->second;
+  return true;
+}
+
+absl::StatusOr<bool> FillUserCode(const Run& run, const Activity& activity, Subject& subject) {
+  if (activity.scope == 0) return false;
+  if (activity.name_of != NameOf::kFunction) {
+    subject.scope = ScopeText(run, activity);
+    return FillScopePlace(run, activity.scope, subject);
+  }
+  XP_TRY(const UserCode* user, run.Get<UserCode>());
+  subject.SetPlace(user->Resolve(SourcePlace::ParsePythonCall(run.store().Text(activity.scope))));
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace xlaprof {
 namespace {
@@ -71,6 +72,68 @@ constexpr std::array<std::string_view, 62> kLibraryFiles = {"__init__.py",
                                                             "xla_multiprocessing.py",
                                                             "gradient_clipping.py"};
 
+// Files of JAX that call into the runtime.
+constexpr std::array<std::string_view, 12> kJaxFiles = {
+    "array.py",     "api.py",       "pjit.py",          "dispatch.py", "core.py",
+    "profiler.py",  "lax.py",       "array_methods.py", "<unknown>",   "traceback_util.py",
+    "tree_util.py", "_array_api.py"};
+
+// Files of NumPy, Pillow and Python that loaders and loops call often.
+constexpr std::array<std::string_view, 42> kHostLibraryFiles = {"Image.py",
+                                                                "ImageChops.py",
+                                                                "ImageFile.py",
+                                                                "ImageOps.py",
+                                                                "_collections_abc.py",
+                                                                "_core.py",
+                                                                "_linalg.py",
+                                                                "_methods.py",
+                                                                "_stride_tricks_impl.py",
+                                                                "abc.py",
+                                                                "arraysetops.py",
+                                                                "codecs.py",
+                                                                "copy.py",
+                                                                "decoder.py",
+                                                                "einsumfunc.py",
+                                                                "encoder.py",
+                                                                "enum.py",
+                                                                "fromnumeric.py",
+                                                                "function_base.py",
+                                                                "genericpath.py",
+                                                                "getlimits.py",
+                                                                "gzip.py",
+                                                                "index_tricks.py",
+                                                                "linalg.py",
+                                                                "multiarray.py",
+                                                                "nanfunctions.py",
+                                                                "numeric.py",
+                                                                "numerictypes.py",
+                                                                "pathlib.py",
+                                                                "pickle.py",
+                                                                "posixpath.py",
+                                                                "queue.py",
+                                                                "random.py",
+                                                                "selectors.py",
+                                                                "shape_base.py",
+                                                                "socket.py",
+                                                                "stride_tricks.py",
+                                                                "subprocess.py",
+                                                                "tempfile.py",
+                                                                "twodim_base.py",
+                                                                "typing.py",
+                                                                "zipfile.py"};
+
+// Packages whose files PyTorch's profiler records without the folder of installed packages.
+constexpr std::array<std::string_view, 24> kPackages = {
+    "PIL",       "accelerate",  "albumentations", "cv2",         "datasets",
+    "diffusers", "einops",      "flax",           "jax",         "joblib",
+    "lightning", "numpy",       "optax",          "pandas",      "pytorch_lightning",
+    "scipy",     "sklearn",     "tensorflow",     "timm",        "torch",
+    "torch_xla", "torchvision", "tqdm",           "transformers"};
+
+bool Has(std::span<const std::string_view> files, std::string_view name) {
+  return std::ranges::find(files, name) != files.end();
+}
+
 bool IsLibraryPath(std::string_view file) {
   for (std::string_view part :
        {"/site-packages/", "/dist-packages/", "/lib/python", "\\site-packages\\"}) {
@@ -103,8 +166,18 @@ bool UserCode::IsUser(const SourcePlace& place) const {
   if (name.size() != place.file.size()) return !IsLibraryPath(place.file);
   if (place.file.starts_with('<')) return false;
   if (user_files_.contains(name)) return true;
-  return std::find(kLibraryFiles.begin(), kLibraryFiles.end(), name) == kLibraryFiles.end();
+  return !Has(kLibraryFiles, name);
 }
+
+bool UserCode::IsUserCall(const SourcePlace& place) const {
+  if (!IsUser(place)) return false;
+  if (const size_t slash = place.file.find('/'); slash != std::string::npos)
+    return !Has(kPackages, std::string_view(place.file).substr(0, slash));
+  if (user_files_.contains(place.file)) return true;
+  return !Has(kJaxFiles, place.file) && !Has(kHostLibraryFiles, place.file);
+}
+
+bool IsJaxFile(std::string_view file) { return Has(kJaxFiles, file); }
 
 SourcePlace UserCode::Resolve(SourcePlace place) const {
   if (place.empty() || place.basename().size() != place.file.size()) return place;

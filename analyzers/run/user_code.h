@@ -15,6 +15,9 @@
 
 namespace xlaprof {
 
+// Returns whether JAX calls into the runtime from a file of this name.
+bool IsJaxFile(std::string_view basename);
+
 // Distinguishes the user's code from libraries, and finds paths for basenames, with the stacks in
 // the store.
 class UserCode {
@@ -25,6 +28,10 @@ class UserCode {
   // file of torch or torch_xla that records ops has this name and no user frame is in a file of
   // this name.
   bool IsUser(const SourcePlace& place) const;
+
+  // The same for a call that a profiler recorded. JAX's profiler records basenames, so the files of
+  // JAX, NumPy and Python that call often count as libraries.
+  bool IsUserCall(const SourcePlace& place) const;
 
   // Replaces a basename by a path, if the user frames with the same function and basename all have
   // this path.

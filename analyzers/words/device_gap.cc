@@ -17,12 +17,21 @@ struct CauseWords {
   std::string advice;
 };
 
+// Returns the scope or step in quotes, or the function with its place.
+std::string CodeText(const DeviceGapFigures& figures) {
+  return figures.name_of == NameOf::kFunction ? figures.scope : fmt::format("'{}'", figures.scope);
+}
+
 // Returns the scopes in which the host did it: " in 25 scopes, most in 'layer 0'".
 std::string InScopes(const DeviceGapFigures& figures) {
-  if (figures.in_step && figures.scopes <= 1) return "";  // a step is no scope
-  std::string in = figures.scopes > 1 ? fmt::format(" in {} scopes", figures.scopes) : "";
+  const bool is_step = figures.name_of == NameOf::kStep;
+  const bool is_function = figures.name_of == NameOf::kFunction;
+  if (is_step && figures.scopes <= 1) return "";  // a step is no scope
+  std::string in;
+  if (figures.scopes > 1)
+    in = fmt::format(" in {} {}", figures.scopes, is_function ? "functions" : "scopes");
   if (!figures.scope.empty())
-    in += fmt::format("{} in '{}'", figures.scopes > 1 ? ", most" : "", figures.scope);
+    in += fmt::format("{} in {}", figures.scopes > 1 ? ", most" : "", CodeText(figures));
   return in;
 }
 
@@ -76,17 +85,55 @@ std::string_view AdviceForPytorchScope(std::string_view scope) {
   return "";
 }
 
+// Returns what prepares batches while the step runs.
+std::string_view LoaderWorkers(Framework framework) {
+  switch (framework) {
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+      return "the workers of a DataLoader (num_workers)";
+    case Framework::kTensorflow:
+      return "tf.data (prefetch)";
+    case Framework::kCpp:
+    case Framework::kJax:
+    case Framework::kUnknown:
+      break;
+  }
+  return "other threads or processes";
+}
+
+// Returns how work becomes a part of the step's program; "" if the framework is not known.
+std::string_view CompiledHere(Framework framework) {
+  switch (framework) {
+    case Framework::kJax:
+      return " (with jax.numpy, inside the jitted step)";
+    case Framework::kPytorch:
+    case Framework::kPytorchXla:
+      return " (with tensors of the device)";
+    case Framework::kCpp:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "";
+}
+
 CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
   CauseWords words;
   if (figures.scopes > 1)
     words.meanwhile = "the host was" + InScopes(figures);
-  else if (figures.in_step)
+  else if (figures.name_of == NameOf::kStep)
     words.meanwhile =
         fmt::format("the host ran code of step '{}' outside any scope", figures.scope);
+  else if (figures.name_of == NameOf::kFunction)
+    words.meanwhile = fmt::format("the host ran {}", figures.scope);
   else
     words.meanwhile = fmt::format("the host was in scope '{}'", figures.scope);
 
-  if (!figures.in_step)
+  if (figures.name_of == NameOf::kFunction)
+    words.advice = fmt::format(
+        "Nothing is launched meanwhile. If this prepares batches, prepare them ahead in {}. Otherwise do it on the device{}, or less often.",
+        LoaderWorkers(framework), CompiledHere(framework));
+  else if (figures.name_of == NameOf::kScope)
     words.advice =
         "Move this work off the step's thread (to a worker thread or a later step), or do it on the device. If it needs a result, start it on a copy of the last step's result, so that the device has work meanwhile.";
   else
@@ -204,7 +251,7 @@ std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framewor
   std::string advice =
       fmt::format("The host launches work too late for the device. To launch less, {}.",
                   FuseCalls(figures, framework));
-  if (figures.doing != Doing::kUserCode || figures.in_step)
+  if (figures.doing != Doing::kUserCode || figures.name_of == NameOf::kStep)
     advice += fmt::format(" Scopes ({}) around the parts of the step show which one is late.",
                           ScopeCall(framework));
   return advice;

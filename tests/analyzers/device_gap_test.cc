@@ -247,6 +247,20 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeTraces);
 }
 
+TEST_F(DeviceGap, AFunctionThatOnlyTheHostRunsIsNamedWithItsPlace) {
+  Steps(700, 0);
+  for (int i = 0; i < 10; ++i)
+    run_.Event(host_, TextOf(Category::kPython), "$optim.py:10 update", i * 1000 + 705, 290);
+  const Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, ReasonType::kUserScope);
+  EXPECT_EQ(found[0].subject.file, "optim.py");
+  EXPECT_EQ(found[0].subject.line, 10);
+  EXPECT_EQ(found[0].subject.function, "update");
+  EXPECT_FALSE(found[0].subject.scope);
+  EXPECT_EQ(found[0].saving_ns, 2'900'000);
+}
+
 // The tracer costs about a microsecond per call: hundreds of calls explain half a millisecond, but
 // a few do not.
 TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {

@@ -37,6 +37,37 @@ TEST_F(HostActivity, InnermostOpenEventCounts) {
             "compilation/forward 4");
 }
 
+// The profile recorded Python's calls. A function that launches is the loop, not work of the host.
+TEST_F(HostActivity, AFunctionThatOnlyTheHostRunsIsTheUsersCode) {
+  const int64_t host = run_.HostThread();
+  const auto call = [&](std::string_view name, int64_t ts_us, int64_t dur_us) {
+    run_.Event(host, TextOf(Category::kPython), name, ts_us, dur_us);
+  };
+  call("$train.py:20 train", 0, 200);
+  run_.Event(host, TextOf(Category::kExecute), "PjitFunction(step)", 5, 10);
+  call("$stream.py:20 batches", 20, 60);
+  call("$stream.py:23 <listcomp>", 30, 40);
+  call("$numeric.py:1230 roll", 35, 10);
+  run_.Event(host, TextOf(Category::kHost), "Wait", 50, 5);
+  run_.Event(host, TextOf(Category::kScope), "log", 100, 50);
+  call("$log.py:3 write", 110, 20);
+  EXPECT_EQ(During(0, 200),
+            "nothing recorded/ 80; user code/$stream.py:20 batches 55; user code/log 50; "
+            "asking for an execution/ 10; runtime/$stream.py:20 batches 5");
+}
+
+// Autograd's thread launches what the function on the main thread asks for.
+TEST_F(HostActivity, AFunctionForWhichAnotherThreadLaunchesIsNotTheHostsAlone) {
+  const int64_t host = run_.HostThread(), autograd = run_.HostThread("pt_autograd_0");
+  run_.Interned("cpu_op");  // PyTorch's own profiler recorded it
+  run_.Step(host, 0, 100);
+  run_.Event(host, TextOf(Category::kPython), "loss.py(4): backward", 10, 50);
+  run_.Event(host, TextOf(Category::kPython), "data.py(8): crop", 70, 20);
+  run_.Event(autograd, TextOf(Category::kExecute), "cudaLaunchKernel", 30, 5);
+  EXPECT_EQ(During(0, 100),
+            "user code/train 75; user code/data.py(8): crop 20; asking for an execution/train 5");
+}
+
 TEST_F(HostActivity, ALoadersThreadCountsBetweenStepsOnly) {
   int64_t host = run_.HostThread(), loader = run_.HostThread("loader");
   run_.Step(host, 0, 50);

@@ -32,6 +32,24 @@ TEST(UserCodeTest, LibrariesAreNotTheUsers) {
   EXPECT_FALSE(code.IsUser(SourcePlace::Parse("<frozen importlib>:5")));
 }
 
+// Profilers record basenames, or paths without the folder of installed packages.
+TEST(UserCodeTest, CallsOfLibrariesAreNotTheUsers) {
+  RecompileRun run;
+  run.Frame("update", "/home/user/random.py", 6);
+  const UserCode code = UserCode::Of(xlaprof::Run(run.store())).value();
+  const auto is_user = [&](std::string_view call) {
+    return code.IsUserCall(SourcePlace::ParsePythonCall(call));
+  };
+  EXPECT_TRUE(is_user("$optim.py:10 update"));
+  EXPECT_TRUE(is_user("$random.py:10 update"));  // the user has a file of that name
+  EXPECT_TRUE(is_user("data/augment.py(12): flip"));
+  EXPECT_FALSE(is_user("$numeric.py:1230 roll"));
+  EXPECT_FALSE(is_user("$array.py:298 __float__"));
+  EXPECT_FALSE(is_user("$numpy asarray"));
+  EXPECT_FALSE(is_user("torch/_tensor.py(9): item"));
+  EXPECT_FALSE(is_user("transformers/image_transforms.py(390): normalize"));
+}
+
 TEST(UserCodeTest, NearIsTheClosestUserLine) {
   RecompileRun run;
   const UserCode code = UserCode::Of(xlaprof::Run(run.store())).value();

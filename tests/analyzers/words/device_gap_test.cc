@@ -68,7 +68,7 @@ TEST(DeviceGapWords, TheCapturesOwnSettingsComeBeforeAdvice) {
 
 TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
   DeviceGapFigures figures = InUserCode();
-  figures.in_step = true;
+  figures.name_of = NameOf::kStep;
   EXPECT_EQ(
       Say(figures, Framework::kCpp).advice,
       "Put scopes (Trace or XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.");

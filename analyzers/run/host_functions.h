@@ -1,0 +1,29 @@
+// The user's Python functions that only the host runs, from profiles with Python's calls.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+// The names of the calls ("$stream.py:12 augment") of functions in the user's code, in none of whose
+// calls a thread traced, compiled or launched work, or began a step. They are sorted out by name,
+// so a function that launches in one of its calls is in no call a function of the host alone.
+struct HostFunctions {
+  absl::flat_hash_set<StringId> names;
+
+  // Returns the functions that `thread` calls. `launchers` are the threads whose launches count.
+  static absl::StatusOr<HostFunctions> On(const Run& run, int64_t thread,
+                                          std::span<const int64_t> launchers);
+};
+
+// Returns "augment (stream.py:12)" for the call "$stream.py:12 augment".
+std::string FunctionText(std::string_view call);
+
+}  // namespace xlaprof
