@@ -13,18 +13,24 @@ struct ReportId {
   OptInt mark_step;
 };
 
+// Loads all metrics as of one report. The store has rows only for metrics that changed, so the last
+// row of each name until this report holds.
 absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
   MetricsState state{
       .report_id = report.id, .process_id = report.process_id, .mark_step = report.mark_step};
   std::map<int64_t, MetricState*> by_id;
+  std::map<std::string, int64_t, std::less<>> report_of;  // the row's report, by name
   XP_TRY(store.Each(
-      "SELECT id, name, unit, samples, accumulator, value_rate, rate FROM metric WHERE report_id "
-      "= ?1 ORDER BY id",
-      [&](int64_t id, std::string name, std::optional<MetricUnit> unit, OptInt samples, OptReal sum,
-          OptReal value_rate, OptReal rate) {
-        // If both registries have a name, the one that counted more is in use.
+      "SELECT m.report_id, m.id, name, unit, samples, accumulator, value_rate, rate FROM metric m "
+      "JOIN metrics_report r ON r.id = m.report_id WHERE r.source_id = ?1 AND r.ordinal <= ?2 AND "
+      "coalesce(r.process_id, 0) = ?3 ORDER BY r.ordinal, m.id",
+      [&](int64_t report_id, int64_t id, std::string name, std::optional<MetricUnit> unit,
+          OptInt samples, OptReal sum, OptReal value_rate, OptReal rate) {
         MetricState& metric = state.metrics[name];
-        if (metric.id != 0 && metric.samples >= samples.value_or(0)) return;
+        int64_t& known_report = report_of[name];
+        // If both registries have a name, the one that counted more is in use.
+        if (known_report == report_id && metric.samples >= samples.value_or(0)) return;
+        known_report = report_id;
         metric = {.id = id,
                   .unit = unit,
                   .samples = samples.value_or(0),
@@ -33,7 +39,7 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
                   .rate = rate};
         by_id[id] = &metric;
       },
-      report.id));
+      report.source_id, report.ordinal, report.process_id));
   XP_TRY(store.Each(
       "SELECT metric_id, p, value FROM metric_percentile WHERE metric_id IN "
       "(SELECT id FROM metric WHERE report_id = ?1)",

@@ -19,6 +19,18 @@ TEST(Metrics, TheRecentPartIsTheDifferenceToTheMiddleOfTheRun) {
   EXPECT_EQ(metrics.steady(), &*metrics.recent);
 }
 
+// Regression: a metric that the middle report did not change counted from the start of the run.
+TEST(Metrics, AMetricThatDidNotChangeKeepsItsValue) {
+  TimedRun run;
+  run.Metric(run.Report(4), "OutboundData", MetricUnit::kBytes, 40, 4e6);
+  run.Report(5);
+  run.Metric(run.Report(10), "OutboundData", MetricUnit::kBytes, 60, 6e6);
+  const Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
+  ASSERT_TRUE(metrics.recent);
+  EXPECT_EQ(metrics.recent->mark_step, 5);
+  EXPECT_EQ(metrics.recent->Find("OutboundData")->samples, 20);
+}
+
 TEST(Metrics, OneReportHasNoRecentPart) {
   TimedRun run;
   run.Metric(run.Report(10), "CompileTime", MetricUnit::kNs, 3, 4e9);
