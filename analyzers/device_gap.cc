@@ -19,6 +19,7 @@
 #include "analyzers/run/host_calls.h"
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/scope_place.h"
+#include "analyzers/run/step_uploads.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "core/base/whole.h"
@@ -290,8 +291,30 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
                                                : std::nullopt;
 }
 
+// Returns what the host uploaded after most of the time in these gaps in which nothing was recorded,
+// if that is large. Python traces graphs in such times, too, so small uploads say nothing.
+absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances& of,
+                                                            const IdleCause& cause,
+                                                            const IdleOfCause& idle) {
+  if (cause.activity.doing != Doing::kNothing || cause.wait != GapWait::kUnknown)
+    return std::nullopt;
+  XP_TRY(const StepUploads* uploads, of.run.Get<StepUploads>(of.device.time.process_id));
+  if (uploads->usual_bytes.value_or(0) < policy::kLargeUploadBytes) return std::nullopt;
+  int64_t unrecorded_ns = 0, before_uploads_ns = 0;
+  for (const LongGap& gap : idle.longest) {
+    unrecorded_ns += gap.main_ns;
+    before_uploads_ns += of.host.UnrecordedBefore(gap.gap, uploads->starts_ns);
+  }
+  if (2 * before_uploads_ns < unrecorded_ns) return std::nullopt;
+  return PreparedUploads{.per_step = uploads->per_step,
+                         .usual_bytes = *uploads->usual_bytes,
+                         .inputs = uploads->inputs};
+}
+
 DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
-                       const IdlePart& part, std::string_view scope, double share) {
+                       const IdlePart& part, const DeviceGapFigures& figures) {
+  const std::string& scope = figures.scope;
+  const double share = figures.share;
   if (auto fault = CapturesFault(of, cause, idle, scope)) return *fault;
   const Activity& activity = cause.activity;
   if (cause.wait == GapWait::kUnrecorded) return DeviceGapVerdict::kUnrecorded;
@@ -303,8 +326,12 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   if (cause.wait == GapWait::kLaunch || cause.wait == GapWait::kKernelWait)
     return DeviceGapVerdict::kPattern;
   // If the host launches each op too late, that is the cause, whatever it does in between.
-  if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait)
-    return DeviceGapVerdict::kUnseen;
+  if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait) {
+    const bool is_named = figures.uploads && figures.uploads->inputs;
+    return is_named || (figures.uploads && share >= policy::kUnnamedIdleShare)
+               ? DeviceGapVerdict::kPattern
+               : DeviceGapVerdict::kUnseen;
+  }
   // A CPU runs programs on the threads that launch them.
   if (of.device.time.device.starts_with("CPU") && activity.doing == Doing::kExecute)
     return DeviceGapVerdict::kUnnamed;
@@ -314,8 +341,9 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
                                                       : DeviceGapVerdict::kPattern;
 }
 
-ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
-  switch (verdict) {
+ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
+  if (figures.recurs() && figures.uploads) return ReasonType::kInput;
+  switch (figures.verdict) {
     case DeviceGapVerdict::kOnce:
       return ReasonType::kOnce;
     case DeviceGapVerdict::kUnseen:
@@ -391,7 +419,8 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .settings = of.settings};
   XP_TRY(const Contents* contents, of.run.Get<Contents>());
   figures.has_old_torch = contents->has_old_torch;
-  figures.verdict = Judge(of, cause, idle, part, figures.scope, figures.share);
+  XP_TRY(figures.uploads, UploadsAfter(of, cause, idle));
+  figures.verdict = Judge(of, cause, idle, part, figures);
   if (activity.name_of == NameOf::kFunction) {
     figures.launches_in_scope = false;
   } else if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode &&
@@ -437,9 +466,11 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
     finding.saving_ns = Whole(figures.main_share * double(part.ns));
   }
   XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));
+  if (figures.recurs() && figures.uploads && figures.uploads->inputs)
+    finding.subject.SetPlace(figures.uploads->inputs->place);
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
-  finding.reason = Reason{.type = ReasonOf(cause, figures.verdict)};
+  finding.reason = Reason{.type = ReasonOf(cause, figures)};
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
     const Interval& gap = part.longest[i].gap;
     finding.evidence.push_back(
@@ -525,7 +556,7 @@ extern const Analyzer device_gap{
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
                    policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kLongKernelWaitNs,
                    policy::kShortestWindowNs, policy::kCopyShareOfGap, policy::kPythonTracerCallNs,
-                   policy::kTracedOperationNs, policy::kFallbackStackNs},
+                   policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -10,6 +10,7 @@
 #include "analyzers/finding.h"
 #include "analyzers/run/capture_settings.h"
 #include "analyzers/run/fetch_before_gap.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/launches.h"
 
@@ -51,6 +52,12 @@ struct IdleOfDevices {
   double least_share = 0, most_share = 0;
 };
 
+// The uploads of a step that the host prepared while nothing was recorded.
+struct PreparedUploads {
+  double per_step = 0, usual_bytes = 0;
+  std::optional<InputsOfLine> inputs;  // what is uploaded, if a graph shows it
+};
+
 // The idle time of one cause.
 struct DeviceGapFigures {
   std::string device;
@@ -80,6 +87,8 @@ struct DeviceGapFigures {
   std::vector<std::string> calls;
   bool is_one_gap = false;       // the longest gap has at least half of the time
   bool launches_in_gaps = true;  // false: nothing was launched in the longest gap
+  // The host's unrecorded time before uploads, if that is most of it and the uploads are large.
+  std::optional<PreparedUploads> uploads;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,
   // and the user's lines that last started an execution before it and first after it.
   std::string event_before, event_after;

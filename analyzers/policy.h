@@ -357,6 +357,10 @@ inline constexpr Threshold kUnnamedIdleShare{
     0.2, Unit::kShare,
     "Idle time during host code that nothing names is a warning from this share of the steady time on.",
     "No line or scope says what to change, so a small share is not worth the search. XProf calls a program highly input bound from this share on."};
+inline constexpr Threshold kLargeUploadBytes{
+    int64_t{65'536}, Unit::kBytes,
+    "The host's unrecorded time before uploads is taken for their preparation from this usual size on.",
+    "Smaller ones are numbers and indices, which Python makes in no time; it traces the graph meanwhile."};
 inline constexpr Threshold kPythonTracerCallNs{
     int64_t{1500}, Unit::kNs,
     "Idle time is blamed on the Python tracer if this much per traced call explains half of the gaps.",

@@ -1,5 +1,8 @@
 #include "analyzers/run/graph_nodes.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "analyzers/run/user_code.h"
 #include "core/base/xla_shape.h"
 
@@ -22,22 +25,29 @@ absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id) {
   return count.value_or(0);
 }
 
-absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, int64_t graph_id) {
+absl::StatusOr<std::vector<InputsOfLine>> InputsByLine(const Run& run, int64_t graph_id) {
   XP_TRY(const UserCode* code, run.Get<UserCode>());
-  std::optional<InputsOfLine> most;
+  std::vector<InputsOfLine> inputs;
   XP_TRY(run.store().Each(
       "SELECT shape, location, count(*) FROM graph_node WHERE graph_id = ?1 AND op = "
       "'xla::device_data' AND location IS NOT NULL GROUP BY shape, location",
       [&](std::string_view text, std::string_view location, int64_t count) {
         const std::optional<XlaShape> shape = XlaShape::Parse(text);
         if (!shape || shape->is_scalar()) return;
-        if (most && std::pair(count, shape->rank()) <= std::pair(most->count, most->shape.rank()))
-          return;
-        if (const SourcePlace place = code->Of(location); !place.empty())
-          most = InputsOfLine{.count = count, .shape = shape->WithoutLayout(), .place = place};
+        inputs.push_back(
+            {.count = count, .shape = shape->WithoutLayout(), .place = code->Of(location)});
       },
       graph_id));
-  return most;
+  return inputs;
+}
+
+absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, int64_t graph_id) {
+  XP_TRY(std::vector<InputsOfLine> inputs, InputsByLine(run, graph_id));
+  std::erase_if(inputs, [](const InputsOfLine& of) { return of.place.empty(); });
+  const auto most = std::ranges::max_element(
+      inputs, {}, [](const InputsOfLine& of) { return std::pair(of.count, of.shape.rank()); });
+  if (most == inputs.end()) return std::nullopt;
+  return std::move(*most);
 }
 
 absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id) {

@@ -25,14 +25,15 @@ absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id);
 // nothing if no node has one.
 absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id);
 
-// Inputs of one shape that one line of the user's code uses.
+// Inputs of one shape that one line uses.
 struct InputsOfLine {
   int64_t count = 0;
   XlaShape shape;
-  SourcePlace place;
+  SourcePlace place;  // empty if a line of a library uses them
 };
-// Returns the most such inputs of a graph, of which each is at least a vector; nothing if no node
-// has a place in the user's code.
+// Returns the inputs of a graph that are at least a vector, grouped by shape and line.
+absl::StatusOr<std::vector<InputsOfLine>> InputsByLine(const Run& run, int64_t graph_id);
+// Returns the most of them that one line of the user's code uses; nothing if no such line is known.
 absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, int64_t graph_id);
 
 // Returns the shapes of the results of a graph, without layouts, from the first form in which it

@@ -400,6 +400,7 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
   XP_TRY(const Leader leader, FindLeader(store, is, tracks));
   if (leader.track_id == 0) return timeline;
   timeline.has_events_ = true;
+  timeline.leading_thread_ = leader.track_id;
   XP_TRY(const Contents* contents, run.Get<Contents>());
   const bool is_eager = contents->has_torch_ops;
   XP_TRY(const HostFunctions functions,
@@ -501,6 +502,27 @@ std::array<int64_t, kDoingCount> HostTimeline::TotalsDuring(Interval interval) c
   EachDuring(interval, EndingBehind(interval.begin_ns, 0),
              [&](const Activity& activity, int64_t ns) { totals[size_t(activity.doing)] += ns; });
   return totals;
+}
+
+int64_t HostTimeline::UnrecordedBefore(Interval interval, std::span<const int64_t> times_ns) const {
+  int64_t sum_ns = 0, free_ns = 0, recorded_from_ns = interval.begin_ns;
+  // Ends the recorded time that follows `free_ns` in which nothing was recorded.
+  const auto end_recorded = [&](int64_t end_ns) {
+    const auto time = std::ranges::lower_bound(times_ns, recorded_from_ns);
+    if (time != times_ns.end() && *time < end_ns) sum_ns += free_ns;
+  };
+  int64_t at_ns = interval.begin_ns;
+  for (size_t i = EndingBehind(interval.begin_ns, 0);
+       i < segments_.size() && segments_[i].time.begin_ns < interval.end_ns; ++i) {
+    const Interval& time = segments_[i].time;
+    if (time.begin_ns > at_ns) {
+      end_recorded(at_ns);
+      free_ns = time.begin_ns - at_ns, recorded_from_ns = time.begin_ns;
+    }
+    at_ns = std::min(time.end_ns, interval.end_ns);
+  }
+  end_recorded(at_ns);
+  return sum_ns;
 }
 
 int64_t HostTimeline::PythonCalls(Interval interval) const {

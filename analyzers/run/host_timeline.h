@@ -100,6 +100,11 @@ class HostTimeline {
   std::vector<Interval> WaitsForData(Interval interval) const;
   // Returns false if no host thread of the process has such events. kNothing then has no meaning.
   bool has_events() const { return has_events_; }
+  // Returns the thread that leads; 0 if has_events() is false.
+  int64_t leading_thread() const { return leading_thread_; }
+  // Returns the time in `interval` in which nothing was recorded and after which one of `times_ns`
+  // follows before the next such time. `times_ns` must be sorted.
+  int64_t UnrecordedBefore(Interval interval, std::span<const int64_t> times_ns) const;
   // Returns the number of events of the Python tracer that started inside `interval` on the leading
   // thread.
   int64_t PythonCalls(Interval interval) const;
@@ -108,6 +113,7 @@ class HostTimeline {
   std::vector<ActivitySegment> segments_;  // disjoint, sorted, kNothing left out
   std::vector<int64_t> python_calls_;      // starts, sorted
   bool has_events_ = false;
+  int64_t leading_thread_ = 0;
 
   // Calls fn(activity, ns) for each part of `interval` in order, and last for the rest, as
   // kNothing. `first` is EndingBehind of its begin.

@@ -152,6 +152,15 @@ std::string MainCall(const DeviceGapFigures& figures) {
 CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
   // A thread that gives no work to devices may have an event that says what the program waits for.
   const std::string call = MainCall(figures);
+  if (figures.recurs() && figures.uploads)
+    return {
+        fmt::format("the host prepared what it then uploaded ({:.3g} {} of {} a step)",
+                    figures.uploads->per_step,
+                    figures.uploads->per_step == 1 ? "tensor" : "tensors",
+                    BytesText(figures.uploads->usual_bytes)),
+        fmt::format(
+            "Make this data on the device, or upload it once before the loop. If it is batches, prepare them ahead in {}.",
+            LoaderWorkers(framework))};
   if (!figures.host_recorded)
     return {"the host was not recorded",
             "Record the host as well (host_tracer_level 2) to see what it did."};
@@ -378,9 +387,16 @@ std::string Between(const DeviceGapFigures& figures) {
   return text;
 }
 
+// Returns which inputs of the graph are uploaded.
+std::string InputsText(const InputsOfLine& inputs) {
+  return fmt::format("The graph has {} of this size, {}, used at {}.",
+                     Plural(inputs.count, "input"), inputs.shape.text(), inputs.place.text());
+}
+
 std::string Why(const DeviceGapFigures& figures) {
   switch (figures.verdict) {
     case DeviceGapVerdict::kPattern:
+      if (figures.uploads && figures.uploads->inputs) return InputsText(*figures.uploads->inputs);
       return figures.is_only_step
                  ? "Only one step was traced, so nothing shows whether this recurs."
                  : AfterFetch(figures);

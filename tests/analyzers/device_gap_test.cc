@@ -247,6 +247,75 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeTraces);
 }
 
+// Makes twenty executions of 60 ms. Between them the host uploads four tensors, and before each of
+// these it records nothing for 9 ms.
+class UnrecordedUploads : public testing::Test {
+ protected:
+  UnrecordedUploads() {
+    const int64_t host = run_.HostThread(), device = run_.Device();
+    for (int i = 0; i < 20; ++i) {
+      const int64_t t = i * 100'000;
+      run_.Event(host, TextOf(Category::kExecute), "Execute", t, 10);
+      run_.Event(device, TextOf(Category::kModule), "step", t, 60'000);
+      for (int upload = 1; upload <= 4; ++upload) {
+        run_.Event(host, TextOf(Category::kTransfer), "TransferToDevice",
+                   t + 60'000 + upload * 9000, 1000);
+        EXPECT_TRUE(run_.store()
+                        .Add(TransferRow{.process_id = 1,
+                                         .ordinal = i * 4 + upload,
+                                         .direction = Direction::kToDevice,
+                                         .ts_ns = (t + 60'000 + upload * 9000) * 1000,
+                                         .dur_ns = 1'000'000,
+                                         .track_id = host})
+                        .ok());
+      }
+      EXPECT_TRUE(
+          run_.store()
+              .Add(ExecutionRow{.process_id = 1, .ordinal = i, .graph_id = 1, .ts_ns = t * 1000})
+              .ok());
+    }
+  }
+  void Bytes(double each) {
+    run_.Metric(run_.Report(20), "OutboundData", MetricUnit::kBytes, 80, 80 * each, {{50, each}});
+  }
+  TimedRun run_;
+};
+
+TEST_F(UnrecordedUploads, AreNamedAtTheLineOfTheInputsOfTheirSize) {
+  Bytes(8 * 384 * 384 * 4);
+  run_.Exec("INSERT INTO graph (id, hash) VALUES (1, 'abc')");
+  for (int i = 0; i < 4; ++i) {
+    run_.Exec(fmt::format(
+        "INSERT INTO graph_node (graph_id, idx, op, shape, operands, location) VALUES "
+        "(1, {}, 'xla::device_data', 'f32[8,384,384]{{2,1,0}}', '', 'bias@attention.py:21'), "
+        "(1, {}, 'xla::device_data', 'f32[32,32]', '', 'forward@linear.py:134')",
+        2 * i, 2 * i + 1));
+  }
+  const Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].reason->type, ReasonType::kInput);
+  EXPECT_EQ(found[0].subject.file, "attention.py");
+  EXPECT_EQ(found[0].subject.line, 21);
+}
+
+TEST_F(UnrecordedUploads, HaveNoLineWithoutTheGraph) {
+  Bytes(1e6);
+  const Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].reason->type, ReasonType::kInput);
+  EXPECT_FALSE(found[0].subject.file);
+}
+
+// Python traces the graph before a number is uploaded, and that is not recorded either.
+TEST_F(UnrecordedUploads, OfNumbersSayNothing) {
+  Bytes(4);
+  const Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kUnseen);
+}
+
 TEST_F(DeviceGap, AFunctionThatOnlyTheHostRunsIsNamedWithItsPlace) {
   Steps(700, 0);
   for (int i = 0; i < 10; ++i)

@@ -194,9 +194,10 @@ TEST(EarlyCut, ManyInputsOfOneLineMayBeTheRoundsOfALoop) {
     Recorded run;
     run.Graph(1, "aa", "f32[]");
     for (int i = 0; i < inputs; ++i) {
-      run.Exec(fmt::format("INSERT INTO graph_node (graph_id, idx, op, shape, operands, location) VALUES "
-                           "(1, {}, 'xla::device_data', 'f32[32,3]{{1,0}}', '', 'run@evaluate.py:17')",
-                           100 + i));
+      run.Exec(fmt::format(
+          "INSERT INTO graph_node (graph_id, idx, op, shape, operands, location) VALUES "
+          "(1, {}, 'xla::device_data', 'f32[32,3]{{1,0}}', '', 'run@evaluate.py:17')",
+          100 + i));
     }
     for (int i = 0; i < 4; ++i) run.Step(), run.Execute(1, "value_access", 10);
     const Findings reads = run.Find(sync_point);

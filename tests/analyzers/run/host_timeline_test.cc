@@ -56,6 +56,21 @@ TEST_F(HostActivity, AFunctionThatOnlyTheHostRunsIsTheUsersCode) {
             "asking for an execution/ 10; runtime/$stream.py:20 batches 5");
 }
 
+TEST_F(HostActivity, UnrecordedTimeBeforeSomethingEndsWithIt) {
+  const int64_t host = run_.HostThread();
+  run_.Event(host, TextOf(Category::kExecute), "Execute", 0, 10);
+  run_.Event(host, TextOf(Category::kTransfer), "TransferToDevice", 40, 5);
+  run_.Event(host, TextOf(Category::kHost), "StepMarker", 60, 10);
+  run_.Event(host, TextOf(Category::kHost), "Allocate", 90, 5);
+  run_.Event(host, TextOf(Category::kTransfer), "TransferToDevice", 95, 5);
+  const HostTimeline timeline = HostTimeline::Of(xlaprof::Run(run_.store()), 1).value();
+  EXPECT_EQ(timeline.leading_thread(), host);
+  const std::vector<int64_t> uploads{40'000, 95'000};
+  EXPECT_EQ(timeline.UnrecordedBefore({0, 100'000}, uploads), 50'000);  // 10 to 40, 70 to 90
+  EXPECT_EQ(timeline.UnrecordedBefore({20'000, 80'000}, uploads), 20'000);
+  EXPECT_EQ(timeline.UnrecordedBefore({41'000, 90'000}, uploads), 0);
+}
+
 // Autograd's thread launches what the function on the main thread asks for.
 TEST_F(HostActivity, AFunctionForWhichAnotherThreadLaunchesIsNotTheHostsAlone) {
   const int64_t host = run_.HostThread(), autograd = run_.HostThread("pt_autograd_0");

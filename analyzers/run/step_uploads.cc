@@ -1,0 +1,73 @@
+#include "analyzers/run/step_uploads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analyzers/graph/array_bytes.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
+
+namespace xlaprof {
+namespace {
+
+// Metrics reports print sizes with three digits.
+constexpr double kSameBytes = 0.02;
+// Steps also upload batches, and step marks without a graph are counted.
+constexpr double kSameCount = 0.25;
+
+// Sets the usual size and the number of uploads, which metrics reports count.
+absl::Status FillSizes(const Run& run, StepUploads& uploads) {
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  const MetricsState* state = metrics->steady();
+  const MetricState* data = state ? state->Find(metric_names::kOutboundData) : nullptr;
+  if (!data || data->samples <= 0) return absl::OkStatus();
+  uploads.usual_bytes = data->usual();
+  if (state->mark_step.value_or(0) > 0)
+    uploads.per_step = double(data->samples) / double(*state->mark_step);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<OptInt> MostExecutedGraph(const Run& run, int64_t process_id) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::map<int64_t, int64_t> count;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.graph_id && row.process_id.value_or(0) == process_id) ++count[*row.graph_id];
+  }
+  const auto most = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
+  return most == count.end() ? OptInt() : OptInt(most->first);
+}
+
+bool IsNear(double a, double b, double share) { return std::abs(a - b) <= share * b; }
+
+}  // namespace
+
+absl::StatusOr<StepUploads> StepUploads::Of(const Run& run, int64_t process_id) {
+  StepUploads uploads;
+  XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process_id));
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  for (const TransferRow& row : transfers->rows) {
+    if (row.direction == Direction::kToDevice && row.ts_ns &&
+        row.track_id == host->leading_thread())
+      uploads.starts_ns.push_back(*row.ts_ns);
+  }
+  std::ranges::sort(uploads.starts_ns);
+  if (uploads.starts_ns.empty()) return uploads;
+  XP_TRY(FillSizes(run, uploads));
+  if (!uploads.usual_bytes || uploads.per_step <= 0) return uploads;
+  XP_TRY(const OptInt graph, MostExecutedGraph(run, process_id));
+  if (!graph) return uploads;
+  XP_TRY(std::vector<InputsOfLine> inputs, InputsByLine(run, *graph));
+  std::erase_if(inputs, [&](const InputsOfLine& of) {
+    return !IsNear(double(ArrayBytes(of.shape)), *uploads.usual_bytes, kSameBytes);
+  });
+  // Inputs of the same size at two lines cannot be told apart.
+  if (inputs.size() == 1 && !inputs.front().place.empty() &&
+      IsNear(uploads.per_step, double(inputs.front().count), kSameCount))
+    uploads.inputs = std::move(inputs.front());
+  return uploads;
+}
+
+}  // namespace xlaprof
