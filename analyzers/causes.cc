@@ -8,6 +8,7 @@
 
 #include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
+#include "analyzers/graph_fragmentation.h"
 #include "analyzers/kinds.h"
 #include "analyzers/missing_step_mark.h"
 #include "analyzers/recompilation.h"
@@ -152,6 +153,13 @@ bool IsGapWhile(const Finding& finding, Doing doing) {
   return IsOf(finding, device_gap) && figures != nullptr && figures->doing == doing;
 }
 
+// Returns whether step marks inside the steps, and not reads, cut most pieces of graph_fragmentation.
+bool IsCutByMarks(const Finding& finding) {
+  const auto* figures = std::any_cast<GraphFragmentationFigures>(&finding.figures);
+  const auto* pieces = figures ? std::get_if<RecordedPiecesFigures>(figures) : nullptr;
+  return pieces != nullptr && pieces->inner_marks > pieces->forced;
+}
+
 // Links a recompile to the fallback op whose result has another size each time, if that op ran
 // before most of its compiles or if the input that changes fits its result.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
@@ -199,12 +207,15 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                                      cause.subject.place() == effect.subject.place();
                 return is_here || (!effect.subject.file && CopiesAreIts(cause));
               });
-  // Reads and ops without lowering cut the graph in pieces.
-  linker.Link([](const Finding& effect) { return IsOf(effect, graph_fragmentation); },
-              [](const Finding& cause, const Finding&) {
-                return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
-                       cause.per_step.value_or(0) >= 1;
-              });
+  // Reads and ops without lowering cut the graph in pieces, unless step marks cut most of them.
+  linker.Link(
+      [](const Finding& effect) {
+        return IsOf(effect, graph_fragmentation) && !IsCutByMarks(effect);
+      },
+      [](const Finding& cause, const Finding&) {
+        return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
+               cause.per_step.value_or(0) >= 1;
+      });
   // A read copies from the device, which then idles.
   linker.Link(
       [](const Finding& effect) {

@@ -90,7 +90,7 @@ void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, const Fallback
 }
 
 Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp& transfers,
-               const FallbackCopies& copies, OptInt steps) {
+               const FallbackCopies& copies, OptInt steps, bool has_log) {
   Finding finding;
   const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
   if (cut != nullptr) finding.subject = cut->subject;
@@ -110,10 +110,20 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   }
   finding.evidence.push_back({.table = "fallback"});
   FallbackOpFigures figures = FiguresOf(op, cuts, cut);
+  figures.has_log = has_log;
   SetCost(cut, transfers, copies, figures, finding);
   if (finding.needs_fixing) finding.saving_ns = finding.cost_ns;
   finding.figures = FallbackFigures(std::move(figures));
   return finding;
+}
+
+// Returns whether PT_XLA_DEBUG's log was read and has the lines of executions (level 2).
+absl::StatusOr<bool> HasLogOfExecutions(const Run& run) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  return contents->formats.contains("debug_log") &&
+         std::ranges::any_of(executions->rows,
+                             [](const ExecutionRow& row) { return row.site_id.has_value(); });
 }
 
 // Makes the finding about a line whose ops are not named. Each of its calls waits for the device.
@@ -155,8 +165,9 @@ static absl::StatusOr<Findings> FindFallbacks(const Run& run) {
   XP_TRY(auto transfers, TransfersByOp(run));
   XP_TRY(const FallbackCopies* copies, run.Get<FallbackCopies>());
   Findings findings;
+  XP_TRY(const bool has_log, HasLogOfExecutions(run));
   for (const FallbackOp& op : cuts->ops)
-    findings.push_back(FromOp(op, *cuts, transfers[op.op], *copies, counts->all));
+    findings.push_back(FromOp(op, *cuts, transfers[op.op], *copies, counts->all, has_log));
   for (const UnnamedCalls& calls : cuts->unnamed)
     findings.push_back(FromUnnamed(calls, *cuts, counts->all));
   XP_TRY(FindProgramOnCpu(run, findings));

@@ -33,6 +33,7 @@ struct FallbackOpFigures {
   int64_t more_candidates = 0;          // number of candidates that are not listed
   std::vector<SourcePlace> call_sites;  // most calls first, at most four
   bool is_printed = false;              // torch calls it to print a tensor
+  bool has_log = false;                 // a log of executions with their lines was read
   Cost cost = Cost::kUnmeasured;
   int64_t measured = 0;  // executions or transfers whose time is the cost
   // Set for kShareOfMetrics: the time of all ops' copies, the calls of all ops, and whether reads of

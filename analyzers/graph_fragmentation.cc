@@ -12,6 +12,7 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/metric_names.h"
+#include "profiler/store/cut_kind.h"
 
 namespace xlaprof {
 namespace {
@@ -27,6 +28,7 @@ int64_t MedianPieces(std::vector<int64_t> values) {
 struct PiecesOfStep {
   std::vector<int64_t> executions;
   int64_t forced = 0;  // executions that a read forced
+  int64_t marks = 0;   // executions by step marks, of which the last one ends the step
 };
 using StepsOfProcess = std::map<int64_t, PiecesOfStep>;  // by step
 
@@ -44,8 +46,29 @@ absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run
     PiecesOfStep& step = processes[row->process_id.value_or(0)][*row->step_id];
     step.executions.push_back(row->id);
     step.forced += *row->cause == CutKind::kValueAccess;
+    step.marks += EndsStep(*row->cause);
   }
   return processes;
+}
+
+// Returns the place at which most executions are started by step marks that do not end their step.
+absl::StatusOr<Subject> WhereStepsAreMarkedInside(const Run& run, int64_t process_id) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  std::map<int64_t, const ExecutionRow*> last_of_step;
+  std::vector<const ExecutionRow*> marks;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.process_id != process_id || !row.step_id || !row.cause || !EndsStep(*row.cause))
+      continue;
+    marks.push_back(&row);
+    const ExecutionRow*& last = last_of_step[*row.step_id];
+    if (last == nullptr || last->ordinal < row.ordinal) last = &row;
+  }
+  std::map<int64_t, int64_t> by_site;
+  for (const ExecutionRow* row : marks) {
+    if (row->site_id && last_of_step[*row->step_id] != row) ++by_site[*row->site_id];
+  }
+  return by_site.empty() ? Subject() : sites->MostFrequent(by_site);
 }
 
 // Returns the file and function in which most different lines read a value; if there are several,
@@ -75,18 +98,22 @@ Finding FindingOf(const StepsOfProcess& steps, int64_t median_pieces) {
                   .count = 0,
                   .per_step = double(median_pieces),
                   .reason = Reason{.type = ReasonType::kEarlyCuts}};
-  int64_t forced = 0;
+  int64_t forced = 0, inner_marks = 0;
   std::vector<int64_t> typical;  // the executions of the first step that has the median
   for (const auto& [id, step] : steps) {
     *finding.count += int64_t(step.executions.size());
     forced += step.forced;
+    inner_marks += std::max<int64_t>(0, step.marks - 1);
     if (typical.empty() && int64_t(step.executions.size()) == median_pieces)
       typical = step.executions;
   }
   if (typical.size() > kMaxTypicalRows) typical.resize(kMaxTypicalRows);
   finding.evidence.push_back({.table = "execution", .rows = std::move(typical)});
-  finding.figures = GraphFragmentationFigures(RecordedPiecesFigures{
-      .pieces_per_step = median_pieces, .steps = int64_t(steps.size()), .forced = forced});
+  finding.figures =
+      GraphFragmentationFigures(RecordedPiecesFigures{.pieces_per_step = median_pieces,
+                                                      .steps = int64_t(steps.size()),
+                                                      .forced = forced,
+                                                      .inner_marks = inner_marks});
   return finding;
 }
 
@@ -100,7 +127,11 @@ absl::StatusOr<Findings> FromExecutions(const Run& run) {
     const int64_t median = MedianPieces(pieces);
     if (double(median) < policy::kPiecesPerStep) continue;
     findings.push_back(FindingOf(steps, median));
-    XP_TRY(findings.back().subject, WhereValuesAreRead(run, process_id));
+    const auto& figures = std::get<RecordedPiecesFigures>(
+        std::any_cast<const GraphFragmentationFigures&>(findings.back().figures));
+    XP_TRY(findings.back().subject, figures.inner_marks > figures.forced
+                                        ? WhereStepsAreMarkedInside(run, process_id)
+                                        : WhereValuesAreRead(run, process_id));
   }
   return findings;
 }

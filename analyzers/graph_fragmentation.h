@@ -13,7 +13,8 @@ namespace xlaprof {
 struct RecordedPiecesFigures {
   int64_t pieces_per_step = 0;  // median
   int64_t steps = 0;
-  int64_t forced = 0;  // executions that a read forced before the step mark
+  int64_t forced = 0;       // executions that a read forced before the step mark
+  int64_t inner_marks = 0;  // executions by step marks inside steps
 };
 
 // Executions and step marks as a metrics report counts them. Finding::count is the number of

@@ -188,6 +188,10 @@ inline constexpr Threshold kRoundsOfPieces{
     int64_t{3}, Unit::kCount,
     "Graphs that run in the same order this many times are pieces of one iteration.",
     "Fewer rounds may only be a change of shape and back."};
+inline constexpr Threshold kStepsWithPieces{
+    0.8, Unit::kShare,
+    "Graphs that one line executes in the same order in this share of its steps are pieces of the step.",
+    "The first steps and evaluations execute other graphs."};
 
 // --- recompilation, derived from counts ---
 inline constexpr Threshold kReportsWithWindows{

@@ -460,10 +460,14 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
     const bool is_somewhere = site.place.empty() && site.function.empty();
     if (is_somewhere && pieces->processes.contains(site.process_id)) continue;
+    const auto graphs = pieces->graphs.find(site.process_id);
+    const auto is_piece = [&](const CompileFact& compile) {
+      return graphs != pieces->graphs.end() && graphs->second.contains(compile.hash);
+    };
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
     for (size_t i = 0; i < site.compiles.size(); ++i) {
-      if (!site.compiles[i].in_slice) continue;
+      if (!site.compiles[i].in_slice || (i > 0 && is_piece(site.compiles[i]))) continue;
       std::optional<CompileReason> reason;
       if (i == 0) {
         XP_TRY(reason, finder.WhyFirst(site));
@@ -514,32 +518,19 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,
-                   policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,
-                   policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,
-                   policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,
-                   policy::kGrowingSizes,
-                   policy::kGrowingShare,
-                   policy::kBurstCompiles,
-                   policy::kBurstSteps,
-                   policy::kBurstPartOfRun,
-                   policy::kCleanStepsAfterBurst,
-                   policy::kRoundsOfPieces,
-                   policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean,
-                   policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,
-                   policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,
-                   policy::kManyCompiles,
-                   policy::kManyGraphs,
-                   policy::kManyOperations,
-                   policy::kSureOperationNames,
-                   policy::kRepeatedLoop,
-                   policy::kOperationInputs,
-                   policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,       policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,        policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,      policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,        policy::kGrowingSizes,
+                   policy::kGrowingShare,         policy::kBurstCompiles,
+                   policy::kBurstSteps,           policy::kBurstPartOfRun,
+                   policy::kCleanStepsAfterBurst, policy::kRoundsOfPieces,
+                   policy::kStepsWithPieces,      policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean,  policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,     policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,        policy::kManyCompiles,
+                   policy::kManyGraphs,           policy::kManyOperations,
+                   policy::kSureOperationNames,   policy::kRepeatedLoop,
+                   policy::kOperationInputs,      policy::kManyUnpricedOperations,
                    policy::kMostPrograms}};
 }  // namespace xlaprof

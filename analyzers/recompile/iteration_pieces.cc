@@ -21,10 +21,29 @@ bool Cycles(const std::vector<int64_t>& sequence) {
   return true;
 }
 
+// The graphs that one place executes in one step, in order.
+using Sequence = std::vector<std::string>;
+
+bool AreDifferent(const Sequence& graphs) {
+  return std::set<std::string>(graphs.begin(), graphs.end()).size() == graphs.size();
+}
+
+// Adds the graphs of the sequence that a place executes in nearly all of its steps.
+void AddUsualPieces(const std::map<int64_t, Sequence>& by_step, std::set<std::string>& graphs) {
+  std::map<Sequence, int64_t> count;
+  for (const auto& [step, sequence] : by_step) ++count[sequence];
+  const auto usual = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
+  const auto& [sequence, steps] = *usual;
+  if (sequence.size() >= 2 && steps >= policy::kRoundsOfPieces && AreDifferent(sequence) &&
+      double(steps) >= policy::kStepsWithPieces * double(by_step.size()))
+    graphs.insert(sequence.begin(), sequence.end());
+}
+
 }  // namespace
 
 absl::StatusOr<IterationPieces> IterationPieces::Of(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* known_graphs, run.Get<Graphs>());
   std::map<int64_t, std::vector<const ExecutionRow*>> rows;  // by process
   for (const ExecutionRow& row : executions->rows) rows[row.process_id.value_or(0)].push_back(&row);
   IterationPieces pieces;
@@ -35,6 +54,14 @@ absl::StatusOr<IterationPieces> IterationPieces::Of(const Run& run) {
     std::vector<int64_t> graphs;
     for (const ExecutionRow* row : of_process) graphs.push_back(*row->graph_id);
     if (Cycles(graphs)) pieces.processes.insert(process);
+    std::map<std::pair<std::optional<CutKind>, OptInt>, std::map<int64_t, Sequence>> places;
+    for (const ExecutionRow* row : of_process) {
+      if (row->step_id)
+        places[{row->cause, row->site_id}][*row->step_id].push_back(
+            known_graphs->HashOf(row->graph_id).value_or(""));
+    }
+    for (const auto& [place, by_step] : places) AddUsualPieces(by_step, pieces.graphs[process]);
+    pieces.graphs[process].erase("");
   }
   return pieces;
 }

@@ -162,8 +162,16 @@ std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
 std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
   std::string advice =
       figures.is_printed ? std::string(kPrintAdvice) : InsteadOf(OpOf(finding), framework);
-  if (!finding.subject.file)
+  if (finding.subject.file) return advice;
+  constexpr std::string_view kBackward = "_backward";
+  if (std::string op = OpOf(finding); op.ends_with(kBackward)) {
+    op.resize(op.size() - kBackward.size());
+    advice += fmt::format(
+        " No source can name its line, because PyTorch computes gradients on a thread of its own. It is the gradient of {}.",
+        op);
+  } else if (!figures.has_log) {
     advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+  }
   return advice;
 }
 

@@ -22,16 +22,35 @@ std::string Title(const RecordedPiecesFigures& figures) {
 }
 
 std::string Why(const RecordedPiecesFigures& figures, int64_t executions) {
-  return fmt::format("Of {} executions in {} steps, {} were forced before the step mark.",
-                     executions, figures.steps, figures.forced);
+  std::vector<std::string> parts;
+  if (figures.forced > 0 || figures.inner_marks == 0)
+    parts.push_back(fmt::format("{} were forced before the step mark", figures.forced));
+  if (figures.inner_marks > 0)
+    parts.push_back(fmt::format("step marks inside the steps started {}", figures.inner_marks));
+  return fmt::format("Of {} executions in {} steps, {}.", executions, figures.steps,
+                     fmt::join(parts, ", and "));
+}
+
+// Returns the advice to mark each step only once, if most pieces come from marks inside it.
+std::string InnerMarksAdvice(const RecordedPiecesFigures& figures, const Finding& finding) {
+  if (figures.inner_marks <= figures.forced) return "";
+  return fmt::format(
+      "Mark each step once, at its end. Remove the step mark{}, unless one graph of the whole step takes too long to compile or needs too much memory. ",
+      finding.subject.file ? " at " + finding.subject.place().text() : " inside it");
 }
 
 Words Say(const RecordedPiecesFigures& figures, const Finding& finding, Framework framework) {
-  return {.title = Title(figures),
-          .why = Why(figures, finding.count.value_or(0)),
-          .cost_note = "the findings about what cuts the step say what each wait costs",
-          .advice = FewerGraphsAdvice(framework),
-          .evidence = {"one typical step"}};
+  return {
+      .title = Title(figures),
+      .why = Why(figures, finding.count.value_or(0)),
+      .cost_note =
+          figures.inner_marks > figures.forced
+              ? "not measured: each piece is dispatched by itself, and the compiler does not see the whole step"
+              : "the findings about what cuts the step say what each wait costs",
+      .advice =
+          InnerMarksAdvice(figures, finding) +
+          (figures.forced > 0 || figures.inner_marks == 0 ? FewerGraphsAdvice(framework) : ""),
+      .evidence = {"one typical step"}};
 }
 
 std::string Title(double pieces_per_step) {

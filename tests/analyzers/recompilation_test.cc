@@ -541,6 +541,18 @@ TEST(Recompilation, AJittedFunctionIsASite) {
   EXPECT_EQ(finding.subject.line, 18);
 }
 
+// A line inside the model's layers cuts each step into the same two pieces, and later one of them
+// changes.
+TEST(Recompilation, PiecesThatOneLineCutsInEachStepAreNoRecompiles) {
+  RecompileRun run;
+  const int64_t first = run.Graph("a", TrainStep(4));
+  const int64_t second = run.Graph("b", TrainStep(8));
+  for (int i = 0; i < 20; ++i) run.Step(first), run.Execute(second, {});
+  EXPECT_TRUE(run.Find().empty());
+  for (int i = 0; i < 4; ++i) run.Step(run.Graph(fmt::format("c{}", i), TrainStep(20 + i)));
+  EXPECT_EQ(run.TheFinding().count, 4);
+}
+
 TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   RecompileRun run;
   for (int rank = 0; rank < 3; ++rank) {

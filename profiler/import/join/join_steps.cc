@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profiler/import/join/inner_marks.h"
 #include "profiler/import/join/join.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/store/cut_kind.h"
@@ -17,6 +18,10 @@ struct Cut {
   OptInt step_id;
   CutKind cause = CutKind::kUnknown;
   int64_t site_id = 0;
+  int64_t graph = 0;  // number of the graph; equal graphs have equal numbers
+
+  bool is_mark() const { return !is_compile && EndsStep(cause); }
+  MarkPlace place() const { return {cause, site_id}; }
 };
 
 // Runs a statement with its two parameters.
@@ -35,38 +40,45 @@ struct NewStep {
 
 absl::StatusOr<std::vector<Cut>> CutsOf(const Store& store, int64_t process_id) {
   std::vector<Cut> cuts;
+  std::map<std::string, int64_t, std::less<>> numbers;  // of graphs, by hash or else by row
   XP_TRY(store.Each(
-      "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM compile "
+      "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), '', ordinal FROM compile "
       "WHERE process_id = ?1 UNION ALL "
-      "SELECT 0, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM execution "
-      "WHERE process_id = ?1 ORDER BY 6, 1 DESC",
-      [&](bool is_compile, int64_t id, OptInt step, CutKind cause, int64_t site, int64_t) {
-        cuts.push_back({is_compile, id, step, cause, site});
+      "SELECT 0, e.id, step_id, coalesce(cause, ''), coalesce(site_id, 0), coalesce(g.hash, "
+      "'row ' || g.id, ''), ordinal FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE "
+      "e.process_id = ?1 ORDER BY 7, 1 DESC",
+      [&](bool is_compile, int64_t id, OptInt step, CutKind cause, int64_t site, std::string graph,
+          int64_t) {
+        const int64_t number =
+            numbers.try_emplace(std::move(graph), int64_t(numbers.size())).first->second;
+        cuts.push_back({is_compile, id, step, cause, site, number});
       },
       process_id));
   return cuts;
 }
 
-// Divides cuts into steps at the step marks. A step mark that occurs once, while others repeat, is
-// set-up (a loader's first sync, moving the model) and not a step.
+// Divides cuts into steps at the step marks, without those inside steps. A step mark that occurs
+// once, while others repeat, is set-up (a loader's first sync, moving the model) and not a step.
 std::vector<NewStep> DivideAtMarks(const std::vector<Cut>& cuts) {
   constexpr int64_t kRepeats = 3;  // marks of one kind and place that make it the step's
-  std::map<std::pair<CutKind, int64_t>, int64_t> marks;
-  int64_t most = 0;
+  std::vector<StepMark> marks;
   for (const Cut& cut : cuts) {
-    if (!cut.is_compile && EndsStep(cut.cause))
-      most = std::max(most, ++marks[{cut.cause, cut.site_id}]);
+    if (cut.is_mark()) marks.push_back({cut.place(), cut.graph});
   }
-  auto ends_step = [&](const Cut& cut) {
-    if (cut.is_compile || !EndsStep(cut.cause)) return false;
-    return most < kRepeats || marks[{cut.cause, cut.site_id}] > 1 || cut.step_id.has_value();
+  const std::set<MarkPlace> inner = InnerMarks(marks);
+  std::map<MarkPlace, int64_t> count;
+  int64_t most = 0;
+  for (const StepMark& mark : marks) most = std::max(most, ++count[mark.place]);
+  const auto is_set_up = [&](const Cut& cut) {
+    return most >= kRepeats && count[cut.place()] == 1 && !cut.step_id.has_value();
   };
   std::vector<NewStep> steps;
   std::vector<const Cut*> open;
   for (const Cut& cut : cuts) {
     open.push_back(&cut);
-    if (!ends_step(cut)) {
-      if (!cut.is_compile && EndsStep(cut.cause)) open.clear();  // set-up
+    if (!cut.is_mark() || inner.contains(cut.place())) continue;
+    if (is_set_up(cut)) {
+      open.clear();
       continue;
     }
     NewStep step{.id = cut.step_id, .cuts = std::move(open)};

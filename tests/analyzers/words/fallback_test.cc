@@ -70,6 +70,17 @@ TEST(FallbackWords, AdviceForCppNamesTheOperationsOfCpp) {
             SayFallback(OfOp("aten::nms", {}), Framework::kUnknown).advice);
 }
 
+// Regression: a run with PT_XLA_DEBUG_LEVEL=2 was told to use it.
+TEST(FallbackWords, TheLogIsOnlyAskedForWhereItHelps) {
+  const auto advice = [](const char* op, bool has_log) {
+    return SayFallback(OfOp(op, {.has_log = has_log}), Framework::kUnknown).advice;
+  };
+  EXPECT_THAT(advice("aten::frobnicate", false), HasSubstr("PT_XLA_DEBUG_LEVEL=2"));
+  EXPECT_THAT(advice("aten::frobnicate", true), Not(HasSubstr("PT_XLA_DEBUG_LEVEL")));
+  EXPECT_THAT(advice("aten::upsample_nearest2d_backward", false),
+              EndsWith("It is the gradient of aten::upsample_nearest2d."));
+}
+
 TEST(FallbackWords, UnnamedCallsListWhatTheyMayBe) {
   Finding finding{.subject = {.file = "train.py", .line = 7}, .count = 20};
   finding.figures = FallbackFigures(
