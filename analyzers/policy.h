@@ -269,6 +269,10 @@ inline constexpr Threshold kOperationInputs{
 inline constexpr Threshold kSlowCompileNs{int64_t{120'000'000'000}, Unit::kNs,
                                           "A compilation that takes longer is a warning.",
                                           "XLA itself warns after two minutes."};
+inline constexpr Threshold kUnrolledCompileNs{
+    int64_t{5'000'000'000}, Unit::kNs,
+    "Compiling a program with an unrolled loop is a warning from this time on.",
+    "A loop that is not unrolled compiles in a second, so most of this can be avoided."};
 inline constexpr Threshold kCompileSteps{int64_t{1000}, Unit::kCount,
                                          "A compilation as long as this many steps is a warning.",
                                          "A thousand steps are a tenth of an epoch of 10,000."};

@@ -9,10 +9,13 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/graph/unrolled_loop.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/metrics.h"
+#include "analyzers/run/run_time.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_code.h"
 #include "core/base/duration.h"
 #include "core/base/metric_names.h"
 #include "core/base/source_place.h"
@@ -34,6 +37,8 @@ struct Compiled {
   OptText hash, file, function;
   OptInt nodes, line, program_bytes;
   bool first_of_site = false;
+  OptInt graph_id;
+  std::optional<UnrolledLines> loop;  // in its graph, if compiling it is a large part of the run
 };
 
 bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
@@ -74,10 +79,12 @@ Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   const bool over_limit = c.ns > policy::kSlowCompileNs;
   Finding finding{.needs_fixing = true, .subject = About(c), .count = 1, .cost_ns = c.ns};
   SlowCompilation figures{.compilation = Timed(c), .steps = StepsOf(c.ns, step_ns)};
-  finding.reason = Reason{.type = over_limit ? ReasonType::kTooSlow : ReasonType::kManySteps};
+  const bool is_many_steps = !over_limit && TooSlow(c.ns, step_ns);
+  finding.reason = Reason{.type = is_many_steps ? ReasonType::kManySteps : ReasonType::kTooSlow};
   AddTracing(c.trace_ns.value_or(0), c.ns, finding, figures);
   if (over_limit) figures.jax_operation = JaxOperationOf(c.function.value_or(""));
   if (!figures.jax_operation.empty()) figures.remedy = CompileRemedy::kFasterFirstUse;
+  if (c.loop) figures.loop = c.loop, figures.remedy = CompileRemedy::kRollLoop;
   finding.evidence = {{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns}};
   finding.figures = SlowCompileFigures(std::move(figures));
   return finding;
@@ -91,7 +98,7 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
   FirstCompilations firsts;
   int64_t trace_ns = 0;
   for (const Compiled& c : compiles) {
-    if (TooSlow(c.ns, step_ns)) {
+    if (TooSlow(c.ns, step_ns) || c.loop) {
       findings.push_back(TooSlowOne(c, step_ns));
       continue;
     }
@@ -244,6 +251,36 @@ OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
   return best.second;
 }
 
+// Returns the unrolled loop in a graph, from the first form that shows one in the user's code.
+absl::StatusOr<std::optional<UnrolledLines>> LoopIn(const Run& run, OptInt graph_id) {
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  XP_TRY(const UserCode* code, run.Get<UserCode>());
+  for (const GraphRow* form : graphs->FormsOf(graph_id)) {
+    if (form->node_count.value_or(0) == 0) continue;
+    XP_TRY(const PrintedGraph graph, LoadGraph(run.store(), form->id));
+    const std::optional<UnrolledLoop> loop = FindUnrolledLoop(graph);
+    if (!loop) continue;
+    SourcePlace place = code->Of(loop->location);
+    if (place.empty()) continue;
+    return UnrolledLines{
+        .turns = loop->turns, .weight_shape = loop->weight_shape, .place = std::move(place)};
+  }
+  return std::nullopt;
+}
+
+// Sets the loops of the compilations that are a considerable part of the run.
+absl::Status FindLoops(const Run& run, std::vector<Compiled>& compiles) {
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  const int64_t run_ns = times->longest().value_or(0);
+  for (Compiled& c : compiles) {
+    if (c.ns >= policy::kUnrolledCompileNs &&
+        double(c.ns) >= policy::kDearCompilingShare * double(run_ns)) {
+      XP_TRY(c.loop, LoopIn(run, c.graph_id));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Returns the first compilation of each graph in the slice that has a length. A compilation without
 // a known graph counts as the first of its own graph.
 absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
@@ -277,8 +314,10 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
                         .nodes = NodesOf(*graphs, row->graph_id),
                         .line = place.line,
                         .program_bytes = row->program_bytes,
-                        .first_of_site = first_of_site});
+                        .first_of_site = first_of_site,
+                        .graph_id = row->graph_id});
   }
+  XP_TRY(FindLoops(run, compiles));
   std::ranges::sort(compiles, std::less<>(), &Compiled::row);
   return compiles;
 }
@@ -316,7 +355,8 @@ extern const Analyzer slow_compile{
     .say = SaySlowCompile,
     .needs = Needs::kTimelineOrCompileTimes,
     .thresholds = {policy::kSlowCompileNs, policy::kCompileSteps, policy::kNoticeableCompileNs,
-                   policy::kLongAlarmNs, policy::kAmortisedShare, policy::kTracingPartOfCompile},
+                   policy::kLongAlarmNs, policy::kAmortisedShare, policy::kTracingPartOfCompile,
+                   policy::kUnrolledCompileNs, policy::kDearCompilingShare},
     .is_paid_once = true};
 
 }  // namespace xlaprof

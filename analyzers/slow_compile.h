@@ -35,6 +35,14 @@ enum class CompileRemedy : uint8_t {
   kCacheAndSmallerGraph,
   kLessTracing,     // tracing takes longer than XLA does
   kFasterFirstUse,  // the program is one operation, which cannot be made smaller
+  kRollLoop,        // the program contains an unrolled loop
+};
+
+// A loop of Python that is unrolled in the program (FindUnrolledLoop).
+struct UnrolledLines {
+  int64_t turns = 0;
+  std::string weight_shape;
+  SourcePlace place;  // of the multiplication in each turn
 };
 
 // One compilation that takes too long.
@@ -43,7 +51,8 @@ struct SlowCompilation {
   std::optional<CompileSteps> steps;  // if the steady step is known
   TracingBefore tracing;
   CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
-  std::string jax_operation;  // the program's operation, for kFasterFirstUse
+  std::string jax_operation;          // the program's operation, for kFasterFirstUse
+  std::optional<UnrolledLines> loop;  // for kRollLoop
 };
 
 // The first compilation of each place, if none of them takes too long.

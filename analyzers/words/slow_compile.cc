@@ -78,6 +78,28 @@ std::string_view CacheAdvice(Framework framework) {
   return "Make the graph smaller.";
 }
 
+std::string RollLoopAdvice(Framework framework) {
+  switch (framework) {
+    case Framework::kJax:
+      return "Write the loop with jax.lax.scan or jax.lax.fori_loop, so that its body is traced and compiled once.";
+    case Framework::kPytorchXla:
+      return "Write the loop with torch_xla.experimental.scan, so that its body is traced and compiled once.";
+    case Framework::kCpp:
+    case Framework::kPytorch:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "Write the loop as a loop of the program (scan or while), so that its body is compiled once.";
+}
+
+// Says which loop is unrolled.
+std::string LoopText(const UnrolledLines& loop) {
+  return fmt::format(
+      "The program contains an unrolled loop: {} multiplies with the same weights {} {} times. ",
+      loop.place.text(), loop.weight_shape, loop.turns);
+}
+
 std::string RemedyText(CompileRemedy remedy, Framework framework) {
   switch (remedy) {
     case CompileRemedy::kCacheAndSmallerGraph:
@@ -88,6 +110,8 @@ std::string RemedyText(CompileRemedy remedy, Framework framework) {
           framework == Framework::kPytorchXla
               ? "Trace repeated layers once (torch_xla.experimental.scan)."
               : "Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.");
+    case CompileRemedy::kRollLoop:
+      return RollLoopAdvice(framework);
     case CompileRemedy::kFasterFirstUse:
       return "Look at what the first use of the device waits for: the driver's start (time nvidia-smi; persistence mode), kernels that are compiled for a GPU newer than the library (set CUDA_CACHE_PATH and a large CUDA_CACHE_MAXSIZE, or install a jaxlib for it), a host without free cores or memory, or a debug build of XLA.";
   }
@@ -98,7 +122,7 @@ Words Say(const SlowCompilation& figures, const Finding&, Framework framework) {
   return {.title = SlowTitle(figures),
           .why = figures.remedy == CompileRemedy::kFasterFirstUse
                      ? OneOperationText(figures.jax_operation)
-                     : StepsText(figures.steps),
+                     : (figures.loop ? LoopText(*figures.loop) : "") + StepsText(figures.steps),
           .cost_note = "the graph's first compilation" + TracingNote(figures.tracing),
           .advice = RemedyText(figures.remedy, framework),
           .evidence = {Describe(figures.compilation)},

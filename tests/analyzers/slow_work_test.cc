@@ -74,6 +74,32 @@ TEST_F(SlowWork, CompilingFromMetrics) {
   EXPECT_EQ(found[0].cost_ns, 302'000'000'000);
 }
 
+// The program's graph multiplies with one weight 48 times at cell.py:13.
+TEST_F(SlowWork, AnUnrolledLoopIsWorthRollingIfCompilingIsALargePartOfTheRun) {
+  for (const double seconds : {4.9, 5.0}) {
+    TimedRun run;
+    run.Exec(
+        "INSERT INTO graph (id, hash, printed_as, node_count) VALUES (1, 'a', 'hlo_optimized', 50);"
+        "INSERT INTO graph_node (graph_id, idx, op, shape, operands) VALUES "
+        "(1, 0, 'parameter', 'f32[64,32]', ''), (1, 1, 'parameter', 'f32[32,96]', '');"
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 49) "
+        "INSERT INTO graph_node (graph_id, idx, op, shape, operands, location) "
+        "SELECT 1, i, 'dot', 'f32[64,96]', '0,1', 'gru@cell.py:13' FROM n");
+    run.Exec(
+        fmt::format("INSERT INTO compile (process_id, ordinal, graph_id, function, ts_ns, dur_ns, "
+                    "inferred) VALUES (1, 0, 1, 'train_step', 0, {}, 0)",
+                    int64_t(seconds * 1e9)));
+    const Finding finding = run.Run(slow_compile).at(0);
+    EXPECT_EQ(finding.severity, seconds < 5 ? Severity::kInfo : Severity::kWarning);
+    if (seconds < 5) continue;
+    const auto& figures = CompileFigures<SlowCompilation>(finding);
+    ASSERT_TRUE(figures.loop);
+    EXPECT_EQ(figures.loop->turns, 48);
+    EXPECT_EQ(figures.loop->place.line, 13);
+    EXPECT_EQ(figures.remedy, CompileRemedy::kRollLoop);
+  }
+}
+
 // Nobody can make a type conversion smaller.
 TEST_F(SlowWork, AProgramOfOneOperation) {
   for (const char* function : {"convert_element_type", "train_step"}) {
