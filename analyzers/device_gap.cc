@@ -214,7 +214,8 @@ struct Circumstances {
   const CaptureSettings& settings;
   SteadyTime steady;
   std::optional<IdleOfDevices> all_devices;
-  bool is_slowed_by_tracer = false;  // the Python tracer's calls take most of all gaps
+  bool is_from_chrome_trace = false;  // no other source was read
+  bool is_slowed_by_tracer = false;   // the Python tracer's calls take most of all gaps
 };
 
 // The part of a cause's idle time that one finding is about.
@@ -280,6 +281,8 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
   const CaptureSettings& settings = of.settings;
   const Doing doing = cause.activity.doing;
   if (settings.slow_tracing() && doing == Doing::kTracing) return DeviceGapVerdict::kSlowTracing;
+  if (settings.ir_debug_is_unknown && doing == Doing::kTracing && of.is_from_chrome_trace)
+    return DeviceGapVerdict::kMaySlowTracing;
   const int64_t reads_ns = settings.FallbackBoundNs(scope);
   const int64_t bound_ns = idle.gaps * settings.TracingBoundNs(scope) + reads_ns;
   if (doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns)
@@ -357,6 +360,7 @@ ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
       return ReasonOf(cause);
     case DeviceGapVerdict::kPythonTracer:
     case DeviceGapVerdict::kSlowTracing:
+    case DeviceGapVerdict::kMaySlowTracing:
     case DeviceGapVerdict::kScopeTraces:
     case DeviceGapVerdict::kScopeReads:
       return ReasonType::kCaptureSettings;
@@ -385,6 +389,11 @@ absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const Id
     figures.calls.push_back(call ? call->name : "");
   }
   if (!host_matters || part.longest.empty()) return absl::OkStatus();
+  const std::optional<HostCall>& main =
+      calls.front().runtime ? calls.front().runtime : calls.front().python;
+  if (main) {
+    XP_TRY(figures.main_call_launches, LaunchesDuring(of.run, process_id, main->time));
+  }
   const Interval longest = part.longest.front().gap;
   figures.is_one_gap = 2 * longest.length_ns() >= part.ns;
   XP_TRY(figures.launches_in_gaps, LaunchesDuring(of.run, process_id, longest));
@@ -516,16 +525,19 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
   if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 
   XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
+  XP_TRY(const Contents* contents, run.Get<Contents>());
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
   XP_TRY(IdleCauses idle_by_cause, IdleByCause(run, device, compiling));
-  const Circumstances of{.run = run,
-                         .device = device,
-                         .host = *host,
-                         .settings = *settings,
-                         .steady = SteadyTimeOf(device, *steps, compiling),
-                         .all_devices = AllDevices(devices),
-                         .is_slowed_by_tracer = IsSlowedByTracer(*settings, idle_by_cause)};
+  const Circumstances of{
+      .run = run,
+      .device = device,
+      .host = *host,
+      .settings = *settings,
+      .steady = SteadyTimeOf(device, *steps, compiling),
+      .all_devices = AllDevices(devices),
+      .is_from_chrome_trace = contents->formats == std::set<std::string>{"chrome"},
+      .is_slowed_by_tracer = IsSlowedByTracer(*settings, idle_by_cause)};
   for (const auto& [cause, idle] :
        Gather(MergeLateLaunches(std::move(idle_by_cause.causes)), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;

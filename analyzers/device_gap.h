@@ -40,10 +40,11 @@ enum class DeviceGapVerdict : uint8_t {
   kTooShort,         // The capture has no steps and is too short to show recurrence.
   kUnrecorded,       // A kernel waited for work that the file does not show.
   // The settings of the capture explain it:
-  kPythonTracer,  // by the calls that the Python tracer recorded,
-  kSlowTracing,   // because they slow down tracing,
-  kScopeTraces,   // because they slow down the ops that the scope traces,
-  kScopeReads,    // because a stack is written for each value that the scope reads.
+  kPythonTracer,    // by the calls that the Python tracer recorded,
+  kSlowTracing,     // because they slow down tracing,
+  kMaySlowTracing,  // because they may slow down tracing, which the source does not show,
+  kScopeTraces,     // because they slow down the ops that the scope traces,
+  kScopeReads,      // because a stack is written for each value that the scope reads.
 };
 
 // The range of the idle shares of all devices of the run.
@@ -85,8 +86,9 @@ struct DeviceGapFigures {
   std::vector<int64_t> parts_ns;  // the part with this cause, per gap in Finding::evidence
   // The call that took at least half of it, per gap in Finding::evidence; "" if none did.
   std::vector<std::string> calls;
-  bool is_one_gap = false;       // the longest gap has at least half of the time
-  bool launches_in_gaps = true;  // false: nothing was launched in the longest gap
+  bool main_call_launches = false;  // work was launched in the first of these calls
+  bool is_one_gap = false;          // the longest gap has at least half of the time
+  bool launches_in_gaps = true;     // false: nothing was launched in the longest gap
   // The host's unrecorded time before uploads, if that is most of it and the uploads are large.
   std::optional<PreparedUploads> uploads;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,

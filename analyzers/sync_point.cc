@@ -29,10 +29,10 @@ namespace {
 constexpr size_t kMaxReadRows = 24;  // ids quoted in the evidence of a finding
 
 // Returns whether reads that cost `cost_ns` in a run of `run_ns` are worth a change, as far as these
-// are known. Rarer ones than one in each step are so only if their cost can be noticed.
+// are known. Reads that are not known to be in each step are so only if their cost can be noticed.
 bool NeedFixing(int64_t count, std::optional<double> per_step, OptInt cost_ns, OptInt run_ns) {
   if (!IsOften(count, per_step)) return false;
-  const bool in_every_step = per_step.value_or(1) >= 1;
+  const bool in_every_step = per_step.value_or(0) >= 1;
   const bool is_cheap = cost_ns && run_ns && !in_every_step &&
                         double(*cost_ns) < policy::kReadShareOfStep * double(*run_ns);
   return !is_cheap;
@@ -140,8 +140,8 @@ Finding FromCount(int64_t count, OptInt steps, const Fetches& fetches,
   return finding;
 }
 
-// Returns the length of the run: that of the timeline, or else the time that the metrics count,
-// which is a lower bound.
+// Returns the length of the run: that of the timeline, or else the time that the metrics count or
+// in which values were fetched, which are lower bounds.
 absl::StatusOr<OptInt> KnownRunTime(const Run& run) {
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   if (times->longest().value_or(0) > 0) return times->longest();
@@ -151,6 +151,9 @@ absl::StatusOr<OptInt> KnownRunTime(const Run& run) {
   for (const std::string_view name : {metric_names::kCompileTime, metric_names::kExecuteTime}) {
     if (const MetricState* metric = metrics->last->Find(name)) ns += metric->sum;
   }
+  XP_TRY(const Fetches* fetches, run.Get<Fetches>());
+  if (const MetricState* metric = metrics->last->Find(fetches->metric))
+    ns = std::max(ns, 1e9 * metric->recorded_s());
   return ns > 0 ? OptInt(Whole(ns)) : OptInt();
 }
 

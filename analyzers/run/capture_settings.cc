@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzers/policy.h"
+#include "analyzers/run/contents.h"
 
 namespace xlaprof {
 namespace {
@@ -75,6 +76,8 @@ absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
       most = std::max(most, n);
     }
   }
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  settings.ir_debug_is_unknown = !settings.ir_debug && contents->graphs_with_nodes == 0;
   return settings;
 }
 

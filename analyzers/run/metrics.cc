@@ -5,6 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/metric_names.h"
+
 namespace xlaprof {
 namespace {
 
@@ -48,6 +50,13 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
         if (it != by_id.end() && it->second->id == id) it->second->percentiles[p] = value;
       },
       report.id));
+  int64_t executions = 0;
+  for (const std::string_view name :
+       {metric_names::kExecuteTime, metric_names::kExecuteReplicatedTime}) {
+    if (const MetricState* metric = state.Find(name))
+      executions = std::max(executions, metric->samples);
+  }
+  if (executions > 0 && state.mark_step) state.mark_step = std::min(*state.mark_step, executions);
   return state;
 }
 
@@ -57,6 +66,12 @@ OptReal MetricState::usual() const {
   if (auto median = percentiles.find(50); median != percentiles.end()) return median->second;
   if (value_rate && rate && *rate > 0) return *value_rate / *rate;
   return {};
+}
+
+double MetricState::recorded_s() const {
+  constexpr int64_t kRecentSamples =
+      1024;  // that torch_xla keeps, unless XLA_METRICS_SAMPLES is set
+  return rate.value_or(0) > 0 ? double(std::min(samples, kRecentSamples)) / *rate : 0;
 }
 
 double TracingNs(const MetricState& lazy_tracing) {
@@ -105,7 +120,8 @@ absl::StatusOr<Metrics> Metrics::Of(const Run& run) {
   if (!middle || *middle->mark_step >= *last.mark_step) return out;
   XP_TRY(MetricsState before, Load(store, *middle));
   MetricsState recent = *out.last;
-  recent.mark_step = *last.mark_step - *middle->mark_step;
+  if (recent.mark_step && before.mark_step)
+    recent.mark_step = *recent.mark_step - *before.mark_step;
   for (auto& [name, metric] : recent.metrics) {
     metric.id = 0;
     const MetricState* earlier = before.Find(name);

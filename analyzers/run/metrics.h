@@ -25,11 +25,15 @@ struct MetricState {
   // Returns the usual value, which the first samples do not affect: the median, or else the mean,
   // of the most recent samples. Returns nothing if neither was printed.
   OptReal usual() const;
+  // Returns the seconds from the first to the last of the most recent samples; 0 if not printed.
+  double recorded_s() const;
 };
 
 struct MetricsState {
   int64_t report_id = 0, process_id = 0;
-  OptInt mark_step;  // step marks counted
+  // Step marks, of which some execute nothing: a loader marks after the step has been marked. There
+  // are no more steps than executions, so this is the smaller of the two numbers.
+  OptInt mark_step;
   std::map<std::string, MetricState, std::less<>> metrics;
 
   const MetricState* Find(std::string_view name) const {

@@ -1,6 +1,7 @@
 #include "analyzers/run/step_count.h"
 
 #include "analyzers/policy.h"
+#include "analyzers/run/metrics.h"
 
 namespace xlaprof {
 
@@ -12,11 +13,12 @@ bool IsOften(int64_t count, std::optional<double> per_step) {
 absl::StatusOr<StepCounts> StepCounts::Of(const Run& run) {
   const Store& store = run.store();
   StepCounts counts;
-  for (const char* sql : {"SELECT nullif(count(*), 0) FROM step",
-                          "SELECT nullif(max(mark_step), 0) FROM metrics_report",
-                          "SELECT max(steps) FROM profiler_line"}) {
-    XP_TRY(counts.all, store.One<int64_t>(sql));
-    if (counts.all) break;
+  XP_TRY(counts.all, store.One<int64_t>("SELECT nullif(count(*), 0) FROM step"));
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  if (!counts.all && metrics->last && metrics->last->mark_step.value_or(0) > 0)
+    counts.all = metrics->last->mark_step;
+  if (!counts.all) {
+    XP_TRY(counts.all, store.One<int64_t>("SELECT max(steps) FROM profiler_line"));
   }
   XP_TRY(store.Each(
       "SELECT coalesce(process_id, 0), count(*) FROM step GROUP BY 1",

@@ -247,7 +247,8 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
 
 // Returns the advice if the host only launches too late.
 std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framework) {
-  if (const std::string call = MainCall(figures); figures.is_one_gap && !call.empty())
+  if (const std::string call = MainCall(figures);
+      figures.is_one_gap && !call.empty() && !figures.main_call_launches)
     return fmt::format(
         "Most of it is '{}'. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.",
         call);
@@ -423,6 +424,8 @@ std::string Why(const DeviceGapFigures& figures) {
       return SlowedBy("the Python tracer");
     case DeviceGapVerdict::kSlowTracing:
       return SlowedBy(SlowSettingsText(figures.settings));
+    case DeviceGapVerdict::kMaySlowTracing:
+      return "A Chrome trace does not show whether XLA_IR_DEBUG or XLA_HLO_DEBUG was on, which slow down tracing.";
     case DeviceGapVerdict::kScopeTraces:
       return SlowedBy(
           fmt::format("{}; '{}' traces ops", SlowSettingsText(figures.settings), figures.scope));
@@ -459,6 +462,8 @@ std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
     case DeviceGapVerdict::kPricedElsewhere:
     case DeviceGapVerdict::kUnrecorded:
       return cause.advice;
+    case DeviceGapVerdict::kMaySlowTracing:
+      return "Report on the profile's .xplane.pb, which shows these settings.";
     case DeviceGapVerdict::kPythonTracer:
     case DeviceGapVerdict::kSlowTracing:
     case DeviceGapVerdict::kScopeTraces:

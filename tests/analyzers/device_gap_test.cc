@@ -366,6 +366,17 @@ TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeReads);
 }
 
+// A Chrome trace alone has no graphs, which show whether XLA_IR_DEBUG slowed down tracing.
+TEST_F(DeviceGap, TracingInAChromeTraceAloneIsNotJudged) {
+  Steps(800, 200, 1, TextOf(Category::kTracing));
+  EXPECT_EQ(Warnings().size(), 1u);
+  run_.Exec("UPDATE source SET format = 'chrome'");
+  const Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kMaySlowTracing);
+}
+
 // The recording of two ops does not explain 100 ms.
 TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   host_ = run_.HostThread();

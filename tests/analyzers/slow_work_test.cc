@@ -308,7 +308,7 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   auto find = [](int64_t values, double sum_ns, bool timed, int steps = 40) {
     TimedRun run;
     const int64_t report = run.Report(steps);
-    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, steps, 100e6);
     run.Metric(report, "IrValueTensorToXlaData", MetricUnit::kNs, values, sum_ns);
     if (timed) run.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, values, sum_ns);
     return run.Run(large_transfer);
@@ -330,7 +330,7 @@ TEST_F(Transfers, UploadsByTheirTime) {
   auto find = [](int64_t uploads, double sum_ns, int steps = 40) {
     TimedRun run;
     const int64_t report = run.Report(steps);
-    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 10, 100e6);
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, steps, 100e6);
     run.Metric(report, "CompileTime", MetricUnit::kNs, 1, 100e6);
     run.Metric(report, "TransferToDeviceTime", MetricUnit::kNs, uploads, sum_ns);
     return run.Run(large_transfer);

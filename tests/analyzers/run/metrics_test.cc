@@ -31,6 +31,18 @@ TEST(Metrics, AMetricThatDidNotChangeKeepsItsValue) {
   EXPECT_EQ(metrics.recent->Find("OutboundData")->samples, 20);
 }
 
+// A loader marks after the program has marked, and then nothing is executed.
+TEST(Metrics, ThereAreNoMoreStepsThanExecutions) {
+  TimedRun run;
+  for (const int64_t marks : {10, 20}) {
+    run.Metric(run.Report(marks), "ExecuteTime", MetricUnit::kNs, marks / 2, double(marks) * 1e9);
+  }
+  const Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
+  ASSERT_TRUE(metrics.last && metrics.recent);
+  EXPECT_EQ(metrics.last->mark_step, 10);
+  EXPECT_EQ(metrics.recent->mark_step, 5);
+}
+
 TEST(Metrics, OneReportHasNoRecentPart) {
   TimedRun run;
   run.Metric(run.Report(10), "CompileTime", MetricUnit::kNs, 3, 4e9);

@@ -1,5 +1,6 @@
 #include "analyzers/device_gap.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace xlaprof {
@@ -75,6 +76,18 @@ TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
   figures.doing = Doing::kTracing;
   EXPECT_EQ(Say(figures, Framework::kCpp).advice,
             "Tracing cannot keep up with the device. Give the device more work per step.");
+}
+
+// Regression: a model's forward, which launches the kernels, was to move to a DataLoader.
+TEST(DeviceGapWords, OnlyWorkThatLaunchesNothingMovesToTheLoader) {
+  DeviceGapFigures figures = InUserCode();
+  figures.wait = GapWait::kHostWait;
+  figures.calls = {"moe_layer"};
+  figures.is_one_gap = true;
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice, testing::HasSubstr("DataLoader"));
+  figures.main_call_launches = true;
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice,
+              testing::Not(testing::HasSubstr("DataLoader")));
 }
 
 // The advice for a late host in the runtime is about launching too late. A host that copies or
