@@ -37,11 +37,11 @@ class OptimizedDiff {
     surplus_before_ = Surplus(before_, after_);
     surplus_after_ = Surplus(after_, before_);
     diff_.differing_nodes += static_cast<int64_t>(surplus_before_.size() + surplus_after_.size());
-    if (input_count_differs_ && (NewState() || Scalars())) return std::move(diff_);
+    if (inputs_differ_ && (NewState() || Scalars())) return std::move(diff_);
     if (!surplus_before_.empty() || !surplus_after_.empty()) {
       Loop();
       Instructions();
-    } else if (input_count_differs_) {
+    } else if (inputs_differ_) {
       SharedInput();
     } else if (diff_.origins.empty()) {
       Results();
@@ -66,8 +66,8 @@ class OptimizedDiff {
 
   void Inputs() {
     inputs_before_ = InputsOf(before_), inputs_after_ = InputsOf(after_);
-    input_count_differs_ = inputs_before_.size() != inputs_after_.size();
-    if (input_count_differs_) {
+    inputs_differ_ = inputs_before_.size() != inputs_after_.size() || AreOfOtherRanks();
+    if (inputs_differ_) {
       diff_.differing_nodes += std::abs(static_cast<int64_t>(inputs_before_.size()) -
                                         static_cast<int64_t>(inputs_after_.size()));
       return;
@@ -82,6 +82,19 @@ class OptimizedDiff {
       diff_.origins.push_back(std::move(d));
       ++diff_.differing_nodes;
     }
+  }
+
+  // Returns whether several inputs have another rank than those at the same positions. Each graph
+  // then has inputs of its own, which shift the others; they are not the same with another size.
+  bool AreOfOtherRanks() const {
+    const auto rank = [](const GraphNode& node) {
+      const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+      return shape ? int64_t(shape->rank()) : -1;
+    };
+    int64_t others = 0;
+    for (size_t k = 0; k < std::min(inputs_before_.size(), inputs_after_.size()); ++k)
+      others += rank(before_.nodes[inputs_before_[k]]) != rank(after_.nodes[inputs_after_[k]]);
+    return others > 1;
   }
 
   // Returns the instructions of `graph` that `other` does not have, or has less often.
@@ -198,8 +211,7 @@ class OptimizedDiff {
   // Finds a change of a loop's count: one graph only has more of the instructions that both have.
   void Loop() {
     const bool grew = surplus_before_.empty();
-    if ((!grew && !surplus_after_.empty()) || input_count_differs_ || !diff_.origins.empty())
-      return;
+    if ((!grew && !surplus_after_.empty()) || inputs_differ_ || !diff_.origins.empty()) return;
     const PrintedGraph &longer = grew ? after_ : before_, &shorter = grew ? before_ : after_;
     absl::flat_hash_map<uint64_t, int64_t> have, more;
     for (const GraphNode& node : shorter.nodes) ++have[ContentHash(node)];
@@ -274,12 +286,20 @@ class OptimizedDiff {
     auto add = [&](std::vector<GraphDifference>& from) {
       for (GraphDifference& d : from) diff_.origins.push_back(std::move(d));
     };
-    if (certain && !input_count_differs_) {
+    if (certain && !inputs_differ_) {
       add(changed), add(structure);
     } else {
       add(structure), add(changed);
     }
     if (diff_.origins.empty()) FirstInstruction();
+  }
+
+  // Returns whether the results have the same sizes in another order, such as those of a product
+  // and of its gradient.
+  static bool IsTransposed(const GraphNode& a, const GraphNode& b) {
+    const std::optional<XlaShape> one = XlaShape::Parse(a.shape), other = XlaShape::Parse(b.shape);
+    return one && other && one->dimensions() != other->dimensions() &&
+           std::ranges::is_permutation(one->dimensions(), other->dimensions());
   }
 
   // Returns the index in surplus_before_ of the instruction that a new one most likely replaces:
@@ -288,7 +308,7 @@ class OptimizedDiff {
     int best = -1;
     for (size_t k = 0; k < surplus_before_.size(); ++k) {
       const GraphNode& other = before_.nodes[surplus_before_[k]];
-      if (taken[k] || other.op != node.op) continue;
+      if (taken[k] || other.op != node.op || IsTransposed(node, other)) continue;
       if (other.location == node.location) return static_cast<int>(k);
       if (best < 0) best = static_cast<int>(k);
     }
@@ -337,7 +357,7 @@ class OptimizedDiff {
 
   const PrintedGraph &before_, &after_;
   std::vector<int> inputs_before_, inputs_after_, surplus_before_, surplus_after_;
-  bool input_count_differs_ = false;
+  bool inputs_differ_ = false;
   GraphDiff diff_;
 };
 

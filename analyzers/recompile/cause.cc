@@ -336,7 +336,9 @@ struct ReasonFinder::Impl {
     cause.type = ReasonType::kUnprintedChange;
     XP_TRY(const PrintedGraph* graph, Graph(*RowOf(compile, form.name)));
     std::vector<std::pair<int, int>> candidates;  // rank, node
-    for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    // Optimised HLO prints all attributes.
+    const bool prints_all = cause.seen_in == SeenIn::kOptimizedHlo;
+    for (size_t i = 0; !prints_all && i < graph->nodes.size(); ++i) {
       const int rank = UnprintedRank(graph->nodes[i].op);
       if (rank < 3) candidates.emplace_back(rank, static_cast<int>(i));
     }

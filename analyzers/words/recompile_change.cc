@@ -402,6 +402,12 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           "a graph that was compiled before is no longer cached",
           "Make fewer different graphs (see the other recompilations), or raise XLA_COMPILATION_CACHE_SIZE."};
     case ReasonType::kUnprintedChange:
+      // Optimised HLO prints all numbers.
+      if (cause.seen_in == SeenIn::kOptimizedHlo) {
+        return {
+            "the programs are equal, but the graphs that they come from differ",
+            "The steps may use other parameters of the same shapes, such as layers that are chosen at random, or record the same ops in another order. Do both in the same way in each step. To compare the graphs, run with XLA_SAVE_TENSORS_FILE=ir.txt and XLA_IR_DEBUG=1."};
+      }
       return {
           "the graphs print alike but differ",
           cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."

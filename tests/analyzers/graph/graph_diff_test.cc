@@ -74,9 +74,8 @@ TestNodes MomentumStep(bool is_first) {
                      .operands = std::to_string(first),
                      .root = is_first ? 2 + parameter : parameter});
     if (is_first) continue;
-    nodes.push_back({.op = "xla::device_data",
-                     .shape = shape,
-                     .location = "_single_tensor_sgd@sgd.py:361"});
+    nodes.push_back(
+        {.op = "xla::device_data", .shape = shape, .location = "_single_tensor_sgd@sgd.py:361"});
     nodes.push_back(
         {.op = "aten::mul", .shape = shape, .operands = fmt::format("{},0", first + 2)});
     nodes.push_back({.op = "aten::add",
@@ -199,8 +198,7 @@ TEST(GraphFold, ARepeatedViewIsTheSameGraph) {
     FoldRepeatedViews(&printed);
     return printed;
   };
-  EXPECT_TRUE(
-      Diff(graph(false, "aten::permute"), graph(true, "aten::permute")).origins.empty());
+  EXPECT_TRUE(Diff(graph(false, "aten::permute"), graph(true, "aten::permute")).origins.empty());
   // The text does not show which part a slice reads, so two slices may be different parts.
   EXPECT_EQ(graph(true, "xla::select").nodes.size(), 4);
 }
@@ -532,6 +530,27 @@ TEST(GraphDiffOptimized, OtherFusionsAreNoDifference) {
                    PrintedForm::kHloOptimized),
             ReasonType::kUnknown);
   EXPECT_EQ(TypeOf({}, {}, PrintedForm::kHloOptimized), ReasonType::kUnknown);
+}
+
+// A layer that is skipped at random takes its weights with it, so other inputs stand at their
+// positions. A product is no other size of a gradient.
+TEST(GraphDiffOptimized, OtherLayersAreNoOtherSizes) {
+  auto graph = [](bool first_layer) {
+    TestNodes nodes = {{.op = "parameter", .shape = "f32[16,64]", .attributes = "0"}};
+    const std::vector<const char*> inputs = first_layer
+                                                ? std::vector{"f32[64,192]", "f32[192]", "f32[]"}
+                                                : std::vector{"f32[]", "f32[64]", "f32[192,64]"};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      nodes.push_back(
+          {.op = "parameter", .shape = inputs[i], .attributes = fmt::format("{}", i + 1)});
+    }
+    nodes.push_back({.op = "dot",
+                     .shape = first_layer ? "f32[64,192]" : "f32[192,64]",
+                     .operands = first_layer ? "0,1" : "0,3",
+                     .root = 0});
+    return nodes;
+  };
+  EXPECT_EQ(TypeOf(graph(true), graph(false), PrintedForm::kHloOptimized), ReasonType::kOpChange);
 }
 
 TEST(GraphDiffOptimized, ASliceInsideAFusion) {

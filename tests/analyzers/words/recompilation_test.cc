@@ -181,6 +181,8 @@ TEST(RecompilationWords, EachReasonSaysWhatToDo) {
       {{.type = ReasonType::kDtypeChange}, "Convert this tensor"},
       {{.type = ReasonType::kNoStepMark}, "missing_step_mark"},
       {{.type = ReasonType::kUnprintedChange}, "XLA_SAVE_TENSORS_FMT=hlo"},
+      {{.type = ReasonType::kUnprintedChange, .seen_in = SeenIn::kOptimizedHlo},
+       "other parameters of the same shapes"},
       {{.type = ReasonType::kUnknown}, "JAX_EXPLAIN_CACHE_MISSES=1"},
   };
   for (const auto& [cause, advice] : kCauses) EXPECT_THAT(SayOf(cause).advice, HasSubstr(advice));
