@@ -89,7 +89,8 @@ struct OnlyStaticArgumentsAreLeft {};
 struct NewState {
   bool of_optimizer = false;  // an optimizer's code recorded them
 };
-// The program takes `more` inputs more each time, from `first` to `last`.
+// The program takes `more` inputs more each time, from `first` to `last`. These are 0 if only the
+// difference is known.
 struct GrowingInputs {
   int64_t more = 0, first = 0, last = 0;
 };

@@ -210,6 +210,19 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
   return fact;
 }
 
+// Returns the number of nodes that are inputs, of each graph of an IR dump.
+absl::StatusOr<absl::flat_hash_map<int64_t, int64_t>> InputNodesByGraph(const Run& run,
+                                                                        const Graphs& graphs) {
+  absl::flat_hash_map<int64_t, int64_t> nodes;
+  const bool has_dump = std::ranges::any_of(
+      graphs.by_id, [](const auto& of) { return of.second.printed_as == PrintedForm::kIrText; });
+  if (!has_dump) return nodes;
+  XP_TRY(run.store().Each(
+      "SELECT graph_id, count(*) FROM graph_node WHERE op = 'xla::device_data' GROUP BY graph_id",
+      [&](int64_t graph_id, int64_t count) { nodes[graph_id] = count; }));
+  return nodes;
+}
+
 // Returns all compiles of the run, by process and in order, and the step row of each.
 absl::StatusOr<std::vector<CompileFact>> FactsInOrder(
     const Run& run, absl::flat_hash_map<int64_t, OptInt>* step_of_compile) {
@@ -219,11 +232,16 @@ absl::StatusOr<std::vector<CompileFact>> FactsInOrder(
   absl::flat_hash_set<int64_t> looked_at;
   for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
   const auto known_by_hash = KnownByHash(*graphs);
+  XP_TRY(const auto input_nodes, InputNodesByGraph(run, *graphs));
   std::vector<CompileFact> compiles;
   for (const CompileRow& row : all->rows) {
     (*step_of_compile)[row.id] = row.step_id;
     compiles.push_back(FactOf(row, graphs->Find(row.graph_id), known_by_hash));
     compiles.back().in_slice = looked_at.contains(row.id);
+    for (const auto& [form, graph_id] : compiles.back().forms) {
+      if (const auto nodes = input_nodes.find(graph_id); nodes != input_nodes.end())
+        compiles.back().input_nodes = nodes->second;
+    }
   }
   std::ranges::stable_sort(compiles, [](const CompileFact& a, const CompileFact& b) {
     return std::tie(a.process_id, a.ordinal, a.ts_ns, a.hash, a.id) <

@@ -24,6 +24,8 @@ struct CompileFact {
   TimeSource dur_from = TimeSource::kUnknown;
   OptInt input_bytes, output_bytes, alias_bytes;  // sizes of the program
   OptInt input_count, output_count;               // from any source of this graph
+  // Nodes of an IR dump that are inputs. Several may be one input, so only differences mean much.
+  OptInt input_nodes;
   bool in_slice = true;       // false: kept only to compare later compiles with it
   bool inferred = false;      // inferred from the first use of a graph, not reported
   bool caller_known = false;  // JAX's log names the caller

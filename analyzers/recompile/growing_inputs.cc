@@ -12,9 +12,14 @@ namespace {
 // Returns how many inputs more a compile takes than the one before, or nothing if that is unknown.
 OptInt MoreInputs(const CompileSite& site, size_t index) {
   if (index == 0) return {};
-  const OptInt before = site.compiles[index - 1].input_count,
-               now = site.compiles[index].input_count;
-  return before && now ? OptInt(*now - *before) : OptInt();
+  const CompileFact &before = site.compiles[index - 1], &now = site.compiles[index];
+  if (before.input_count && now.input_count) return *now.input_count - *before.input_count;
+  if (before.input_nodes && now.input_nodes) return *now.input_nodes - *before.input_nodes;
+  return {};
+}
+
+std::string InputsText(const CompileFact& compile) {
+  return compile.input_count ? fmt::format("{} inputs", *compile.input_count) : "";
 }
 
 // A difference of another kind that the growth explains: one graph has one input more, so its ops,
@@ -52,10 +57,13 @@ void ReplaceByGrowth(const CompileSite& site, std::span<const size_t> recompiles
     return;
   note::GrowingInputs growing{.more = usual->first, .first = INT64_MAX, .last = 0};
   for (const size_t index : recompiles) {
-    if (MoreInputs(site, index) != usual->first) continue;
+    if (MoreInputs(site, index) != usual->first || !site.compiles[index].input_count ||
+        !site.compiles[index - 1].input_count)
+      continue;
     growing.first = std::min(growing.first, *site.compiles[index - 1].input_count);
     growing.last = std::max(growing.last, *site.compiles[index].input_count);
   }
+  if (growing.last == 0) growing.first = 0;
   for (size_t i = 0; i < recompiles.size(); ++i) {
     const OptInt more = MoreInputs(site, recompiles[i]);
     std::vector<RecompileCause>& causes = (*reasons)[i].causes;
@@ -66,8 +74,8 @@ void ReplaceByGrowth(const CompileSite& site, std::span<const size_t> recompiles
         cause.seen_in != SeenIn::kJaxExplanation) {
       cause.type = ReasonType::kInputStructureChange;
       cause.node = cause.input = cause.shape = "";
-      cause.before = fmt::format("{} inputs", *site.compiles[recompiles[i] - 1].input_count);
-      cause.after = fmt::format("{} inputs", *site.compiles[recompiles[i]].input_count);
+      cause.before = InputsText(site.compiles[recompiles[i] - 1]);
+      cause.after = InputsText(site.compiles[recompiles[i]]);
     }
     cause.note = growing;
   }

@@ -184,8 +184,10 @@ struct NoteText {
                : "the first step makes this state, such as that of an optimizer, and later steps read it as inputs";
   }
   std::string operator()(const note::GrowingInputs& growing) const {
-    return fmt::format("the program takes {} more each time, from {} to {}",
-                       Plural(growing.more, "input"), growing.first, growing.last);
+    const std::string more =
+        fmt::format("the program takes {} more each time", Plural(growing.more, "input"));
+    return growing.last > 0 ? fmt::format("{}, from {} to {}", more, growing.first, growing.last)
+                            : more;
   }
   std::string operator()(const note::ScalarInputs& scalars) const {
     std::vector<std::string> places;

@@ -429,7 +429,12 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
 // Returns the words for a program that takes more inputs each time.
 static ChangeWords SayGrowth(const note::GrowingInputs& growing, Framework framework) {
   return {
-      .what = fmt::format("it takes more inputs each time ({} → {})", growing.first, growing.last),
+      .what =
+          growing.last > 0
+              ? fmt::format("it takes more inputs each time ({} → {})", growing.first, growing.last)
+              : fmt::format("it takes {} each time",
+                            growing.more == 1 ? "one more input"
+                                              : fmt::format("{} more inputs", growing.more)),
       .advice =
           framework == Framework::kJax
               ? "A list, tuple or dict among the arguments grows, and each array in it is an input of the program. Make one array of the largest size before the loop, write into it with x.at[i].set(value), and pass the number of valid rows."

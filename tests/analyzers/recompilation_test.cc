@@ -94,6 +94,17 @@ TEST(Recompilation, AListThatGrowsTakesMoreInputsEachTime) {
   EXPECT_EQ(growing->last, 19);
 }
 
+// An IR dump alone does not count inputs, but it lists them.
+TEST(Recompilation, AListThatGrowsIsSeenInADumpAlone) {
+  RecompileRun run;
+  for (int64_t count = 3; count < 20; ++count)
+    run.Step(run.Graph(fmt::format("g{}", count), StackOf(count)));
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, ReasonType::kInputStructureChange);
+  EXPECT_THAT(finding.words.title, testing::HasSubstr("it takes one more input each time"));
+  EXPECT_THAT(finding.words.why, testing::EndsWith("takes 1 input more each time."));
+}
+
 // Numbers of inputs that go up and down belong to another path of the code.
 TEST(Recompilation, InputsThatComeAndGoDoNotGrow) {
   RecompileRun run;
