@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "cli/terminal.h"
+#include "cli/version.h"
 #include "core/base/escape.h"
 #include "core/base/leftover.h"
-#include "core/base/version.h"
 #include "profiler/import/map_guard.h"
 
 namespace xlaprof {
@@ -69,7 +69,7 @@ int RunProgram(int argc, char** argv, const Program& program) {
       "time.",
       "xlaprof");
   int exit_status = kExitDone;
-  app.set_version_flag("--version", fmt::format("xlaprof {}", kVersion));
+  app.set_version_flag("--version", VersionText);
   app.require_subcommand(1);
   app.failure_message(WhatIsWrong);
   if (program.footer != nullptr) app.footer(program.footer);

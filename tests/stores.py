@@ -1,5 +1,6 @@
 """Helpers for tests in Python: the bundled captures, and stores made from readable rows."""
 import pathlib
+import re
 import sqlite3
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -18,7 +19,8 @@ def store_of_sql(sql, store, extension):
     `extension`."""
     db = sqlite3.connect(store, isolation_level=None)
     db.executescript((ROOT / "profiler/store/schema.sql").read_text())
-    db.execute("PRAGMA user_version = 1")
+    header = (ROOT / "profiler/store/store.h").read_text()
+    db.execute("PRAGMA user_version = " + re.search(r"kSchemaVersion = (\d+);", header)[1])
     db.enable_load_extension(True)
     db.load_extension(str(pathlib.Path(extension).with_suffix("")))
     db.executescript("BEGIN;" + sql.read_text() + "COMMIT;")

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -177,8 +178,10 @@ std::unique_ptr<Ring> Drain::NewRing() {
     }
     segment = *added;
   }
-  segment.header->tid = gettid();
-  if (gettid() == getpid())
+  // glibc has the function gettid only since 2.30.
+  const pid_t thread = pid_t(syscall(SYS_gettid));
+  segment.header->tid = thread;
+  if (thread == getpid())
     segment.header->name.store(Sites::Get().String("main", Sites::kMadeName));
   return std::make_unique<Ring>(number_, segment.header, segment.slots);
 }

@@ -9,6 +9,7 @@
 #include <deque>
 
 #include "core/base/numbers.h"
+#include "profiler/store/schema_changes.h"
 #include "profiler/store/schema_check.h"
 #include "profiler/store/slice_views.h"
 #include "profiler/store/virtual_tables.h"
@@ -171,9 +172,20 @@ absl::StatusOr<Store> Store::CreateTemporary() {
   return store;
 }
 
+// Copies the database of `from` to a temporary file, which `to` opens.
+static absl::Status CopyToTemporary(const Store& from, Store::Impl* to) {
+  XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, to));
+  sqlite3_backup* backup = sqlite3_backup_init(to->db, "main", from.db(), "main");
+  if (backup != nullptr) sqlite3_backup_step(backup, -1);
+  if (backup == nullptr || sqlite3_backup_finish(backup) != SQLITE_OK)
+    return SqliteError(to->db, fmt::format("{}: cannot be copied", from.path()));
+  return absl::OkStatus();
+}
+
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
                                           std::unique_ptr<Store::Impl> impl,
-                                          Store (*wrap)(std::unique_ptr<Store::Impl>)) {
+                                          Store (*wrap)(std::unique_ptr<Store::Impl>),
+                                          SchemaChanges changes = AllSchemaChanges()) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return NotFound("{}: no such file", path.string());
   if (std::filesystem::is_directory(path, error))
@@ -203,19 +215,36 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         "{}: this is an SQLite file, but not an xlaprof store, because it has no table event_chunk or source. Name a file that `xlaprof import` wrote",
         path.string());
   }
-  if (version->value_or(0) > kSchemaVersion) {
+  const int64_t theirs = version->value_or(0);
+  const int64_t newest = kOldestSchemaVersion + int64_t(changes.size());
+  if (theirs > newest) {
     return Unsupported(
         "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
-        path.string(), **version, kSchemaVersion);
+        path.string(), theirs, newest);
+  }
+  if (theirs >= kOldestSchemaVersion && theirs < newest) {
+    XP_TRY(CheckTablesArePlain(store));
+    if ((flags & SQLITE_OPEN_READONLY) != 0) {  // the file must stay as it is
+      auto copy = std::make_unique<Store::Impl>();
+      copy->path = path.string();
+      XP_TRY(CopyToTemporary(store, copy.get()));
+      store = wrap(std::move(copy));
+    }
+    XP_TRY(ChangeSchema(store, theirs, changes));
   }
   XP_TRY(CheckSchema(store));
   return store;
 }
 
 absl::StatusOr<Store> Store::Open(const std::filesystem::path& path) {
+  return Open(path, AllSchemaChanges());
+}
+
+absl::StatusOr<Store> Store::Open(const std::filesystem::path& path,
+                                  std::span<const char* const> changes) {
   return OpenExisting(
       path, SQLITE_OPEN_READONLY, std::make_unique<Impl>(),
-      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); });
+      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); }, changes);
 }
 
 absl::StatusOr<Store> Store::OpenForWriting(const std::filesystem::path& path) {

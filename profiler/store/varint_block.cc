@@ -1,5 +1,9 @@
 #include "profiler/store/varint_block.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #include <array>
 #include <bit>
 
@@ -32,7 +36,12 @@ struct ByExtraction {
   }
   static uint64_t Squeeze(uint64_t v) { return Pick(v, ~kTopBits); }
 };
-const bool kCanExtract = __builtin_cpu_supports("bmi2");
+// Returns whether this processor has BMI2. (zig's runtime library lacks __builtin_cpu_supports.)
+bool HasBmi2() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_BMI2) != 0;
+}
+const bool kCanExtract = HasBmi2();
 #endif
 
 // Returns how many of 8 bytes end a varint. (A popcount would be a call, because not every x86-64

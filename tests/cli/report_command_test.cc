@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/progress.h"
+#include "core/base/version.h"
+#include "profiler/import/importer.h"
 #include "profiler/store/events.h"
 #include "tests/run_program.h"
 
@@ -221,9 +223,18 @@ TEST_F(ReportCommand, HelpListsWhatIsRegistered) {
     EXPECT_THAT(ran.out, HasSubstr(name));
   }
   EXPECT_EQ(Run("report --help").status, 0);
-  Ran version = Run("--version");
-  EXPECT_EQ(version.status, 0);
-  EXPECT_THAT(version.out, testing::MatchesRegex("xlaprof [0-9.]+\n"));
+}
+
+TEST_F(ReportCommand, VersionNamesCommitSchemaAndFormats) {
+  std::string formats;
+  for (const Importer* importer : AllImporters())
+    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", importer->name);
+  Ran ran = Run("--version");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, testing::MatchesRegex(fmt::format(
+                           "xlaprof {}\ncommit (unknown|[0-9a-f]+(, with changes)?)\n"
+                           "schema {}, reads stores from schema {} on\nreads {}\n",
+                           kVersion, kSchemaVersion, kOldestSchemaVersion, formats)));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ def main():
 
         flags = run("pkg-config", "--cflags", "--libs", "xlaprof", PKG_CONFIG_PATH=str(library.parent / "pkgconfig")).split()
         expect("version", run("pkg-config", "--modversion", "xlaprof", PKG_CONFIG_PATH=str(library.parent / "pkgconfig")).strip(),
-               run(program, "--version").split()[-1])
+               run(program, "--version").split()[1])
         run("g++", "-std=c++17", "-pthread", HERE / "outside.cc", *flags, "-o", folder / "by_pkg_config")
         run("gcc", "-std=c11", HERE / "outside.c", *flags, "-o", folder / "c_by_pkg_config")
         check_programs(program, folder / "by_pkg_config", folder / "c_by_pkg_config", folder / "with_pkg_config",

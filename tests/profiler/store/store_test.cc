@@ -232,7 +232,7 @@ TEST_F(StoreTest, EmptyFileIsCalledEmpty) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("the file is empty (0 bytes)"));
 }
 
-// No released version wrote stores that would have to be readable.
+// These stores have the number of our schema. Stores of older schemas are in schema_changes_test.cc.
 TEST_F(StoreTest, StoresWithOtherTablesOrColumnsAreRefused) {
   auto message_after = [&](const char* sql) {
     fs::remove(path_);

@@ -1,0 +1,33 @@
+#include "profiler/store/schema_changes.h"
+
+#include <array>
+
+namespace xlaprof {
+namespace {
+
+// For example "ALTER TABLE compile ADD COLUMN device TEXT". Schema 1 is the first that was released.
+constexpr std::array<const char*, 0> kChanges = {};
+
+static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,
+              "kChanges must have the change from the version before to kSchemaVersion");
+
+}  // namespace
+
+SchemaChanges AllSchemaChanges() { return kChanges; }
+
+absl::Status ChangeSchema(Store& store, int64_t version, SchemaChanges changes) {
+  const auto apply = [&]() -> absl::Status {
+    for (const char* change : changes.subspan(size_t(version - kOldestSchemaVersion)))
+      XP_TRY(store.Exec(change));
+    const int64_t newest = kOldestSchemaVersion + int64_t(changes.size());
+    XP_TRY(store.Exec(fmt::format("PRAGMA user_version={}", newest)));
+    XP_TRY(store.SetMeta("schema_version", fmt::to_string(newest)));
+    return store.Commit();
+  };
+  XP_TRY(store.Begin());
+  absl::Status status = apply();
+  if (!status.ok()) store.Rollback();
+  return status;
+}
+
+}  // namespace xlaprof
