@@ -14,6 +14,7 @@
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
+#include "analyzers/quantity.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 
@@ -350,8 +351,8 @@ class OptimizedDiff {
       return;
     diff_.origins.push_back({.type = ReasonType::kLiveTensorsChange,
                              .node = "tuple",
-                             .before = fmt::format("{} results", a->operands.size()),
-                             .after = fmt::format("{} results", b->operands.size())});
+                             .before = Plural(int64_t(a->operands.size()), "result"),
+                             .after = Plural(int64_t(b->operands.size()), "result")});
     ++diff_.differing_nodes;
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzers/quantity.h"
+
 namespace xlaprof {
 namespace {
 
@@ -88,8 +90,8 @@ RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
     cause.note = note::OtherSizeOfInputs();
   } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
     cause.type = ReasonType::kLiveTensorsChange;
-    cause.before = fmt::format("{} results", *earlier.output_count);
-    cause.after = fmt::format("{} results", *compile.output_count);
+    cause.before = Plural(*earlier.output_count, "result");
+    cause.after = Plural(*compile.output_count, "result");
     cause.note = note::OtherNumberOfResults();
   } else if (known_other(earlier.input_count, compile.input_count)) {
     cause.note = note::OtherCounts{.inputs_before = *earlier.input_count,
