@@ -106,6 +106,14 @@ int LostScalar(const PrintedGraph& graph, const PrintedGraph& other) {
   return -1;
 }
 
+int ScalarInputAt(const PrintedGraph& graph, const std::string& location) {
+  for (size_t i = 0; !location.empty() && i < graph.nodes.size(); ++i) {
+    const GraphNode& node = graph.nodes[i];
+    if (IsInput(node) && IsScalar(node) && node.location == location) return int(i);
+  }
+  return -1;
+}
+
 int ConstantAt(const PrintedGraph& graph, const std::string& location) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];

@@ -15,6 +15,10 @@ bool IsScalar(const GraphNode& node);
 // Returns -1 if `other` has each of them.
 int LostScalar(const PrintedGraph& graph, const PrintedGraph& other);
 
+// Returns a scalar input that `graph` has from this place in the source. Returns -1 if it has none,
+// or if `location` is empty.
+int ScalarInputAt(const PrintedGraph& graph, const std::string& location);
+
 // Returns the constant of `graph` that most likely replaces or precedes a scalar input recorded at
 // `location`. Returns -1 if no scalar constant is recorded there.
 int ConstantAt(const PrintedGraph& graph, const std::string& location);

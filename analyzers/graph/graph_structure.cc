@@ -292,29 +292,47 @@ class StructureDiff {
     return d;
   }
 
+  struct Scalars {
+    std::vector<int> constants, inputs;  // places in a listing
+    bool has_others = false;             // other nodes than scalars
+  };
+  static Scalars ScalarsAt(const GraphListing& listing, const std::vector<int>& places) {
+    Scalars scalars;
+    for (const int place : places) {
+      const GraphNode& node = listing.Node(place);
+      if (!IsScalar(node) || (!IsConstant(node) && !IsInput(node)))
+        scalars.has_others = true;
+      else
+        (IsConstant(node) ? scalars.constants : scalars.inputs).push_back(place);
+    }
+    return scalars;
+  }
+
   // Returns a constant_change if numbers are constants in one graph and inputs of the other, and
   // nothing else differs. torch_xla embeds 0 and 1 as constants and passes other numbers as
   // inputs; equal ones are one input, so the counts may differ.
   std::optional<GraphDifference> ScalarOrInput(const std::vector<int>& added,
                                                const std::vector<int>& removed) const {
-    auto all_are = [](const GraphListing& listing, const std::vector<int>& places,
-                      bool (*is)(const GraphNode&)) {
-      return !places.empty() && std::ranges::all_of(places, [&](int place) {
-        return is(listing.Node(place)) && IsScalar(listing.Node(place));
-      });
-    };
-    const bool to_input = all_are(before_, removed, IsConstant) && all_are(after_, added, IsInput),
-               to_constant =
-                   all_are(before_, removed, IsInput) && all_are(after_, added, IsConstant);
-    if (!to_input && !to_constant) return std::nullopt;
-    if (to_input && IsCounter(added.front())) return std::nullopt;
+    const Scalars old = ScalarsAt(before_, removed), now = ScalarsAt(after_, added);
+    if (old.has_others || now.has_others) return std::nullopt;
+    // If there are as many constants as before, other numbers of a list are 0 or 1.
+    const bool to_input = old.constants.size() > now.constants.size();
+    const std::vector<int>&inputs = to_input ? now.inputs : old.inputs,
+          &constants = to_input ? old.constants : now.constants;
+    if (constants.empty()) return std::nullopt;
+    if (to_input && !inputs.empty() && IsCounter(inputs.front())) return std::nullopt;
     const PrintedGraph &with_input = to_input ? *after_.graph : *before_.graph,
                        &with_constant = to_input ? *before_.graph : *after_.graph;
+    const GraphListing &input_listing = to_input ? after_ : before_,
+                       &constant_listing = to_input ? before_ : after_;
     int input = LostScalar(with_input, with_constant);
-    if (input < 0) input = to_input ? after_.nodes[added.front()] : before_.nodes[removed.front()];
+    if (input < 0 && !inputs.empty()) input = input_listing.nodes[inputs.front()];
+    // An input that other numbers of the same line share stays when one of them becomes a constant.
+    if (input < 0)
+      input = ScalarInputAt(with_input, constant_listing.Node(constants.front()).location);
+    if (input < 0) return std::nullopt;
     int constant = ConstantAt(with_constant, with_input.nodes[input].location);
-    if (constant < 0)
-      constant = to_input ? before_.nodes[removed.front()] : after_.nodes[added.front()];
+    if (constant < 0) constant = constant_listing.nodes[constants.front()];
     GraphDifference d{
         .type = ReasonType::kConstantChange,
         .node_index = to_input ? input : constant,

@@ -159,6 +159,30 @@ TEST(GraphDiff, AScalarThatBecomesOneIsAConstant) {
   }
 }
 
+// Numbers of a list are stacked. Those that are 0 or 1 are constants, and equal ones are one input.
+TEST(GraphDiff, NumbersOfAListThatAreZeroOrOneAreConstants) {
+  // `numbers` has a 'c' for each constant, and an 'i' for each input.
+  auto graph = [](std::string_view numbers) {
+    TestNodes nodes;
+    std::string all;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      nodes.push_back({.op = numbers[i] == 'c' ? "prim::Constant" : "xla::device_data",
+                       .shape = "f32[]",
+                       .location = "batch@batching.py:23"});
+      all += fmt::format("{}{}", i == 0 ? "" : ",", i);
+    }
+    nodes.push_back({.op = "aten::stack", .shape = "f32[8]", .operands = all, .root = 0});
+    return nodes;
+  };
+  for (const auto& [before, after] : {std::pair("iiii", "icii"), std::pair("icii", "iiic"),
+                                      std::pair("cici", "iiii"), std::pair("iii", "iciii")}) {
+    const GraphDiff diff = DiffOf(graph(before), graph(after));
+    ASSERT_FALSE(diff.origins.empty());
+    EXPECT_EQ(diff.origins.front().type, ReasonType::kConstantChange) << before << after;
+    EXPECT_TRUE(diff.origins.front().is_scalar_or_input) << before << after;
+  }
+}
+
 TEST(GraphDiff, OptimisedHloWithoutAScalarSharesItOrMadeItAConstant) {
   // Two losses, each times its weight. `weights` are inputs; XLA drops a product with 1.
   auto graph = [](int weights, int products) {
@@ -470,7 +494,7 @@ TEST(GraphDiff, AnotherResultIsALiveTensor) {
   const GraphDiff diff = DiffOf(TrainStep(8), after);
   ASSERT_FALSE(diff.origins.empty());
   EXPECT_EQ(diff.origins[0].type, ReasonType::kLiveTensorsChange);
-  EXPECT_EQ(diff.origins[0].before, "1 results");
+  EXPECT_EQ(diff.origins[0].before, "1 result");
   EXPECT_EQ(diff.origins[0].after, "2 results");
   TestNodes marked = TrainStep(8);
   marked[2].root = 1;
