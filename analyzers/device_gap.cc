@@ -17,7 +17,9 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_calls.h"
+#include "analyzers/run/host_functions.h"
 #include "analyzers/run/idle_causes.h"
+#include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/step_uploads.h"
 #include "analyzers/run/steps.h"
@@ -65,47 +67,6 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
   // If nearly all steps compile, the time between them does not represent a usual step.
   if (usual_steps >= policy::kNotOnce) steady.usual_ns -= Overlap(compiling, device.steady);
   return steady;
-}
-
-// Returns whether a late host is one cause, whichever of these it did: it launches too late.
-bool IsLateLaunch(const IdleCause& cause) {
-  if (cause.wait != GapWait::kHostWait) return false;
-  switch (cause.activity.doing) {
-    case Doing::kNothing:
-    case Doing::kUserCode:
-    case Doing::kRuntime:
-    case Doing::kTracing:
-    case Doing::kExecute:
-      return true;
-    case Doing::kInput:
-    case Doing::kTransfer:
-    case Doing::kAllocate:
-    case Doing::kCapture:
-    case Doing::kCompile:
-      break;
-  }
-  return false;
-}
-
-// Merges the late launches of each scope into the largest of them. `causes` are sorted by time.
-std::vector<std::pair<IdleCause, IdleOfCause>> MergeLateLaunches(
-    std::vector<std::pair<IdleCause, IdleOfCause>> causes) {
-  std::map<std::pair<StringId, NameOf>, size_t> largest;  // by scope
-  std::vector<std::pair<IdleCause, IdleOfCause>> out;
-  for (auto& [cause, idle] : causes) {
-    if (IsLateLaunch(cause)) {
-      const auto [at, is_first] =
-          largest.try_emplace({cause.activity.scope, cause.activity.name_of}, out.size());
-      if (!is_first) {
-        out[at->second].second.Add(idle);
-        out[at->second].second.scopes = 1;
-        continue;
-      }
-    }
-    out.emplace_back(cause, std::move(idle));
-  }
-  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
-  return out;
 }
 
 // Merges causes that are too small for a finding and differ only in the user's scope, because a
@@ -214,8 +175,19 @@ struct Circumstances {
   const CaptureSettings& settings;
   SteadyTime steady;
   std::optional<IdleOfDevices> all_devices;
+  std::optional<SmallExecutions> small_executions;
   bool is_from_chrome_trace = false;  // no other source was read
-  bool is_slowed_by_tracer = false;   // the Python tracer's calls take most of all gaps
+  int64_t idle_ns = 0;                // all gaps
+  int64_t tracer_ns = 0;              // the most that the Python tracer's calls take of them
+
+  // Returns whether these calls account for half of the idle time. All gaps are judged together,
+  // because one capture has one tracer.
+  bool is_slowed_by_tracer() const { return tracer_ns > 0 && 2 * tracer_ns >= idle_ns; }
+  // Returns whether much idle time of small executions is left without these calls.
+  bool idles_without_tracer(const IdleCause& cause, const IdleOfCause& idle) const {
+    return small_executions && cause.activity.doing == Doing::kExecute &&
+           double(idle.ns - tracer_ns) >= policy::kUnnamedIdleShare * double(steady.ns);
+  }
 };
 
 // The part of a cause's idle time that one finding is about.
@@ -290,8 +262,8 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
   // In a single step, nothing shows how much of the time is the tracer's.
   const bool is_doubtful =
       settings.python_tracer && of.steady.steps == 1 && doing != Doing::kUserCode;
-  return of.is_slowed_by_tracer || is_doubtful ? std::optional(DeviceGapVerdict::kPythonTracer)
-                                               : std::nullopt;
+  const bool is_slowed = of.is_slowed_by_tracer() && !of.idles_without_tracer(cause, idle);
+  return is_slowed || is_doubtful ? std::optional(DeviceGapVerdict::kPythonTracer) : std::nullopt;
 }
 
 // Returns what the host uploaded after most of the time in these gaps in which nothing was recorded,
@@ -335,6 +307,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
                ? DeviceGapVerdict::kPattern
                : DeviceGapVerdict::kUnseen;
   }
+  if (figures.small_executions) return DeviceGapVerdict::kPattern;
   // A CPU runs programs on the threads that launch them.
   if (of.device.time.device.starts_with("CPU") && activity.doing == Doing::kExecute)
     return DeviceGapVerdict::kUnnamed;
@@ -429,6 +402,8 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   XP_TRY(const Contents* contents, of.run.Get<Contents>());
   figures.has_old_torch = contents->has_old_torch;
   XP_TRY(figures.uploads, UploadsAfter(of, cause, idle));
+  if (activity.doing == Doing::kExecute && cause.wait == GapWait::kUnknown)
+    figures.small_executions = of.small_executions;
   figures.verdict = Judge(of, cause, idle, part, figures);
   if (activity.name_of == NameOf::kFunction) {
     figures.launches_in_scope = false;
@@ -473,8 +448,18 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   if (figures.recurs()) {
     finding.needs_fixing = true;
     finding.saving_ns = Whole(figures.main_share * double(part.ns));
+    // The tracer's part of it disappears by itself.
+    if (figures.small_executions) finding.saving_ns = part.ns - std::min(part.ns, of.tracer_ns);
   }
   XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));
+  if (figures.recurs() && figures.small_executions) {
+    std::vector<Interval> gaps;
+    for (const LongGap& gap : idle.longest) gaps.push_back(gap.gap);
+    XP_TRY(figures.small_executions->function,
+           FunctionAround(of.run, of.host.leading_thread(), gaps));
+    if (!figures.small_executions->function.empty())
+      finding.subject.SetPlace(figures.small_executions->function);
+  }
   if (figures.recurs() && figures.uploads && figures.uploads->inputs)
     finding.subject.SetPlace(figures.uploads->inputs->place);
   if (of.device.by_steps && of.device.chances > 0)
@@ -487,13 +472,6 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   }
   finding.figures = std::move(figures);
   return finding;
-}
-
-// Returns whether the calls that the Python tracer recorded account for half of the idle time. All
-// gaps are judged together, because one capture has one tracer.
-bool IsSlowedByTracer(const CaptureSettings& settings, const IdleCauses& idle) {
-  return settings.python_tracer &&
-         idle.python_calls * policy::kPythonTracerCallNs * 2 >= idle.idle_ns;
 }
 
 // Finds the device that idles longest before the steady part, if that is long.
@@ -529,6 +507,8 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
   XP_TRY(IdleCauses idle_by_cause, IdleByCause(run, device, compiling));
+  XP_TRY(std::optional<SmallExecutions> small, FindSmallExecutions(run, device));
+  if (small) idle_by_cause.causes = MergeLaunching(std::move(idle_by_cause.causes));
   const Circumstances of{
       .run = run,
       .device = device,
@@ -536,8 +516,11 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
       .settings = *settings,
       .steady = SteadyTimeOf(device, *steps, compiling),
       .all_devices = AllDevices(devices),
+      .small_executions = std::move(small),
       .is_from_chrome_trace = contents->formats == std::set<std::string>{"chrome"},
-      .is_slowed_by_tracer = IsSlowedByTracer(*settings, idle_by_cause)};
+      .idle_ns = idle_by_cause.idle_ns,
+      .tracer_ns =
+          settings->python_tracer ? idle_by_cause.python_calls * policy::kPythonTracerCallNs : 0};
   for (const auto& [cause, idle] :
        Gather(MergeLateLaunches(std::move(idle_by_cause.causes)), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;
@@ -568,7 +551,9 @@ extern const Analyzer device_gap{
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
                    policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kLongKernelWaitNs,
                    policy::kShortestWindowNs, policy::kCopyShareOfGap, policy::kPythonTracerCallNs,
-                   policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes},
+                   policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
+                   policy::kSmallExecutionNs, policy::kManySmallExecutions,
+                   policy::kSmallExecutionsPerUnit},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

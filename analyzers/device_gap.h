@@ -12,6 +12,7 @@
 #include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/host_timeline.h"
+#include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/launches.h"
 
 namespace xlaprof {
@@ -91,6 +92,8 @@ struct DeviceGapFigures {
   bool launches_in_gaps = true;     // false: nothing was launched in the longest gap
   // The host's unrecorded time before uploads, if that is most of it and the uploads are large.
   std::optional<PreparedUploads> uploads;
+  // Set if the host does nothing but start small executions, one after the other.
+  std::optional<SmallExecutions> small_executions;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,
   // and the user's lines that last started an execution before it and first after it.
   std::string event_before, event_after;

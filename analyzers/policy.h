@@ -369,6 +369,17 @@ inline constexpr Threshold kLargeUploadBytes{
     int64_t{65'536}, Unit::kBytes,
     "The host's unrecorded time before uploads is taken for their preparation from this usual size on.",
     "Smaller ones are numbers and indices, which Python makes in no time; it traces the graph meanwhile."};
+inline constexpr Threshold kSmallExecutionNs{
+    int64_t{100'000}, Unit::kNs, "Executions that take less than this on average are small.",
+    "A host needs tens of microseconds to start one, so the device waits for the host."};
+inline constexpr Threshold kManySmallExecutions{
+    int64_t{1000}, Unit::kCount,
+    "Idle time between small executions is judged from this number on.",
+    "Fewer are over in a moment."};
+inline constexpr Threshold kSmallExecutionsPerUnit{
+    8.0, Unit::kPerStep,
+    "Small executions are a finding from this number on for each step, or for each execution of the main program.",
+    "A small model has small executions, too, but only one or a few in each step."};
 inline constexpr Threshold kPythonTracerCallNs{
     int64_t{1500}, Unit::kNs,
     "Idle time is blamed on the Python tracer if this much per traced call explains half of the gaps.",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "analyzers/run/each_batch.h"
@@ -76,6 +77,48 @@ absl::StatusOr<HostFunctions> HostFunctions::On(const Run& run, int64_t thread,
     if (is_of_host) functions.names.insert(name);
   }
   return functions;
+}
+
+absl::StatusOr<SourcePlace> FunctionAround(const Run& run, int64_t thread,
+                                           std::span<const Interval> intervals) {
+  const Store& store = run.store();
+  const StringId python = store.Find(TextOf(Category::kPython));
+  if (python == 0 || intervals.empty()) return SourcePlace();
+  XP_TRY(const UserCode* user, run.Get<UserCode>());
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
+                                .track_ids = {thread},
+                                .from_ns = {},
+                                .to_ns = {},
+                                .categories = {python}};
+  for (const Interval& interval : intervals)
+    options.times_ns.emplace_back(interval.begin_ns, interval.end_ns);
+  struct Innermost {
+    StringId name = 0;
+    int64_t length_ns = INT64_MAX;
+  };
+  std::vector<Innermost> around(intervals.size());
+  absl::flat_hash_map<StringId, bool> is_user;  // by name
+  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.category[i] != python) continue;
+      for (size_t at = 0; at < intervals.size(); ++at) {
+        const bool contains = batch.ts_ns[i] <= intervals[at].begin_ns &&
+                              batch.ts_ns[i] + batch.dur_ns[i] >= intervals[at].end_ns;
+        if (!contains || batch.dur_ns[i] >= around[at].length_ns) continue;
+        auto [known, is_new] = is_user.try_emplace(batch.name[i], false);
+        if (is_new) known->second = IsNamedUserFunction(*user, store.Text(batch.name[i]));
+        if (known->second) around[at] = {batch.name[i], batch.dur_ns[i]};
+      }
+    }
+    return absl::OkStatus();
+  }));
+  std::map<StringId, size_t> count;
+  for (const Innermost& function : around) {
+    if (function.name != 0) ++count[function.name];
+  }
+  const auto most = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
+  if (most == count.end() || 2 * most->second < intervals.size()) return SourcePlace();
+  return user->Resolve(SourcePlace::ParsePythonCall(store.Text(most->first)));
 }
 
 std::string FunctionText(std::string_view call) {

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
+#include "core/base/source_place.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -22,6 +24,11 @@ struct HostFunctions {
   static absl::StatusOr<HostFunctions> On(const Run& run, int64_t thread,
                                           std::span<const int64_t> launchers);
 };
+
+// Returns the user's function that is the innermost in most of these intervals, as far as `thread`
+// recorded Python's calls; an empty place if there is none.
+absl::StatusOr<SourcePlace> FunctionAround(const Run& run, int64_t thread,
+                                           std::span<const Interval> intervals);
 
 // Returns "augment (stream.py:12)" for the call "$stream.py:12 augment".
 std::string FunctionText(std::string_view call);

@@ -210,6 +210,22 @@ std::string RuntimeAdvice(const DeviceGapFigures& figures) {
       "In the longest gap, the host is in '{}'. Call it less often, or outside the step.", call);
 }
 
+// Returns the words for a host that starts small executions one after the other.
+CauseWords OfSmallExecutions(const SmallExecutions& small, Framework framework) {
+  CauseWords words{
+      fmt::format(
+          "the host started {} small executions{} ({} of work each)", CountText(small.count),
+          small.function.empty()
+              ? ""
+              : fmt::format(" in {} ({})", small.function.function, small.function.ShortText()),
+          DurationText(small.mean_ns)),
+      "Starting them takes longer than running them. Merge them into one per step."};
+  if (framework == Framework::kJax)
+    words.advice +=
+        " Put the Python loop that calls them into one jitted function: with jax.vmap if its rounds are independent, or else with jax.lax.scan.";
+  return words;
+}
+
 // Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
   switch (figures.doing) {
@@ -223,6 +239,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
       return {"the host traced and prepared graphs" + InScopes(figures),
               std::string(TracingAdvice(framework))};
     case Doing::kExecute:
+      if (figures.small_executions) return OfSmallExecutions(*figures.small_executions, framework);
       return {"the host launched work" + InScopes(figures),
               "Launching takes longer than running. Merge small executions into one per step."};
     case Doing::kInput:
@@ -504,18 +521,21 @@ Words SayDeviceGap(const Finding& finding, Framework framework) {
     return SayStartUp(*start_up);
   const auto& figures = std::any_cast<const DeviceGapFigures&>(finding.figures);
   const CauseWords cause = OfCause(figures, framework);
-  return {.title = Title(finding, figures, cause),
-          .why = Why(figures),
-          .cost_note = CostNote(figures),
-          .saving_note = !finding.saving_ns ? ""
-                         : *finding.saving_ns < *finding.cost_ns
-                             ? "the part of these gaps in which the host did this"
-                             : "the device works instead of waiting",
-          .advice = Advice(figures, cause),
-          .evidence = EvidenceLines(finding, figures),
-          .tells_share = true,
-          .is_open_question = figures.verdict == DeviceGapVerdict::kUnseen &&
-                              figures.share >= policy::kUnnamedIdleShare};
+  return {
+      .title = Title(finding, figures, cause),
+      .why = Why(figures),
+      .cost_note = CostNote(figures),
+      .saving_note = !finding.saving_ns ? ""
+                     : figures.small_executions
+                         ? "the device works instead of waiting, without what a Python tracer adds"
+                     : *finding.saving_ns < *finding.cost_ns
+                         ? "the part of these gaps in which the host did this"
+                         : "the device works instead of waiting",
+      .advice = Advice(figures, cause),
+      .evidence = EvidenceLines(finding, figures),
+      .tells_share = true,
+      .is_open_question = figures.verdict == DeviceGapVerdict::kUnseen &&
+                          figures.share >= policy::kUnnamedIdleShare};
 }
 
 }  // namespace xlaprof

@@ -377,6 +377,52 @@ TEST_F(DeviceGap, TracingInAChromeTraceAloneIsNotJudged) {
   EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kMaySlowTracing);
 }
 
+// A loop in `assign` starts 1,200 executions of 10 us, 90 us apart, of `programs` programs.
+class SmallExecutionsOfAnyProgram : public testing::Test {
+ protected:
+  void Execute(int programs) {
+    const int64_t host = run_.HostThread(), device = run_.Device();
+    for (int i = 0; i < programs; ++i) {
+      run_.Exec(fmt::format("INSERT INTO graph (id, hash, name) VALUES ({0}, 'h{0}', 'jit_f{0}')",
+                            i + 1));
+    }
+    for (int i = 0; i < 1200; ++i) {
+      const int64_t t = i * 100;
+      if (i % 300 == 0)
+        run_.Event(host, TextOf(Category::kPython), "$track.py:28 assign", t, 30'000);
+      run_.Event(host, TextOf(Category::kExecute), "PjitFunction(f)", t, 80);
+      run_.Event(device, TextOf(Category::kModule), "f", t + 85, 10);
+      EXPECT_TRUE(run_.store()
+                      .Add(ExecutionRow{.process_id = 1,
+                                        .ordinal = i,
+                                        .graph_id = 1 + i % programs,
+                                        .ts_ns = (t + 85) * 1000,
+                                        .dur_ns = 10'000})
+                      .ok());
+    }
+  }
+  TimedRun run_;
+};
+
+TEST_F(SmallExecutionsOfAnyProgram, AreNamedWithTheFunctionThatStartsThem) {
+  Execute(10);
+  const Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].reason->type, ReasonType::kExecute);
+  EXPECT_EQ(found[0].subject.file, "track.py");
+  EXPECT_EQ(found[0].subject.line, 28);
+  ASSERT_TRUE(GapFiguresOf(found[0]).small_executions);
+  EXPECT_EQ(GapFiguresOf(found[0]).small_executions->mean_ns, 10'000);
+}
+
+// A small model executes one small program in each step.
+TEST_F(SmallExecutionsOfAnyProgram, AreThoseOfASmallModelIfThereIsOneProgram) {
+  Execute(1);
+  for (const Finding& finding : run_.Run(device_gap))
+    EXPECT_FALSE(GapFiguresOf(finding).small_executions);
+}
+
 // The recording of two ops does not explain 100 ms.
 TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   host_ = run_.HostThread();

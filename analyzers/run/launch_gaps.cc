@@ -1,0 +1,114 @@
+#include "analyzers/run/launch_gaps.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "analyzers/policy.h"
+#include "analyzers/run/tables.h"
+#include "analyzers/run/work_unit.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns whether the host does this while it starts one execution after the other.
+bool IsOfLaunching(const IdleCause& cause) {
+  if (cause.wait != GapWait::kUnknown || cause.activity.is_in_scope()) return false;
+  switch (cause.activity.doing) {
+    case Doing::kNothing:
+    case Doing::kUserCode:
+    case Doing::kRuntime:
+    case Doing::kExecute:
+    case Doing::kTransfer:
+      return true;
+    case Doing::kTracing:
+    case Doing::kInput:
+    case Doing::kAllocate:
+    case Doing::kCapture:
+    case Doing::kCompile:
+      break;
+  }
+  return false;
+}
+
+// Returns whether a late host is one cause, whichever of these it did: it launches too late.
+bool IsLateLaunch(const IdleCause& cause) {
+  if (cause.wait != GapWait::kHostWait) return false;
+  switch (cause.activity.doing) {
+    case Doing::kNothing:
+    case Doing::kUserCode:
+    case Doing::kRuntime:
+    case Doing::kTracing:
+    case Doing::kExecute:
+      return true;
+    case Doing::kInput:
+    case Doing::kTransfer:
+    case Doing::kAllocate:
+    case Doing::kCapture:
+    case Doing::kCompile:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<SmallExecutions>> FindSmallExecutions(const Run& run,
+                                                                   const DeviceIdle& device) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
+  SmallExecutions small;
+  for (const ExecutionRow& row : executions->rows) {
+    small.count += row.ts_ns && row.process_id.value_or(0) == device.time.process_id &&
+                   row.device.value_or(device.time.device) == device.time.device &&
+                   *row.ts_ns >= device.steady.begin_ns && *row.ts_ns < device.steady.end_ns;
+  }
+  const int64_t units = device.by_steps ? device.chances
+                        : unit->program ? unit->program->executions
+                                        : 0;
+  if (small.count < policy::kManySmallExecutions || device.idle_share() < policy::kMostOfRunShare ||
+      double(small.count) < policy::kSmallExecutionsPerUnit * double(units))
+    return std::nullopt;
+  small.mean_ns = Overlap(device.time.busy, device.steady) / small.count;
+  if (small.mean_ns >= policy::kSmallExecutionNs) return std::nullopt;
+  return small;
+}
+
+CausesOfIdleTime MergeLaunching(CausesOfIdleTime causes) {
+  CausesOfIdleTime out;
+  std::optional<size_t> launching;
+  for (auto& [cause, idle] : causes) {
+    if (!IsOfLaunching(cause)) {
+      out.emplace_back(cause, std::move(idle));
+    } else if (launching) {
+      out[*launching].second.Add(idle);
+      out[*launching].second.scopes = 1;
+    } else {
+      launching = out.size();
+      out.emplace_back(IdleCause{.activity = {.doing = Doing::kExecute}}, std::move(idle));
+    }
+  }
+  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
+  return out;
+}
+
+CausesOfIdleTime MergeLateLaunches(CausesOfIdleTime causes) {
+  std::map<std::pair<StringId, NameOf>, size_t> largest;  // by scope
+  CausesOfIdleTime out;
+  for (auto& [cause, idle] : causes) {
+    if (IsLateLaunch(cause)) {
+      const auto [at, is_first] =
+          largest.try_emplace({cause.activity.scope, cause.activity.name_of}, out.size());
+      if (!is_first) {
+        out[at->second].second.Add(idle);
+        out[at->second].second.scopes = 1;
+        continue;
+      }
+    }
+    out.emplace_back(cause, std::move(idle));
+  }
+  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
+  return out;
+}
+
+}  // namespace xlaprof
