@@ -216,6 +216,15 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
                cause.per_step.value_or(0) >= 1;
       });
+  // Operations outside of jit are small executions, between which the device idles.
+  linker.Link(
+      [](const Finding& effect) {
+        const auto* figures = std::any_cast<DeviceGapFigures>(&effect.figures);
+        return figures != nullptr && figures->small_executions.has_value();
+      },
+      [](const Finding& cause, const Finding&) {
+        return IsOf(cause, graph_fragmentation) && HasReason(cause, ReasonType::kOutsideJit);
+      });
   // A read copies from the device, which then idles.
   linker.Link(
       [](const Finding& effect) {

@@ -155,6 +155,10 @@ inline constexpr Threshold kTracedOperationsOfLoop{
 inline constexpr Threshold kFewRecompiles{
     int64_t{2}, Unit::kCount, "At most this many recompiles that have stopped are not a warning.",
     "Any run may have two changes, such as a last batch and an evaluation."};
+inline constexpr Threshold kFirstStepsShare{
+    0.05, Unit::kShare,
+    "A few sizes of an input that were all compiled in this share of the steps are not a warning.",
+    "They are the sizes that the program uses on purpose, and each is compiled once."};
 inline constexpr Threshold kDearCompilingShare{
     0.1, Unit::kShare,
     "Compiling that has stopped, or whose steps are not known, is a warning from this share of the time (or of all compiling) on.",

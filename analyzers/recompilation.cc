@@ -173,6 +173,12 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
     // A program's last, smaller batch compiles once, whatever that costs.
     if (group.compiles.size() < 2 && is_rare_smaller_size) return false;
+    // A program with a few sizes, such as buckets, compiles each of them in its first steps.
+    const double steps_until = double(*state.step - group.steps->first);
+    if (group.cause().type == ReasonType::kShapeChange &&
+        int64_t(group.compiles.size()) <= policy::kFewRecompiles &&
+        steps_until < policy::kFirstStepsShare * double(group.steps->count()))
+      return false;
     return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
   if (state.word == State::kUnknown) {
@@ -518,19 +524,34 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,       policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,        policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,      policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,        policy::kGrowingSizes,
-                   policy::kGrowingShare,         policy::kBurstCompiles,
-                   policy::kBurstSteps,           policy::kBurstPartOfRun,
-                   policy::kCleanStepsAfterBurst, policy::kRoundsOfPieces,
-                   policy::kStepsWithPieces,      policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean,  policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,     policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,        policy::kManyCompiles,
-                   policy::kManyGraphs,           policy::kManyOperations,
-                   policy::kSureOperationNames,   policy::kRepeatedLoop,
-                   policy::kOperationInputs,      policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,
+                   policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,
+                   policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,
+                   policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,
+                   policy::kGrowingSizes,
+                   policy::kGrowingShare,
+                   policy::kBurstCompiles,
+                   policy::kBurstSteps,
+                   policy::kBurstPartOfRun,
+                   policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,
+                   policy::kStepsWithPieces,
+                   policy::kFirstStepsShare,
+                   policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean,
+                   policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,
+                   policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,
+                   policy::kManyCompiles,
+                   policy::kManyGraphs,
+                   policy::kManyOperations,
+                   policy::kSureOperationNames,
+                   policy::kRepeatedLoop,
+                   policy::kOperationInputs,
+                   policy::kManyUnpricedOperations,
                    policy::kMostPrograms}};
 }  // namespace xlaprof
