@@ -13,6 +13,7 @@ namespace xlaprof {
 // of executions. Ops that run more often by a whole factor (loops) are divided evenly; others go to
 // the execution that began last before them.
 std::vector<XFacts::Run> XFacts::Runs() {
+  constexpr int64_t kLeastWorkShare = 10;  // an execution is at work for a tenth of its time
   if (has_device_work_) std::erase_if(ops_, [](const XOp& op) { return op.on_host; });
   if (!ends_.empty()) {
     std::sort(ends_.begin(), ends_.end());
@@ -31,6 +32,7 @@ std::vector<XFacts::Run> XFacts::Runs() {
   auto take = [](Run& run, const XOp& op) {
     run.ts_ns = std::min(run.ts_ns, op.ts_ns);
     run.end_ns = std::max(run.end_ns, op.end_ns);
+    if (op.run_id < 0) run.work_ns += op.end_ns - op.ts_ns;
   };
   for (size_t begin = 0; begin < ops_.size();) {
     size_t end = begin;
@@ -62,7 +64,13 @@ std::vector<XFacts::Run> XFacts::Runs() {
     for (size_t i : rest) {
       while (at + 1 < executions && runs[first + at + 1].ts_ns <= ops_[i].ts_ns) ++at;
       runs[first + at].end_ns = std::max(runs[first + at].end_ns, ops_[i].end_ns);
+      runs[first + at].work_ns += ops_[i].end_ns - ops_[i].ts_ns;
     }
+    // Names do not tell executions apart if programs of one name have other ops. What seems to be
+    // one execution is then many, with idle time between them.
+    std::erase_if(runs, [](const Run& run) {
+      return run.work_ns > 0 && kLeastWorkShare * run.work_ns < run.end_ns - run.ts_ns;
+    });
     begin = end;
   }
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {

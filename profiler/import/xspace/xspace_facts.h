@@ -97,6 +97,7 @@ class XFacts {
     int64_t ts_ns = INT64_MAX, end_ns = INT64_MIN;
     uint32_t program = 0;
     const XModule* module = nullptr;  // set if the run comes from a device's XLA Modules line
+    int64_t work_ns = 0;              // sum of its ops, if it was told apart by their names
   };
   class DeviceQueues;
   // The execution that a mark of the host asked for.

@@ -454,6 +454,19 @@ TEST(XSpaceFacts, DividesADevicesWorkIntoExecutions) {
               ElementsAre("20|50", "40|50"));
 }
 
+// Two programs have one name but other ops, so that their executions look like one.
+TEST(XSpaceFacts, WorkWithLongPausesIsNoExecution) {
+  Plane host = Host();
+  host.Line(1, "python").Event("ScheduleSyncTensorsGraph", 0, 2);
+  const auto op = [](const char* name) {
+    return Stats{{"hlo_op", Ref{name}}, {"program_id", int64_t(1)}};
+  };
+  host.Line(2, "tf_XLAEigen/2")
+      .Event("first", 20, 5, op("first"))
+      .Event("other", 900, 5, op("other"));
+  EXPECT_THAT(ImportXSpace({host}).Rows("SELECT ts_ns, dur_ns FROM execution"), ElementsAre("-|-"));
+}
+
 // A GPU's driver is called on host threads, with the number of the call and the op that it launches.
 TEST(XSpaceFacts, ALaunchIsNoDeviceWork) {
   const Stats op = {{"hlo_op", "fusion.1"}, {"program_id", int64_t(3)}};
