@@ -231,6 +231,20 @@ std::string ScalarAdvice(const RecompileCause& cause, Framework framework) {
   return advice;
 }
 
+// Returns "flow.Settings object" if the values are objects that Python prints with their address,
+// <flow.Settings object at 0x7f65e8885350>. Returns "" otherwise.
+std::string KindOfObject(const std::vector<std::string>& values) {
+  std::string kind;
+  for (std::string_view value : values) {
+    const size_t at = value.find(" at 0x");
+    if (at == value.npos || !value.starts_with('<')) return "";
+    const std::string_view of_value = value.substr(1, at - 1);
+    if (!kind.empty() && kind != of_value) return "";
+    kind = of_value;
+  }
+  return kind;
+}
+
 ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
   std::string number = cause.node.empty()
@@ -242,6 +256,11 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
       return {"a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
               ScalarAdvice(cause, framework)};
     case ConstantKind::kStaticArgument:
+      if (const std::string kind = KindOfObject(figures.values); !kind.empty()) {
+        return {
+            fmt::format("{} is another {} in each call", cause.node, kind),
+            "JAX compares static arguments with == and hash(), and such an object equals only itself. Make one object before the loop, or give its class __eq__ and __hash__ (@dataclass(frozen=True))."};
+      }
       return {
           figures.values.empty()
               ? fmt::format("a {} has another value", cause.node)

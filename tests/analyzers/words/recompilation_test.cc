@@ -171,6 +171,22 @@ TEST(RecompilationWords, TheStateOfAnOptimizerIsNamed) {
   EXPECT_THAT(title(false), HasSubstr("tensors that the first step made"));
 }
 
+// Python prints an object without __repr__ with its address, and without __eq__ it equals only itself.
+TEST(RecompilationWords, AnObjectThatIsAStaticArgumentNeedsEquality) {
+  const auto say = [](std::vector<std::string> values) {
+    return Say({.cause = {.type = ReasonType::kConstantChange,
+                          .node = "static argument 0",
+                          .constant = ConstantKind::kStaticArgument},
+                .values = std::move(values)},
+               Framework::kJax);
+  };
+  const Words object =
+      say({"<flow.Settings object at 0x7f65e8885350>", "<flow.Settings object at 0x7f65e81fca50>"});
+  EXPECT_THAT(object.title, HasSubstr("static argument 0 is another flow.Settings object"));
+  EXPECT_THAT(object.advice, HasSubstr("__eq__ and __hash__"));
+  EXPECT_THAT(say({"1", "2"}).advice, HasSubstr("jax.lax.fori_loop"));
+}
+
 TEST(RecompilationWords, EachReasonSaysWhatToDo) {
   const std::pair<RecompileCause, std::string> kCauses[] = {
       {{.type = ReasonType::kRedefinedFunction}, "outside the loop"},
