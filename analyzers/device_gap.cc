@@ -312,7 +312,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   if (of.device.time.device.starts_with("CPU") && activity.doing == Doing::kExecute)
     return DeviceGapVerdict::kUnnamed;
   const bool unnamed = cause.wait == GapWait::kUnknown && activity.doing == Doing::kUserCode &&
-                       activity.name_of == NameOf::kStep;
+                       activity.named_by == NamedBy::kStep;
   return unnamed && share < policy::kUnnamedIdleShare ? DeviceGapVerdict::kUnnamed
                                                       : DeviceGapVerdict::kPattern;
 }
@@ -391,7 +391,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .host_recorded = of.host.has_events(),
       .scope = ScopeText(of.run, activity),
       .scopes = idle.scopes,
-      .name_of = activity.name_of,
+      .named_by = activity.named_by,
       .main_share = double(idle.main_ns) / double(idle.ns),
       .share = of.steady.ShareOf(cause, idle) * double(part.ns) / double(idle.ns),
       .share_of = of.steady.Of(cause),
@@ -405,7 +405,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   if (activity.doing == Doing::kExecute && cause.wait == GapWait::kUnknown)
     figures.small_executions = of.small_executions;
   figures.verdict = Judge(of, cause, idle, part, figures);
-  if (activity.name_of == NameOf::kFunction) {
+  if (activity.named_by == NamedBy::kFunction) {
     figures.launches_in_scope = false;
   } else if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode &&
              activity.is_in_scope() && idle.scopes == 1) {
@@ -415,7 +415,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   XP_TRY(NameCalls(of, cause, part, figures));
   // In a single step, only code that has a name can be judged.
   if (figures.recurs() && figures.is_only_step && figures.is_one_gap &&
-      figures.name_of == NameOf::kStep && figures.calls.front().empty())
+      figures.named_by == NamedBy::kStep && figures.calls.front().empty())
     figures.verdict = DeviceGapVerdict::kUnnamed;
   if (activity.doing == Doing::kUserCode) {
     std::vector<Interval> gaps;

@@ -71,7 +71,7 @@ struct DeviceGapFigures {
   bool host_recorded = false;       // false: kNothing does not mean that the host did nothing
   std::string scope;                // the user's code with the most of this time; "" if none
   int64_t scopes = 1;               // scopes, steps or functions that share this cause
-  NameOf name_of = NameOf::kScope;  // what `scope` is the name of
+  NamedBy named_by = NamedBy::kScope;  // what gave `scope` its name
   bool launches_in_scope = true;    // false: the host was late in a scope that launches nothing
 
   double main_share = 1;  // the part of these gaps in which the host did this

@@ -263,8 +263,8 @@ Finding FromPlace(const Run& run, const DeviceReads& place, OptInt steps, double
                   .per_step = PerStep(place.count, steps),
                   .cost_ns = Whole(lost * double(place.blocked_ns))};
   if (place.scope != 0) {
-    const NameOf name_of = place.in_step ? NameOf::kStep : NameOf::kScope;
-    finding.subject.scope = ScopeText(run, Activity{.name_of = name_of, .scope = place.scope});
+    const NamedBy named_by = place.in_step ? NamedBy::kStep : NamedBy::kScope;
+    finding.subject.scope = ScopeText(run, Activity{.named_by = named_by, .scope = place.scope});
   }
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   for (const DeviceReads::Time& time : place.longest)

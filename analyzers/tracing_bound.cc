@@ -56,7 +56,7 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& st
       traced.step_ns += period.length_ns();
       for (const ActivityShare& share : walk.During(period)) {
         if (share.activity.doing == Doing::kTracing) traced.tracing_ns += share.ns;
-        if (share.activity.doing == Doing::kUserCode && share.activity.name_of != NameOf::kFunction)
+        if (share.activity.doing == Doing::kUserCode && share.activity.named_by != NamedBy::kFunction)
           in_scope[share.activity.scope] += share.ns;
       }
     }

@@ -28,7 +28,7 @@ void OverlayActivities(const std::vector<ActivitySegment>& helper, bool over_use
                           std::min(part.end_ns, helper[i].time.end_ns)};
       if (base.doing != Doing::kNothing) AppendSegment({at, both.begin_ns}, base, &out);
       Activity activity = helper[i].activity;
-      if (activity.scope == 0) activity.scope = base.scope, activity.name_of = base.name_of;
+      if (activity.scope == 0) activity.scope = base.scope, activity.named_by = base.named_by;
       AppendSegment(both, activity, &out);
       at = both.end_ns;
     }

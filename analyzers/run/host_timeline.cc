@@ -70,14 +70,14 @@ Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
   Activity inner = outer;
   if (outer.doing == Doing::kCompile) return inner;  // all events inside a compiler are compilation
   if (event.category == is.scope) {
-    inner = {.doing = Doing::kUserCode, .name_of = NameOf::kScope, .scope = event.name};
+    inner = {.doing = Doing::kUserCode, .named_by = NamedBy::kScope, .scope = event.name};
   } else if (event.category == is.step) {
-    inner = {.doing = Doing::kUserCode, .name_of = NameOf::kStep, .scope = event.name};
+    inner = {.doing = Doing::kUserCode, .named_by = NamedBy::kStep, .scope = event.name};
   } else if (event.category == is.python) {
     // A function inside the runtime is the runtime's, and a scope says more than a function.
     if (outer.doing == Doing::kNothing ||
-        (outer.doing == Doing::kUserCode && outer.name_of != NameOf::kScope))
-      inner = {.doing = Doing::kUserCode, .name_of = NameOf::kFunction, .scope = event.name};
+        (outer.doing == Doing::kUserCode && outer.named_by != NamedBy::kScope))
+      inner = {.doing = Doing::kUserCode, .named_by = NamedBy::kFunction, .scope = event.name};
   } else if (event.category == is.compile) {
     inner.doing = Doing::kCompile;
   } else if (outer.doing == Doing::kInput) {
@@ -353,12 +353,12 @@ std::vector<Interval> WaitsForDeliveries(const std::vector<Interval>& deliveries
 
 std::string ScopeText(const Run& run, const Activity& activity) {
   const std::string_view text = run.store().Text(activity.scope);
-  switch (activity.name_of) {
-    case NameOf::kScope:
+  switch (activity.named_by) {
+    case NamedBy::kScope:
       break;
-    case NameOf::kStep:
+    case NamedBy::kStep:
       return std::string(WithoutNumber(text));
-    case NameOf::kFunction:
+    case NamedBy::kFunction:
       return FunctionText(text);
   }
   return std::string(text);

@@ -39,8 +39,8 @@ inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;
 // Returns "user code", "tracing", ...
 std::string_view DoingText(Doing doing);
 
-// What the name of a piece of the user's code is the name of.
-enum class NameOf : uint8_t {
+// What gives a piece of the user's code its name.
+enum class NamedBy : uint8_t {
   kScope,     // a scope that the user opened
   kStep,      // a step, if neither a scope nor a function is open inside it
   kFunction,  // a Python function that only the host runs (HostFunctions)
@@ -48,17 +48,17 @@ enum class NameOf : uint8_t {
 
 struct Activity {
   Doing doing = Doing::kNothing;
-  NameOf name_of = NameOf::kScope;
+  NamedBy named_by = NamedBy::kScope;
   // The name of the innermost scope, or else function, or else step; 0: none. Steps whose names
   // differ only in a number at the end all have the name of the first one.
   StringId scope = 0;
   auto operator<=>(const Activity&) const = default;
   template <class Hash>
   friend Hash AbslHashValue(Hash hash, const Activity& activity) {
-    return Hash::combine(std::move(hash), activity.doing, activity.scope, activity.name_of);
+    return Hash::combine(std::move(hash), activity.doing, activity.scope, activity.named_by);
   }
   // Returns whether the user named this code with a scope.
-  bool is_in_scope() const { return scope != 0 && name_of == NameOf::kScope; }
+  bool is_in_scope() const { return scope != 0 && named_by == NamedBy::kScope; }
 };
 // Returns the text of the scope, or "". A step's name is returned without the number at its end
 // ("ProfilerStep#7"), and a function's as "augment (stream.py:12)".

@@ -93,12 +93,12 @@ CausesOfIdleTime MergeLaunching(CausesOfIdleTime causes) {
 }
 
 CausesOfIdleTime MergeLateLaunches(CausesOfIdleTime causes) {
-  std::map<std::pair<StringId, NameOf>, size_t> largest;  // by scope
+  std::map<std::pair<StringId, NamedBy>, size_t> largest;  // by scope
   CausesOfIdleTime out;
   for (auto& [cause, idle] : causes) {
     if (IsLateLaunch(cause)) {
       const auto [at, is_first] =
-          largest.try_emplace({cause.activity.scope, cause.activity.name_of}, out.size());
+          largest.try_emplace({cause.activity.scope, cause.activity.named_by}, out.size());
       if (!is_first) {
         out[at->second].second.Add(idle);
         out[at->second].second.scopes = 1;

@@ -46,7 +46,7 @@ absl::StatusOr<bool> FillScopePlace(const Run& run, StringId scope, Subject& sub
 
 absl::StatusOr<bool> FillUserCode(const Run& run, const Activity& activity, Subject& subject) {
   if (activity.scope == 0) return false;
-  if (activity.name_of != NameOf::kFunction) {
+  if (activity.named_by != NamedBy::kFunction) {
     subject.scope = ScopeText(run, activity);
     return FillScopePlace(run, activity.scope, subject);
   }

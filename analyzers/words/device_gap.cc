@@ -19,13 +19,13 @@ struct CauseWords {
 
 // Returns the scope or step in quotes, or the function with its place.
 std::string CodeText(const DeviceGapFigures& figures) {
-  return figures.name_of == NameOf::kFunction ? figures.scope : fmt::format("'{}'", figures.scope);
+  return figures.named_by == NamedBy::kFunction ? figures.scope : fmt::format("'{}'", figures.scope);
 }
 
 // Returns the scopes in which the host did it: " in 25 scopes, most in 'layer 0'".
 std::string InScopes(const DeviceGapFigures& figures) {
-  const bool is_step = figures.name_of == NameOf::kStep;
-  const bool is_function = figures.name_of == NameOf::kFunction;
+  const bool is_step = figures.named_by == NamedBy::kStep;
+  const bool is_function = figures.named_by == NamedBy::kFunction;
   if (is_step && figures.scopes <= 1) return "";  // a step is no scope
   std::string in;
   if (figures.scopes > 1)
@@ -121,19 +121,19 @@ CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
   CauseWords words;
   if (figures.scopes > 1)
     words.meanwhile = "the host was" + InScopes(figures);
-  else if (figures.name_of == NameOf::kStep)
+  else if (figures.named_by == NamedBy::kStep)
     words.meanwhile =
         fmt::format("the host ran code of step '{}' outside any scope", figures.scope);
-  else if (figures.name_of == NameOf::kFunction)
+  else if (figures.named_by == NamedBy::kFunction)
     words.meanwhile = fmt::format("the host ran {}", figures.scope);
   else
     words.meanwhile = fmt::format("the host was in scope '{}'", figures.scope);
 
-  if (figures.name_of == NameOf::kFunction)
+  if (figures.named_by == NamedBy::kFunction)
     words.advice = fmt::format(
         "Nothing is launched meanwhile. If this prepares batches, prepare them ahead in {}. Otherwise do it on the device{}, or less often.",
         LoaderWorkers(framework), CompiledHere(framework));
-  else if (figures.name_of == NameOf::kScope)
+  else if (figures.named_by == NamedBy::kScope)
     words.advice =
         "Move this work off the step's thread (to a worker thread or a later step), or do it on the device. If it needs a result, start it on a copy of the last step's result, so that the device has work meanwhile.";
   else
@@ -278,7 +278,7 @@ std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framewor
   std::string advice =
       fmt::format("The host launches work too late for the device. To launch less, {}.",
                   FuseCalls(figures, framework));
-  if (figures.doing != Doing::kUserCode || figures.name_of == NameOf::kStep)
+  if (figures.doing != Doing::kUserCode || figures.named_by == NamedBy::kStep)
     advice += fmt::format(" Scopes ({}) around the parts of the step show which one is late.",
                           ScopeCall(framework));
   return advice;

@@ -69,7 +69,7 @@ TEST(DeviceGapWords, TheCapturesOwnSettingsComeBeforeAdvice) {
 
 TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
   DeviceGapFigures figures = InUserCode();
-  figures.name_of = NameOf::kStep;
+  figures.named_by = NamedBy::kStep;
   EXPECT_EQ(
       Say(figures, Framework::kCpp).advice,
       "Put scopes (Trace or XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.");
