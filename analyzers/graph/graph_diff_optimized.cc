@@ -14,7 +14,6 @@
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
-#include "analyzers/quantity.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 
@@ -351,8 +350,8 @@ class OptimizedDiff {
       return;
     diff_.origins.push_back({.type = ReasonType::kLiveTensorsChange,
                              .node = "tuple",
-                             .before = Plural(int64_t(a->operands.size()), "result"),
-                             .after = Plural(int64_t(b->operands.size()), "result")});
+                             .before = ResultsText(int64_t(a->operands.size())),
+                             .after = ResultsText(int64_t(b->operands.size()))});
     ++diff_.differing_nodes;
   }
 

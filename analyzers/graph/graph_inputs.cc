@@ -162,6 +162,10 @@ bool HaveSameResults(const PrintedGraph& before, const PrintedGraph& after) {
   return ResultShapes(before) == ResultShapes(after);
 }
 
+std::string ResultsText(int64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "result" : "results");
+}
+
 bool HasResult(const PrintedGraph& graph, const std::string& shape) {
   return std::ranges::binary_search(ResultShapes(graph), WithoutLayout(shape));
 }

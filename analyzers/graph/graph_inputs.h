@@ -1,7 +1,9 @@
 // Compares the inputs and results of two printed graphs.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyzers/graph/graph_diff.h"
@@ -35,6 +37,9 @@ std::vector<int> NewStateInputs(const PrintedGraph& before, const PrintedGraph& 
 
 // Returns whether both graphs have results of the same shapes, in any order.
 bool HaveSameResults(const PrintedGraph& before, const PrintedGraph& after);
+
+// Returns "1 result", "2 results", ...
+std::string ResultsText(int64_t count);
 
 // Returns whether the graph has a result of this shape.
 bool HasResult(const PrintedGraph& graph, const std::string& shape);

@@ -12,7 +12,6 @@
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
 #include "analyzers/graph/loop_count.h"
-#include "analyzers/quantity.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -52,8 +51,8 @@ class StructureDiff {
     if (nothing_changed_ && before_.roots != after_.roots && (removed.empty() || added.empty()) &&
         OnlyFeedsResults(added, removed)) {
       GraphDifference d{.type = ReasonType::kLiveTensorsChange,
-                        .before = Plural(before_.roots, "result"),
-                        .after = Plural(after_.roots, "result")};
+                        .before = ResultsText(before_.roots),
+                        .after = ResultsText(after_.roots)};
       SetLastNode(&d, removed, added);
       return d;
     }
@@ -156,8 +155,8 @@ class StructureDiff {
       if (before_.root[i] == after_.root[place]) continue;
       return GraphDifference{.type = ReasonType::kLiveTensorsChange,
                              .node = after_.Node(place).op,
-                             .before = Plural(before_.roots, "result"),
-                             .after = Plural(after_.roots, "result"),
+                             .before = ResultsText(before_.roots),
+                             .after = ResultsText(after_.roots),
                              .node_index = after_.nodes[place],
                              .before_index = before_.nodes[i]};
     }
