@@ -357,14 +357,10 @@ absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const Id
   if (host_matters) {
     XP_TRY(calls, CallsDuring(of.run, process_id, gaps));
   }
-  for (const HostCalls& during : calls) {
-    const std::optional<HostCall>& call = during.runtime ? during.runtime : during.python;
-    figures.calls.push_back(call ? call->name : "");
-  }
+  for (const HostCalls& during : calls)
+    figures.calls.push_back(during.main() ? during.main()->name : "");
   if (!host_matters || part.longest.empty()) return absl::OkStatus();
-  const std::optional<HostCall>& main =
-      calls.front().runtime ? calls.front().runtime : calls.front().python;
-  if (main) {
+  if (const std::optional<HostCall>& main = calls.front().main()) {
     XP_TRY(figures.main_call_launches, LaunchesDuring(of.run, process_id, main->time));
   }
   const Interval longest = part.longest.front().gap;

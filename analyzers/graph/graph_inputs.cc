@@ -106,20 +106,22 @@ int LostScalar(const PrintedGraph& graph, const PrintedGraph& other) {
   return -1;
 }
 
-int ScalarInputAt(const PrintedGraph& graph, const std::string& location) {
-  for (size_t i = 0; !location.empty() && i < graph.nodes.size(); ++i) {
+// Returns the first scalar of a kind that is recorded at `location`, or -1.
+static int ScalarAt(const PrintedGraph& graph, const std::string& location,
+                    bool (*is)(const GraphNode&)) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
-    if (IsInput(node) && IsScalar(node) && node.location == location) return int(i);
+    if (is(node) && IsScalar(node) && node.location == location) return int(i);
   }
   return -1;
 }
 
+int ScalarInputAt(const PrintedGraph& graph, const std::string& location) {
+  return location.empty() ? -1 : ScalarAt(graph, location, IsInput);
+}
+
 int ConstantAt(const PrintedGraph& graph, const std::string& location) {
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode& node = graph.nodes[i];
-    if (IsConstant(node) && IsScalar(node) && node.location == location) return int(i);
-  }
-  return -1;
+  return ScalarAt(graph, location, IsConstant);
 }
 
 std::optional<bool> HasEqualScalar(const PrintedGraph& graph, const GraphNode& constant) {

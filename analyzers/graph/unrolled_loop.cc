@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/graph/graph_content.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -31,10 +32,7 @@ bool Multiplies(const GraphNode& node) {
 std::map<std::string, int64_t, std::less<>> InputsByShape(const PrintedGraph& graph) {
   std::map<std::string, int64_t, std::less<>> inputs;
   for (const GraphNode& node : graph.nodes) {
-    // The parameters of a called computation are not the program's.
-    const bool is_input =
-        node.op == "xla::device_data" || (node.op == "parameter" && node.computation.empty());
-    if (is_input) ++inputs[std::string(WithoutLayout(node.shape))];
+    if (IsInput(node)) ++inputs[std::string(WithoutLayout(node.shape))];
   }
   return inputs;
 }

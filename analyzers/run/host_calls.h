@@ -24,6 +24,8 @@ struct HostCall {
 struct HostCalls {
   std::optional<HostCall> runtime;  // a call of the runtime or the driver, or an operator
   std::optional<HostCall> python;   // a call that a Python tracer recorded
+  // Returns the call that says more.
+  const std::optional<HostCall>& main() const { return runtime ? runtime : python; }
 };
 // Returns them for each interval.
 absl::StatusOr<std::vector<HostCalls>> CallsDuring(const Run& run, int64_t process_id,

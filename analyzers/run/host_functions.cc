@@ -45,72 +45,65 @@ bool IsNamedUserFunction(const UserCode& user, std::string_view call) {
   return place.line && !place.function.starts_with('<') && user.IsUserCall(place);
 }
 
-}  // namespace
-
-absl::StatusOr<HostFunctions> HostFunctions::On(const Run& run, int64_t thread,
-                                                std::span<const int64_t> launchers) {
+// Calls fn(name, time) for each call of such a function on a thread, or at least for those that
+// overlap one of `times`, if there are any.
+template <class Fn>
+absl::Status EachUserCall(const Run& run, int64_t thread, std::span<const Interval> times,
+                          Fn&& fn) {
   const Store& store = run.store();
-  HostFunctions functions;
   const StringId python = store.Find(TextOf(Category::kPython));
-  if (python == 0) return functions;
+  if (python == 0) return absl::OkStatus();
   XP_TRY(const UserCode* user, run.Get<UserCode>());
-  XP_TRY(const std::vector<int64_t> launches, ReadLaunches(store, launchers));
-  absl::flat_hash_map<StringId, bool> only_on_host;  // by name
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
                                 .track_ids = {thread},
                                 .from_ns = {},
                                 .to_ns = {},
                                 .categories = {python}};
-  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
+  for (const Interval& time : times) options.times_ns.emplace_back(time.begin_ns, time.end_ns);
+  absl::flat_hash_map<StringId, bool> is_user;  // by name
+  return EachBatch(store, std::move(options), [&](const EventBatch& batch) {
     for (size_t i = 0; i < batch.size; ++i) {
       if (batch.category[i] != python) continue;
-      auto [known, is_new] = only_on_host.try_emplace(batch.name[i], false);
+      auto [known, is_new] = is_user.try_emplace(batch.name[i], false);
       if (is_new) known->second = IsNamedUserFunction(*user, store.Text(batch.name[i]));
-      if (!known->second) continue;
-      const auto launch = std::ranges::lower_bound(launches, batch.ts_ns[i]);
-      if (launch != launches.end() && *launch < batch.ts_ns[i] + batch.dur_ns[i])
-        known->second = false;
+      if (known->second)
+        fn(batch.name[i], Interval{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
     }
     return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<HostFunctions> HostFunctions::On(const Run& run, int64_t thread,
+                                                std::span<const int64_t> launchers) {
+  HostFunctions functions;
+  if (run.store().Find(TextOf(Category::kPython)) == 0) return functions;
+  XP_TRY(const std::vector<int64_t> launches, ReadLaunches(run.store(), launchers));
+  absl::flat_hash_set<StringId> launching;
+  XP_TRY(EachUserCall(run, thread, {}, [&](StringId name, Interval time) {
+    functions.names.insert(name);
+    const auto launch = std::ranges::lower_bound(launches, time.begin_ns);
+    if (launch != launches.end() && *launch < time.end_ns) launching.insert(name);
   }));
-  for (const auto& [name, is_of_host] : only_on_host) {
-    if (is_of_host) functions.names.insert(name);
-  }
+  for (const StringId name : launching) functions.names.erase(name);
   return functions;
 }
 
 absl::StatusOr<SourcePlace> FunctionAround(const Run& run, int64_t thread,
                                            std::span<const Interval> intervals) {
-  const Store& store = run.store();
-  const StringId python = store.Find(TextOf(Category::kPython));
-  if (python == 0 || intervals.empty()) return SourcePlace();
-  XP_TRY(const UserCode* user, run.Get<UserCode>());
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {thread},
-                                .from_ns = {},
-                                .to_ns = {},
-                                .categories = {python}};
-  for (const Interval& interval : intervals)
-    options.times_ns.emplace_back(interval.begin_ns, interval.end_ns);
+  if (intervals.empty()) return SourcePlace();
   struct Innermost {
     StringId name = 0;
     int64_t length_ns = INT64_MAX;
   };
   std::vector<Innermost> around(intervals.size());
-  absl::flat_hash_map<StringId, bool> is_user;  // by name
-  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] != python) continue;
-      for (size_t at = 0; at < intervals.size(); ++at) {
-        const bool contains = batch.ts_ns[i] <= intervals[at].begin_ns &&
-                              batch.ts_ns[i] + batch.dur_ns[i] >= intervals[at].end_ns;
-        if (!contains || batch.dur_ns[i] >= around[at].length_ns) continue;
-        auto [known, is_new] = is_user.try_emplace(batch.name[i], false);
-        if (is_new) known->second = IsNamedUserFunction(*user, store.Text(batch.name[i]));
-        if (known->second) around[at] = {batch.name[i], batch.dur_ns[i]};
-      }
+  XP_TRY(EachUserCall(run, thread, intervals, [&](StringId name, Interval time) {
+    for (size_t at = 0; at < intervals.size(); ++at) {
+      if (time.begin_ns <= intervals[at].begin_ns && time.end_ns >= intervals[at].end_ns &&
+          time.length_ns() < around[at].length_ns)
+        around[at] = {name, time.length_ns()};
     }
-    return absl::OkStatus();
   }));
   std::map<StringId, size_t> count;
   for (const Innermost& function : around) {
@@ -118,11 +111,11 @@ absl::StatusOr<SourcePlace> FunctionAround(const Run& run, int64_t thread,
   }
   const auto most = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
   if (most == count.end() || 2 * most->second < intervals.size()) return SourcePlace();
-  return user->Resolve(SourcePlace::ParsePythonCall(store.Text(most->first)));
+  XP_TRY(const UserCode* user, run.Get<UserCode>());
+  return user->Resolve(SourcePlace::ParsePythonCall(run.store().Text(most->first)));
 }
 
-std::string FunctionText(std::string_view call) {
-  const SourcePlace place = SourcePlace::ParsePythonCall(call);
+std::string FunctionText(const SourcePlace& place) {
   return fmt::format("{} ({})", place.function, place.ShortText());
 }
 

@@ -5,7 +5,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
@@ -30,7 +29,7 @@ struct HostFunctions {
 absl::StatusOr<SourcePlace> FunctionAround(const Run& run, int64_t thread,
                                            std::span<const Interval> intervals);
 
-// Returns "augment (stream.py:12)" for the call "$stream.py:12 augment".
-std::string FunctionText(std::string_view call);
+// Returns "augment (stream.py:12)" for the place of a function.
+std::string FunctionText(const SourcePlace& place);
 
 }  // namespace xlaprof

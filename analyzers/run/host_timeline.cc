@@ -359,7 +359,7 @@ std::string ScopeText(const Run& run, const Activity& activity) {
     case NamedBy::kStep:
       return std::string(WithoutNumber(text));
     case NamedBy::kFunction:
-      return FunctionText(text);
+      return FunctionText(SourcePlace::ParsePythonCall(text));
   }
   return std::string(text);
 }

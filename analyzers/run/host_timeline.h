@@ -39,7 +39,7 @@ inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;
 // Returns "user code", "tracing", ...
 std::string_view DoingText(Doing doing);
 
-// What gives a piece of the user's code its name.
+// A piece of the user's code has its name from one of these.
 enum class NamedBy : uint8_t {
   kScope,     // a scope that the user opened
   kStep,      // a step, if neither a scope nor a function is open inside it

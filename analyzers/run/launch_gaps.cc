@@ -51,6 +51,26 @@ bool IsLateLaunch(const IdleCause& cause) {
   return false;
 }
 
+// Merges the causes of each scope for which `is_one` holds into the largest of them.
+CausesOfIdleTime MergeInScopes(CausesOfIdleTime causes, bool (*is_one)(const IdleCause&)) {
+  std::map<std::pair<StringId, NamedBy>, size_t> largest;  // by scope
+  CausesOfIdleTime out;
+  for (auto& [cause, idle] : causes) {
+    if (is_one(cause)) {
+      const auto [at, is_first] =
+          largest.try_emplace({cause.activity.scope, cause.activity.named_by}, out.size());
+      if (!is_first) {
+        out[at->second].second.Add(idle);
+        out[at->second].second.scopes = 1;
+        continue;
+      }
+    }
+    out.emplace_back(cause, std::move(idle));
+  }
+  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<SmallExecutions>> FindSmallExecutions(const Run& run,
@@ -75,40 +95,14 @@ absl::StatusOr<std::optional<SmallExecutions>> FindSmallExecutions(const Run& ru
 }
 
 CausesOfIdleTime MergeLaunching(CausesOfIdleTime causes) {
-  CausesOfIdleTime out;
-  std::optional<size_t> launching;
   for (auto& [cause, idle] : causes) {
-    if (!IsOfLaunching(cause)) {
-      out.emplace_back(cause, std::move(idle));
-    } else if (launching) {
-      out[*launching].second.Add(idle);
-      out[*launching].second.scopes = 1;
-    } else {
-      launching = out.size();
-      out.emplace_back(IdleCause{.activity = {.doing = Doing::kExecute}}, std::move(idle));
-    }
+    if (IsOfLaunching(cause)) cause = {.activity = {.doing = Doing::kExecute}};
   }
-  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
-  return out;
+  return MergeInScopes(std::move(causes), IsOfLaunching);
 }
 
 CausesOfIdleTime MergeLateLaunches(CausesOfIdleTime causes) {
-  std::map<std::pair<StringId, NamedBy>, size_t> largest;  // by scope
-  CausesOfIdleTime out;
-  for (auto& [cause, idle] : causes) {
-    if (IsLateLaunch(cause)) {
-      const auto [at, is_first] =
-          largest.try_emplace({cause.activity.scope, cause.activity.named_by}, out.size());
-      if (!is_first) {
-        out[at->second].second.Add(idle);
-        out[at->second].second.scopes = 1;
-        continue;
-      }
-    }
-    out.emplace_back(cause, std::move(idle));
-  }
-  std::ranges::stable_sort(out, std::greater<>(), [](const auto& of) { return of.second.ns; });
-  return out;
+  return MergeInScopes(std::move(causes), IsLateLaunch);
 }
 
 }  // namespace xlaprof

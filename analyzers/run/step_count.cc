@@ -14,9 +14,11 @@ absl::StatusOr<StepCounts> StepCounts::Of(const Run& run) {
   const Store& store = run.store();
   StepCounts counts;
   XP_TRY(counts.all, store.One<int64_t>("SELECT nullif(count(*), 0) FROM step"));
-  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-  if (!counts.all && metrics->last && metrics->last->mark_step.value_or(0) > 0)
-    counts.all = metrics->last->mark_step;
+  if (!counts.all) {
+    XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+    if (metrics->last && metrics->last->mark_step.value_or(0) > 0)
+      counts.all = metrics->last->mark_step;
+  }
   if (!counts.all) {
     XP_TRY(counts.all, store.One<int64_t>("SELECT max(steps) FROM profiler_line"));
   }

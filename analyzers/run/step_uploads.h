@@ -1,4 +1,4 @@
-// What the thread that makes the steps uploads in each of them.
+// Finds out which tensors the thread that makes the steps uploads in each of them.
 #pragma once
 
 #include <cstdint>

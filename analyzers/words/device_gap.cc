@@ -6,6 +6,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/quantity.h"
+#include "analyzers/run/host_functions.h"
 #include "analyzers/words/slow_settings.h"
 
 namespace xlaprof {
@@ -19,7 +20,8 @@ struct CauseWords {
 
 // Returns the scope or step in quotes, or the function with its place.
 std::string CodeText(const DeviceGapFigures& figures) {
-  return figures.named_by == NamedBy::kFunction ? figures.scope : fmt::format("'{}'", figures.scope);
+  return figures.named_by == NamedBy::kFunction ? figures.scope
+                                                : fmt::format("'{}'", figures.scope);
 }
 
 // Returns the scopes in which the host did it: " in 25 scopes, most in 'layer 0'".
@@ -212,14 +214,11 @@ std::string RuntimeAdvice(const DeviceGapFigures& figures) {
 
 // Returns the words for a host that starts small executions one after the other.
 CauseWords OfSmallExecutions(const SmallExecutions& small, Framework framework) {
-  CauseWords words{
-      fmt::format(
-          "the host started {} small executions{} ({} of work each)", CountText(small.count),
-          small.function.empty()
-              ? ""
-              : fmt::format(" in {} ({})", small.function.function, small.function.ShortText()),
-          DurationText(small.mean_ns)),
-      "Starting them takes longer than running them. Merge them into one per step."};
+  CauseWords words{fmt::format("the host started {} small executions{} ({} of work each)",
+                               CountText(small.count),
+                               small.function.empty() ? "" : " in " + FunctionText(small.function),
+                               DurationText(small.mean_ns)),
+                   "Starting them takes longer than running them. Merge them into one per step."};
   if (framework == Framework::kJax)
     words.advice +=
         " Put the Python loop that calls them into one jitted function: with jax.vmap if its rounds are independent, or else with jax.lax.scan.";

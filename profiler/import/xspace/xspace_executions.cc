@@ -66,13 +66,13 @@ std::vector<XFacts::Run> XFacts::Runs() {
       runs[first + at].end_ns = std::max(runs[first + at].end_ns, ops_[i].end_ns);
       runs[first + at].work_ns += ops_[i].end_ns - ops_[i].ts_ns;
     }
-    // Names do not tell executions apart if programs of one name have other ops. What seems to be
-    // one execution is then many, with idle time between them.
-    std::erase_if(runs, [](const Run& run) {
-      return run.work_ns > 0 && kLeastWorkShare * run.work_ns < run.end_ns - run.ts_ns;
-    });
     begin = end;
   }
+  // Names do not tell executions apart if programs of one name have other ops. What seems to be one
+  // execution is then many, with idle time between them.
+  std::erase_if(runs, [](const Run& run) {
+    return run.work_ns > 0 && kLeastWorkShare * run.work_ns < run.end_ns - run.ts_ns;
+  });
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::tie(a.ts_ns, a.end_ns) < std::tie(b.ts_ns, b.end_ns);
   });
