@@ -13,7 +13,9 @@ namespace xlaprof {
 // of executions. Ops that run more often by a whole factor (loops) are divided evenly; others go to
 // the execution that began last before them.
 std::vector<XFacts::Run> XFacts::Runs() {
-  constexpr int64_t kLeastWorkShare = 10;  // an execution is at work for a tenth of its time
+  // An execution is at work for a tenth of its time, unless it is short: ops of a microsecond may
+  // pause for much longer.
+  constexpr int64_t kLeastWorkShare = 10, kLongNs = 1'000'000'000;
   if (has_device_work_) std::erase_if(ops_, [](const XOp& op) { return op.on_host; });
   if (!ends_.empty()) {
     std::sort(ends_.begin(), ends_.end());
@@ -71,7 +73,8 @@ std::vector<XFacts::Run> XFacts::Runs() {
   // Names do not tell executions apart if programs of one name have other ops. What seems to be one
   // execution is then many, with idle time between them.
   std::erase_if(runs, [](const Run& run) {
-    return run.work_ns > 0 && kLeastWorkShare * run.work_ns < run.end_ns - run.ts_ns;
+    const int64_t length_ns = run.end_ns - run.ts_ns;
+    return run.work_ns > 0 && length_ns >= kLongNs && kLeastWorkShare * run.work_ns < length_ns;
   });
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::tie(a.ts_ns, a.end_ns) < std::tie(b.ts_ns, b.end_ns);

@@ -454,17 +454,22 @@ TEST(XSpaceFacts, DividesADevicesWorkIntoExecutions) {
               ElementsAre("20|50", "40|50"));
 }
 
-// Two programs have one name but other ops, so that their executions look like one.
+// Two programs have one name but other ops, so that their executions look like one. The ops of a
+// small program may also lie far apart for their length.
 TEST(XSpaceFacts, WorkWithLongPausesIsNoExecution) {
-  Plane host = Host();
-  host.Line(1, "python").Event("ScheduleSyncTensorsGraph", 0, 2);
-  const auto op = [](const char* name) {
-    return Stats{{"hlo_op", Ref{name}}, {"program_id", int64_t(1)}};
+  const auto execution = [](int64_t last_ns) {
+    Plane host = Host();
+    host.Line(1, "python").Event("ScheduleSyncTensorsGraph", 0, 2);
+    const auto op = [](const char* name) {
+      return Stats{{"hlo_op", Ref{name}}, {"program_id", int64_t(1)}};
+    };
+    host.Line(2, "tf_XLAEigen/2")
+        .Event("first", 20, 5, op("first"))
+        .Event("other", last_ns, 5, op("other"));
+    return ImportXSpace({host}).Rows("SELECT ts_ns, dur_ns FROM execution");
   };
-  host.Line(2, "tf_XLAEigen/2")
-      .Event("first", 20, 5, op("first"))
-      .Event("other", 900, 5, op("other"));
-  EXPECT_THAT(ImportXSpace({host}).Rows("SELECT ts_ns, dur_ns FROM execution"), ElementsAre("-|-"));
+  EXPECT_THAT(execution(2'000'000'000), ElementsAre("-|-"));
+  EXPECT_THAT(execution(900), ElementsAre("20|885"));
 }
 
 // A GPU's driver is called on host threads, with the number of the call and the op that it launches.
