@@ -198,6 +198,15 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                 return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
                        cause.subject.place() == effect.subject.place();
               });
+  // A read evaluates a graph of its own, which has to be compiled.
+  linker.Link(
+      [](const Finding& effect) {
+        return IsOf(effect, slow_compile) && HasReason(effect, ReasonType::kValueAccess);
+      },
+      [](const Finding& cause, const Finding& effect) {
+        return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
+               cause.subject.place() == effect.subject.place();
+      });
   XP_TRY(LinkMasks(run, linker));
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },

@@ -277,6 +277,10 @@ inline constexpr Threshold kUnrolledCompileNs{
     int64_t{5'000'000'000}, Unit::kNs,
     "Compiling a program with an unrolled loop is a warning from this time on.",
     "A loop that is not unrolled compiles in a second, so most of this can be avoided."};
+inline constexpr Threshold kShareOfReadGraph{
+    0.5, Unit::kShare,
+    "A graph exists only for a read if the step's graph contains at least this share of its nodes.",
+    "Otherwise, the step's graph would have to be compiled for the rest without the read, too."};
 inline constexpr Threshold kCompileSteps{int64_t{1000}, Unit::kCount,
                                          "A compilation as long as this many steps is a warning.",
                                          "A thousand steps are a tenth of an epoch of 10,000."};

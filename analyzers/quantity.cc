@@ -67,4 +67,13 @@ std::string PercentText(double part) {
   return fmt::format("{:.{}f} %", percent, percent > 0 && percent < 9.95 ? 1 : 0);
 }
 
+std::string ListText(const std::vector<std::string>& parts) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
 }  // namespace xlaprof

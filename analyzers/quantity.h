@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace xlaprof {
 
@@ -19,5 +20,7 @@ std::string PerStepText(double per_step);  // 1.04 a step; for 0.333: once in 3 
 std::string HowOften(std::optional<int64_t> count, std::optional<double> per_step);
 // Formats a share: 12 % for 0.123, 1.2 % for 0.0123, 0 % for 0, and < 0.1 % for 0.00001.
 std::string PercentText(double part);
+// Returns "a", "a and b", or "a, b and c".
+std::string ListText(const std::vector<std::string>& parts);
 
 }  // namespace xlaprof

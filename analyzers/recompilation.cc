@@ -466,14 +466,12 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
     const bool is_somewhere = site.place.empty() && site.function.empty();
     if (is_somewhere && pieces->processes.contains(site.process_id)) continue;
-    const auto graphs = pieces->graphs.find(site.process_id);
-    const auto is_piece = [&](const CompileFact& compile) {
-      return graphs != pieces->graphs.end() && graphs->second.contains(compile.hash);
-    };
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
     for (size_t i = 0; i < site.compiles.size(); ++i) {
-      if (!site.compiles[i].in_slice || (i > 0 && is_piece(site.compiles[i]))) continue;
+      if (!site.compiles[i].in_slice ||
+          (i > 0 && pieces->Contain(site.process_id, site.compiles[i].hash)))
+        continue;
       std::optional<CompileReason> reason;
       if (i == 0) {
         XP_TRY(reason, finder.WhyFirst(site));

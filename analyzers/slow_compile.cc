@@ -10,6 +10,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/graph/unrolled_loop.h"
+#include "analyzers/recompile/read_compiles.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/run_time.h"
@@ -38,6 +39,8 @@ struct Compiled {
   OptInt nodes, line, program_bytes;
   bool first_of_site = false;
   OptInt graph_id;
+  bool is_for_read = false;     // only a read before the step mark needs its graph
+  std::optional<double> again;  // then: the share of it that the step's graph contains, if known
   std::optional<UnrolledLines> loop;  // in its graph, if compiling it is a large part of the run
 };
 
@@ -90,10 +93,47 @@ Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   return finding;
 }
 
-Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
+// Takes out the compilations of graphs that only reads need, and makes one finding for the reads at
+// each place. Those that take too long stay.
+Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns) {
+  const auto place = [](const Compiled& c) { return std::tie(c.file, c.line, c.function); };
+  const auto reads = std::ranges::stable_partition(compiles, [&](const Compiled& c) {
+    return !c.is_for_read || c.loop || TooSlow(c.ns, step_ns);
+  });
+  std::ranges::stable_sort(
+      reads, [&](const Compiled& a, const Compiled& b) { return place(a) < place(b); });
   Findings findings;
+  for (auto first = reads.begin(); first != reads.end();) {
+    const auto last = std::find_if(first, reads.end(),
+                                   [&](const Compiled& c) { return place(c) != place(*first); });
+    Finding finding{.subject = About(*first),
+                    .count = last - first,
+                    .cost_ns = 0,
+                    .reason = Reason{.type = ReasonType::kValueAccess}};
+    finding.subject.graph_hash.reset();
+    CompilationsOfReads figures;
+    double again_ns = 0;
+    for (; first != last; ++first) {
+      const int64_t ns = first->ns + first->trace_ns.value_or(0);
+      *finding.cost_ns += ns;
+      again_ns += first->again.value_or(0) * double(ns);
+      if (finding.evidence.size() == kMaxSlowCompileRows) continue;
+      finding.evidence.push_back(
+          {.table = "compile", .rows = {first->row}, .ts_ns = first->ts_ns, .dur_ns = first->ns});
+      figures.examples.push_back(Timed(*first));
+    }
+    if (again_ns > 0) finding.saving_ns = Whole(again_ns);
+    finding.figures = SlowCompileFigures(std::move(figures));
+    findings.push_back(std::move(finding));
+  }
+  compiles.erase(reads.begin(), reads.end());
+  return findings;
+}
+
+Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
+  Findings findings = OfReads(compiles, step_ns);
   Finding usual{.count = 0, .cost_ns = 0};
   FirstCompilations firsts;
   int64_t trace_ns = 0;
@@ -288,6 +328,7 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
   XP_TRY(const Compiles* in_slice, run.Get<Compiles>());
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
+  XP_TRY(const ReadCompiles* reads, run.Get<ReadCompiles>());
   std::set<int64_t> looked_at;
   for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
   std::vector<const CompileRow*> in_order;
@@ -316,6 +357,10 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
                         .program_bytes = row->program_bytes,
                         .first_of_site = first_of_site,
                         .graph_id = row->graph_id});
+    const auto read = reads->graphs.find({row->process_id.value_or(0), key});
+    if (row->cause != CutKind::kValueAccess || read == reads->graphs.end()) continue;
+    compiles.back().is_for_read = true;
+    compiles.back().again = read->second;
   }
   XP_TRY(FindLoops(run, compiles));
   std::ranges::sort(compiles, std::less<>(), &Compiled::row);
@@ -356,7 +401,8 @@ extern const Analyzer slow_compile{
     .needs = Needs::kTimelineOrCompileTimes,
     .thresholds = {policy::kSlowCompileNs, policy::kCompileSteps, policy::kNoticeableCompileNs,
                    policy::kLongAlarmNs, policy::kAmortisedShare, policy::kTracingPartOfCompile,
-                   policy::kUnrolledCompileNs, policy::kDearCompilingShare},
+                   policy::kUnrolledCompileNs, policy::kDearCompilingShare,
+                   policy::kShareOfReadGraph},
     .is_paid_once = true};
 
 }  // namespace xlaprof

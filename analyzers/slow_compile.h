@@ -64,6 +64,11 @@ struct FirstCompilations {
   CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
 };
 
+// The graphs that only the reads at one place need.
+struct CompilationsOfReads {
+  std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
+};
+
 // The metric CompileTime.
 struct CompileTimeMetric {
   int64_t longest_ns = 0;  // the mean, if the longest is not known
@@ -84,8 +89,8 @@ struct SlowCompileAlarms {
   std::string jax_operation;  // the module's operation; "" if it is not a single one
 };
 
-using SlowCompileFigures = std::variant<SlowCompilation, FirstCompilations, CompileTimeMetric,
-                                        SlowCompileLines, SlowCompileAlarms>;
+using SlowCompileFigures = std::variant<SlowCompilation, FirstCompilations, CompilationsOfReads,
+                                        CompileTimeMetric, SlowCompileLines, SlowCompileAlarms>;
 
 // Says what compiling cost, when that is paid back, and how to make it cheaper.
 Words SaySlowCompile(const Finding& finding, Framework framework);

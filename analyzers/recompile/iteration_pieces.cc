@@ -41,6 +41,11 @@ void AddUsualPieces(const std::map<int64_t, Sequence>& by_step, std::set<std::st
 
 }  // namespace
 
+bool IterationPieces::Contain(int64_t process_id, const std::string& hash) const {
+  const auto of_process = graphs.find(process_id);
+  return of_process != graphs.end() && of_process->second.contains(hash);
+}
+
 absl::StatusOr<IterationPieces> IterationPieces::Of(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const Graphs* known_graphs, run.Get<Graphs>());

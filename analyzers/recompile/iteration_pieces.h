@@ -18,6 +18,9 @@ struct IterationPieces {
   // steps, by process. A step mark inside a model's layers does so.
   std::map<int64_t, std::set<std::string>> graphs;
 
+  // Returns whether the graph is such a piece of the process.
+  bool Contain(int64_t process_id, const std::string& hash) const;
+
   static absl::StatusOr<IterationPieces> Of(const Run& run);
 };
 

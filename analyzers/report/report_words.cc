@@ -413,10 +413,22 @@ std::string CostText(const Report& report, const Finding& finding) {
                      text.empty() ? "" : "; alone: ", text);
 }
 
-std::string SavingText(const Finding& finding) {
+// Returns the time of compiling that a change saves once, because it is a consequence.
+static int64_t SavedOnceNs(const Report& report, const Finding& finding) {
+  int64_t ns = 0;
+  for (const Finding& consequence : ConsequencesOf(report, finding)) {
+    if (consequence.analyzer->is_paid_once) ns += consequence.saving_ns.value_or(0);
+  }
+  return ns;
+}
+
+std::string SavingText(const Report& report, const Finding& finding) {
   if (!finding.saving_ns) return "";
-  return fmt::format("about {}{}{}", DurationText(*finding.saving_ns),
-                     finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
+  const int64_t once_ns = SavedOnceNs(report, finding);
+  return fmt::format(
+      "about {}{}{}{}", DurationText(*finding.saving_ns),
+      once_ns > 0 ? fmt::format(", and {} of compiling once", DurationText(once_ns)) : "",
+      finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
 }
 
 std::string EvidenceText(const Report& report, const Evidence& evidence) {

@@ -140,6 +140,24 @@ Words Say(const FirstCompilations& figures, const Finding& finding, Framework fr
   return words;
 }
 
+Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework) {
+  const int64_t graphs = *finding.count;
+  Words words{
+      .title =
+          fmt::format("compiling {} {}",
+                      graphs == 1 ? "a graph that only this read needs took"
+                                  : CountText(graphs) + " graphs that only these reads need took",
+                      DurationText(*finding.cost_ns)),
+      .why =
+          "A read before the step mark evaluates a part of the graph early. That part is compiled as a graph of its own.",
+      .cost_note = "the first compilation of each of these graphs",
+      .saving_note = finding.saving_ns ? "the step's own graph contains the same nodes" : "",
+      .advice = "Read the value after the step mark, when the step's graph has computed it."};
+  for (const TimedCompilation& example : figures.examples)
+    words.evidence.push_back(Describe(example));
+  return words;
+}
+
 // The metric, and torch_xla's own lines
 
 std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding) {

@@ -34,5 +34,12 @@ TEST(Quantity, SizesCountsAndShares) {
   EXPECT_EQ(PercentText(0.1234), "12 %");
 }
 
+TEST(Quantity, ListsHaveOneAnd) {
+  EXPECT_EQ(ListText({}), "");
+  EXPECT_EQ(ListText({"a"}), "a");
+  EXPECT_EQ(ListText({"a", "b"}), "a and b");
+  EXPECT_EQ(ListText({"a", "b", "c"}), "a, b and c");
+}
+
 }  // namespace
 }  // namespace xlaprof

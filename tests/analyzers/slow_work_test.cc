@@ -41,7 +41,7 @@ class SlowWork : public testing::Test {
 // cost. Regression: the cost was reported twice.
 TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   Steps(10, 10'000);
-  Compile(1, 2), Compile(2, 3, "value_access"), Compile(1, 2), Compile(3, 9);
+  Compile(1, 2), Compile(2, 3, "parallel_loader"), Compile(1, 2), Compile(3, 9);
   Findings found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
@@ -49,6 +49,16 @@ TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   EXPECT_EQ(found[0].cost_ns, 5'000'000'000);
   EXPECT_EQ(found[0].subject.graph_hash, "hash2");
   EXPECT_EQ(CompileFigures<FirstCompilations>(found[0]).steps->as_long_as, 500);
+}
+
+TEST_F(SlowWork, CompilingForAReadIsToldApart) {
+  Compile(1, 2), Compile(2, 3, "value_access");
+  Findings found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].reason->type, ReasonType::kValueAccess);
+  EXPECT_EQ(found[0].cost_ns, 3'000'000'000);
+  EXPECT_FALSE(found[0].saving_ns) << "it is not known what the step's graph contains";
+  EXPECT_EQ(found[1].cost_ns, 2'000'000'000);
 }
 
 TEST_F(SlowWork, TwoMinutesAreTooLong) {
