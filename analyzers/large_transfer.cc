@@ -46,6 +46,8 @@ ReasonType ReasonOf(Direction direction) {
   return ReasonType::kDeviceToDevice;
 }
 
+Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution; }
+
 // The steady time, which transfers are compared with, and the times in which the devices of each
 // process were occupied.
 struct DeviceWork {
@@ -157,6 +159,28 @@ absl::Status FindPageable(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
+// Finds small tensors that a loop uploads one by one.
+absl::Status FindOneByOne(const Run& run, Findings& findings) {
+  XP_TRY(const UploadBursts* bursts, run.Get<UploadBursts>());
+  if (bursts->share < policy::kCopyShare) return absl::OkStatus();
+  Finding finding{.needs_fixing = bursts->per_turn >= policy::kUploadsOneByOne,
+                  .count = bursts->uploads,
+                  .cost_ns = bursts->exposed_ns,
+                  .saving_ns = bursts->exposed_ns,
+                  .reason = Reason{.type = ReasonType::kToDevice}};
+  if (bursts->by_steps) finding.per_step = bursts->per_turn;
+  if (!bursts->lines.empty()) finding.subject.SetPlace(bursts->lines.front().place);
+  for (const Interval& burst : bursts->longest)
+    finding.evidence.push_back(
+        {.table = "transfer", .ts_ns = burst.begin_ns, .dur_ns = burst.length_ns()});
+  finding.figures = LargeTransferFigures(UploadsOneByOne{.turn = TurnOf(bursts->by_steps),
+                                                         .uploads_per_turn = bursts->per_turn,
+                                                         .share = bursts->share,
+                                                         .lines = bursts->lines});
+  findings.push_back(std::move(finding));
+  return absl::OkStatus();
+}
+
 constexpr const char* kTimedUploads = metric_names::kTransferToDeviceTime;
 
 // Returns the metric that times the copies themselves, or null if there is none. There is none for
@@ -166,8 +190,6 @@ const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
       direction == Direction::kToDevice ? state.Find(kTimedUploads) : nullptr;
   return timed && timed->unit == MetricUnit::kNs ? timed : nullptr;
 }
-
-Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution; }
 
 // Judges transfers by their bytes alone. They are a finding if, at the link's best speed, they take
 // a considerable part of the execution time. Reports without step marks (2019) are judged per
@@ -294,6 +316,7 @@ absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
   });
   Findings uploads;
   XP_TRY(FindPageable(run, uploads));
+  XP_TRY(FindOneByOne(run, uploads));
   if (has_times || !uploads.empty()) {
     XP_TRY(Findings findings, FromRows(run, *transfers));
     std::ranges::move(uploads, std::back_inserter(findings));
@@ -325,7 +348,8 @@ extern const Analyzer large_transfer{
     .say = SayLargeTransfer,
     .thresholds = {policy::kCopyShare, policy::kCopiesPerStep, policy::kShortCopyNs,
                    policy::kLinkBytesPerSecond, policy::kManySmallUploads,
-                   policy::kSmallUploadShare, policy::kManyTimedUploads, policy::kTimedUploadShare,
+                   policy::kSmallUploadShare, policy::kBurstPauseNs, policy::kUploadsOfBurst,
+                   policy::kUploadsOneByOne, policy::kManyTimedUploads, policy::kTimedUploadShare,
                    policy::kMostlyUploadsShare, policy::kYoungRunSteps}};
 
 }  // namespace xlaprof

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzers/finding.h"
+#include "analyzers/run/upload_bursts.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -58,8 +59,16 @@ struct BlockingUploads {
   double share = 0;  // the part of the steady time that the calls took
 };
 
-using LargeTransferFigures =
-    std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads, BlockingUploads>;
+// Many uploads, one right after the other, on the thread that makes the steps.
+struct UploadsOneByOne {
+  Turn turn = Turn::kStep;
+  double uploads_per_turn = 0;
+  double share = 0;  // the part of the steady time that they took while the device was idle
+  std::vector<UploadBursts::Line> lines;  // the most inputs first; empty if they are not known
+};
+
+using LargeTransferFigures = std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads,
+                                          BlockingUploads, UploadsOneByOne>;
 
 // Says what is copied, how long that takes, and how to copy less.
 Words SayLargeTransfer(const Finding& finding, Framework framework);

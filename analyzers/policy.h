@@ -482,6 +482,15 @@ inline constexpr Threshold kSmallUploadShare{
     0.5, Unit::kShare,
     "Uploads of single values are a finding if they take more than this share of the execution time.",
     "Each upload costs a call, however few its bytes are."};
+inline constexpr Threshold kBurstPauseNs{
+    int64_t{1'000'000}, Unit::kNs, "Uploads with a longer pause between them are not one by one.",
+    "A loop in Python makes and uploads a small tensor in less than this time."};
+inline constexpr Threshold kUploadsOfBurst{int64_t{16}, Unit::kCount,
+                                           "Fewer uploads right after each other are not judged.",
+                                           "A batch may well have a dozen tensors."};
+inline constexpr Threshold kUploadsOneByOne{
+    32.0, Unit::kPerStep, "From this number on, uploads one by one are a warning.",
+    "The batch of a recommender may have some thirty tensors."};
 inline constexpr Threshold kManyTimedUploads{
     int64_t{10}, Unit::kCount, "Fewer uploads whose bytes are not known are not judged.",
     "They may all be the weights."};

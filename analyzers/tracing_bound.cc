@@ -56,7 +56,8 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& st
       traced.step_ns += period.length_ns();
       for (const ActivityShare& share : walk.During(period)) {
         if (share.activity.doing == Doing::kTracing) traced.tracing_ns += share.ns;
-        if (share.activity.doing == Doing::kUserCode && share.activity.named_by != NamedBy::kFunction)
+        if (share.activity.doing == Doing::kUserCode &&
+            share.activity.named_by != NamedBy::kFunction)
           in_scope[share.activity.scope] += share.ns;
       }
     }
@@ -124,13 +125,22 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
   const bool above_busy = TracingNs(*tracing) > execute->sum;
   const bool matters = share_of_wall.value_or(1) >= policy::kLeastTracingOfStep;
   if (marks < policy::kNotOnce || !above_busy || !matters) return std::nullopt;
-  figures.seen = TracingInMetrics{.tracing_sum_ns = Whole(tracing->sum),
-                                  .tracing_samples = tracing->samples,
-                                  .execute_sum_ns = Whole(execute->sum),
-                                  .execute_samples = execute->samples,
-                                  .share_of_wall = share_of_wall};
-  Finding finding{
-      .needs_fixing = true, .count = marks, .per_step = 1, .cost_ns = Whole(TracingNs(*tracing))};
+  TracingInMetrics seen{.tracing_sum_ns = Whole(tracing->sum),
+                        .tracing_samples = tracing->samples,
+                        .execute_sum_ns = Whole(execute->sum),
+                        .execute_samples = execute->samples,
+                        .share_of_wall = share_of_wall};
+  const MetricState* uploads = state->Find(metric_names::kOutboundData);
+  const double per_step = uploads ? double(uploads->samples) / double(marks) : 0;
+  if (per_step >= policy::kUploadsOneByOne) seen.uploads_per_step = per_step;
+  figures.seen = seen;
+  // Steps that compile also trace longer, but recompilation is then the finding.
+  const MetricState* compile = state->Find(metric_names::kCompileTime);
+  const bool mostly_compiles = compile != nullptr && compile->sum > TracingNs(*tracing);
+  Finding finding{.needs_fixing = !mostly_compiles,
+                  .count = marks,
+                  .per_step = 1,
+                  .cost_ns = Whole(TracingNs(*tracing))};
   finding.reason = Reason{.type = ReasonType::kAboveDeviceBusyTime};
   for (const char* name : {metric_names::kLazyTracing, metric_names::kExecuteTime})
     finding.evidence.push_back({.table = "metric", .rows = {metrics->last->Find(name)->id}});
@@ -171,7 +181,7 @@ extern const Analyzer tracing_bound{
     .say = SayTracingBound,
     .needs = Needs::kTimedStepsOrTracing,
     .thresholds = {policy::kTracingOfStep, policy::kLeastTracingOfStep, policy::kNotOnce,
-                   policy::kTracedOperationNs},
+                   policy::kTracedOperationNs, policy::kUploadsOneByOne},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

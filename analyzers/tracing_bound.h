@@ -23,6 +23,7 @@ struct TracingInMetrics {
   int64_t tracing_sum_ns = 0, tracing_samples = 0;  // of LazyTracing, including its slowest samples
   int64_t execute_sum_ns = 0, execute_samples = 0;  // of ExecuteTime
   std::optional<double> share_of_wall;              // the part that its recent samples take
+  OptReal uploads_per_step;  // if there are so many that making them is a part of the tracing
 };
 
 struct TracingBoundFigures {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "analyzers/graph/array_bytes.h"
 #include "analyzers/run/host_timeline.h"
@@ -30,16 +29,6 @@ absl::Status FillSizes(const Run& run, StepUploads& uploads) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<OptInt> MostExecutedGraph(const Run& run, int64_t process_id) {
-  XP_TRY(const Executions* executions, run.Get<Executions>());
-  std::map<int64_t, int64_t> count;
-  for (const ExecutionRow& row : executions->rows) {
-    if (row.graph_id && row.process_id.value_or(0) == process_id) ++count[*row.graph_id];
-  }
-  const auto most = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
-  return most == count.end() ? OptInt() : OptInt(most->first);
-}
-
 bool IsNear(double a, double b, double share) { return std::abs(a - b) <= share * b; }
 
 }  // namespace
@@ -57,7 +46,8 @@ absl::StatusOr<StepUploads> StepUploads::Of(const Run& run, int64_t process_id) 
   if (uploads.starts_ns.empty()) return uploads;
   XP_TRY(FillSizes(run, uploads));
   if (!uploads.usual_bytes || uploads.per_step <= 0) return uploads;
-  XP_TRY(const OptInt graph, MostExecutedGraph(run, process_id));
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  const OptInt graph = MostExecutedGraph(*executions, process_id);
   if (!graph) return uploads;
   XP_TRY(std::vector<InputsOfLine> inputs, InputsByLine(run, *graph));
   std::erase_if(inputs, [&](const InputsOfLine& of) {

@@ -1,6 +1,7 @@
 #include "analyzers/run/tables.h"
 
 #include <algorithm>
+#include <map>
 
 namespace xlaprof {
 
@@ -68,6 +69,15 @@ absl::StatusOr<Graphs> Graphs::Of(const Run& run) {
     if (graph.hash) graphs.by_hash[*graph.hash].push_back(&graph);
   }
   return graphs;
+}
+
+OptInt MostExecutedGraph(const Executions& executions, int64_t process_id) {
+  std::map<int64_t, int64_t> count;
+  for (const ExecutionRow& row : executions.rows) {
+    if (row.graph_id && row.process_id.value_or(0) == process_id) ++count[*row.graph_id];
+  }
+  const auto most = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
+  return most == count.end() ? OptInt() : OptInt(most->first);
 }
 
 }  // namespace xlaprof

@@ -40,6 +40,9 @@ using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
 
+// Returns the graph that the process executes most; nothing if none is known.
+OptInt MostExecutedGraph(const Executions& executions, int64_t process_id);
+
 // The places in the user's code.
 struct Sites {
   absl::flat_hash_map<int64_t, SiteRow> by_id;

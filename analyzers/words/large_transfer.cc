@@ -116,6 +116,51 @@ Words Say(const BlockingUploads& figures, const Finding& finding, Framework fram
           fmt::format("the longest call, {}", DurationText(*finding.evidence.front().dur_ns))}};
 }
 
+// Uploads one by one
+
+std::string LinesText(const std::vector<UploadBursts::Line>& lines) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> parts;
+  for (const UploadBursts::Line& line : lines) {
+    if (parts.size() == kMost) break;
+    parts.push_back(fmt::format("{} at {}:{}", line.inputs, line.place.basename(),
+                                line.place.line.value_or(0)));
+  }
+  return ListText(parts);
+}
+
+std::string_view OneUploadAdvice(Framework framework) {
+  switch (framework) {
+    case Framework::kPytorchXla:
+    case Framework::kPytorch:
+      return "Upload once: make the tensors on the CPU, join them there (torch.cat or torch.stack, or one torch.tensor of a list of lists), and then call .to(device).";
+    case Framework::kJax:
+      return "Upload once: make one NumPy array of them (np.stack, np.concatenate) and pass it to the jitted function or to jax.device_put.";
+    case Framework::kCpp:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return "Upload once: join the tensors on the host, and copy the result.";
+}
+
+Words Say(const UploadsOneByOne& figures, const Finding& finding, Framework framework) {
+  Words words{
+      .title = fmt::format(
+          "{:.3g} tensors {} are uploaded one by one, which takes {:.0f} % of the steady time",
+          figures.uploads_per_turn, TurnText(figures.turn), 100 * figures.share),
+      .why = figures.lines.empty()
+                 ? ""
+                 : fmt::format("They are inputs of the graph: {}.", LinesText(figures.lines)),
+      .cost_note = "time from the first to the last of these uploads, while the device was idle",
+      .saving_note = "one upload takes about as long as one of these",
+      .advice = std::string(OneUploadAdvice(framework)),
+      .tells_share = true};
+  for (const Evidence& burst : finding.evidence)
+    words.evidence.push_back(fmt::format("uploads for {}", DurationText(*burst.dur_ns)));
+  return words;
+}
+
 // Bytes of metrics
 
 std::string Title(const CopiedBytes& figures) {

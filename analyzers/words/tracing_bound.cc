@@ -33,9 +33,13 @@ std::string Why(const Finding& finding, const TracingBoundFigures& figures) {
     return fmt::format(
         "The capture's own settings slow tracing down: {}. Record again without them.",
         SlowSettingsText(figures.settings));
-  if (std::holds_alternative<TracingInMetrics>(figures.seen))
-    return "Only metrics show this. Step times would show whether tracing bounds the step.";
-  return "";
+  const auto* metrics = std::get_if<TracingInMetrics>(&figures.seen);
+  if (metrics == nullptr) return "";
+  if (metrics->uploads_per_step)
+    return fmt::format(
+        "The host makes and uploads {:.3g} tensors in each step, one by one, which is a part of it.",
+        *metrics->uploads_per_step);
+  return "Only metrics show this. Step times would show whether tracing bounds the step.";
 }
 
 std::string CostNote(const Finding& finding, const TracingOnTimeline& seen) {
@@ -56,9 +60,13 @@ std::string SavingNote(const Finding& finding) {
              : "";
 }
 
-std::string Advice(Framework framework) {
+std::string Advice(const TracingBoundFigures& figures, Framework framework) {
+  const auto* metrics = std::get_if<TracingInMetrics>(&figures.seen);
   return fmt::format(
-      "Trace once instead of in every step: {}. Or give the device more work per step (a larger batch, several steps in one graph).",
+      "{}Trace once instead of in every step: {}. Or give the device more work per step (a larger batch, several steps in one graph).",
+      metrics && metrics->uploads_per_step
+          ? "Upload once: join the small tensors on the CPU, and then call .to(device). "
+          : "",
       framework == Framework::kJax
           ? "use jax.jit over the whole step, and jax.lax.scan for repeated layers"
       : framework == Framework::kCpp
@@ -86,7 +94,7 @@ Words SayTracingBound(const Finding& finding, Framework framework) {
                      .why = Why(finding, figures),
                      .cost_note = CostNote(finding, seen),
                      .saving_note = SavingNote(finding),
-                     .advice = Advice(framework),
+                     .advice = Advice(figures, framework),
                      .evidence = EvidenceLines(seen),
                      .tells_share = true};
       },

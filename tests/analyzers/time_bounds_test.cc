@@ -207,6 +207,25 @@ TEST_F(TimeBounds, TracingAboveTheDevicesBusyTime) {
   EXPECT_EQ(found[0].saving_ns, 1'000'000);
 }
 
+// A report of 40 steps with 900 ms of tracing and 300 ms of executions.
+TEST_F(TimeBounds, MetricsOfTracingDoNotHideCompilesOrUploads) {
+  const auto find = [](double compile_ns, int64_t uploads) {
+    TimedRun run;
+    const int64_t report = run.Report(40);
+    run.Metric(report, "LazyTracing", MetricUnit::kNs, 900, 900e6, {{50, 1e6}, {95, 1e6}});
+    run.Metric(report, "ExecuteTime", MetricUnit::kNs, 40, 300e6);
+    run.Metric(report, "CompileTime", MetricUnit::kNs, 10, compile_ns);
+    run.Metric(report, "OutboundData", MetricUnit::kBytes, uploads, 1e6);
+    return run.Run(tracing_bound);
+  };
+  Findings found = find(1e6, 40);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].words.advice.find("Upload once"), std::string::npos);
+  EXPECT_EQ(find(5e9, 40)[0].severity, Severity::kInfo);
+  EXPECT_TRUE(find(1e6, 40 * 256)[0].words.advice.starts_with("Upload once"));
+}
+
 TEST_F(TimeBounds, TracingForACompilationIsNotCounted) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) {

@@ -1,0 +1,117 @@
+#include "analyzers/run/upload_bursts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzers/graph/array_bytes.h"
+#include "analyzers/policy.h"
+#include "analyzers/run/device_idle.h"
+#include "analyzers/run/graph_nodes.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/tables.h"
+#include "core/base/metric_names.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxBursts = 8;  // intervals that are kept
+
+struct Burst {
+  Interval time;
+  int64_t uploads = 0;
+  int64_t copying_ns = 0;  // the part of the time in which the uploads themselves ran
+};
+
+// Returns the bursts of the thread that makes the steps, in order.
+absl::StatusOr<std::vector<Burst>> FindBursts(const Run& run, int64_t process_id, Interval steady) {
+  XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process_id));
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  std::vector<Interval> uploads;
+  for (const TransferRow& row : transfers->rows) {
+    if (row.direction == Direction::kToDevice && row.ts_ns && host->has_events() &&
+        row.track_id == host->leading_thread() && *row.ts_ns >= steady.begin_ns &&
+        *row.ts_ns < steady.end_ns)
+      uploads.push_back({*row.ts_ns, *row.ts_ns + std::max<int64_t>(0, row.dur_ns.value_or(0))});
+  }
+  std::ranges::sort(uploads, {}, &Interval::begin_ns);
+  std::vector<Burst> bursts;
+  for (const Interval& upload : uploads) {
+    if (bursts.empty() || upload.begin_ns - bursts.back().time.end_ns > policy::kBurstPauseNs)
+      bursts.push_back({.time = {upload.begin_ns, upload.begin_ns}});
+    Burst& burst = bursts.back();
+    burst.time.end_ns = std::max(burst.time.end_ns, upload.end_ns);
+    burst.copying_ns += upload.length_ns();
+    ++burst.uploads;
+  }
+  // Large uploads take their time because of their bytes, whether they are one or many.
+  std::erase_if(bursts, [](const Burst& burst) {
+    return burst.uploads < policy::kUploadsOfBurst || 2 * burst.copying_ns > burst.time.length_ns();
+  });
+  return bursts;
+}
+
+// Returns whether an upload may have this size, according to the sizes of a metrics report.
+bool MayBeUploaded(const MetricState* sizes, double bytes) {
+  if (sizes == nullptr || sizes->percentiles.empty()) return true;
+  constexpr double kRounding = 1.02;  // reports print three digits
+  return bytes * kRounding >= sizes->percentiles.begin()->second &&
+         bytes <= sizes->percentiles.rbegin()->second * kRounding;
+}
+
+// Returns the lines whose inputs the uploads are, if as many inputs can be told from others.
+absl::StatusOr<std::vector<UploadBursts::Line>> FindLines(const Run& run, int64_t process_id,
+                                                          double per_turn) {
+  std::vector<UploadBursts::Line> lines;
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  const OptInt graph = MostExecutedGraph(*executions, process_id);
+  if (!graph) return lines;
+  XP_TRY(const std::vector<InputsOfLine> inputs, InputsByLine(run, *graph));
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  const MetricsState* state = metrics->steady();
+  const MetricState* sizes = state ? state->Find(metric_names::kOutboundData) : nullptr;
+  std::map<SourcePlace, int64_t> by_place;
+  for (const InputsOfLine& of : inputs) {
+    if (!of.place.empty() && MayBeUploaded(sizes, double(ArrayBytes(of.shape))))
+      by_place[of.place] += of.count;
+  }
+  int64_t all = 0;
+  for (const auto& [place, count] : by_place) {
+    if (count < policy::kUploadsOfBurst) continue;
+    lines.push_back({place, count});
+    all += count;
+  }
+  constexpr double kLeast = 0.5, kMost = 1.25;  // of the uploads that were counted
+  if (double(all) < kLeast * per_turn || double(all) > kMost * per_turn) lines.clear();
+  std::ranges::stable_sort(lines, std::greater<>(), &UploadBursts::Line::inputs);
+  return lines;
+}
+
+}  // namespace
+
+absl::StatusOr<UploadBursts> UploadBursts::Of(const Run& run) {
+  UploadBursts worst;
+  XP_TRY(const IdleTime* idle, run.Get<IdleTime>());
+  for (const DeviceIdle& device : idle->devices) {
+    if (device.chances <= 0 || device.steady.length_ns() <= 0) continue;
+    const int64_t process_id = device.time.process_id;
+    XP_TRY(std::vector<Burst> bursts, FindBursts(run, process_id, device.steady));
+    UploadBursts found{.by_steps = device.by_steps};
+    for (const Burst& burst : bursts) {
+      found.uploads += burst.uploads;
+      found.exposed_ns += burst.time.length_ns() - Overlap(device.occupied, burst.time);
+    }
+    if (found.exposed_ns <= worst.exposed_ns) continue;
+    found.per_turn = double(found.uploads) / double(device.chances);
+    found.share = double(found.exposed_ns) / double(device.steady.length_ns());
+    std::ranges::stable_sort(bursts, std::greater<>(),
+                             [](const Burst& burst) { return burst.time.length_ns(); });
+    if (bursts.size() > kMaxBursts) bursts.resize(kMaxBursts);
+    for (const Burst& burst : bursts) found.longest.push_back(burst.time);
+    XP_TRY(found.lines, FindLines(run, process_id, found.per_turn));
+    worst = std::move(found);
+  }
+  return worst;
+}
+
+}  // namespace xlaprof
