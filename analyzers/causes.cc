@@ -13,6 +13,7 @@
 #include "analyzers/missing_step_mark.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/sync_point.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -160,6 +161,12 @@ bool IsCutByMarks(const Finding& finding) {
   return pieces != nullptr && pieces->inner_marks > pieces->forced;
 }
 
+bool IsReadOfJax(const Finding& finding) {
+  const auto* figures = std::any_cast<SyncPointFigures>(&finding.figures);
+  const auto* read = figures ? std::get_if<ReadOperationFigures>(figures) : nullptr;
+  return read != nullptr && read->of_jax;
+}
+
 // Links a recompile to the fallback op whose result has another size each time, if that op ran
 // before most of its compiles or if the input that changes fits its result.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
@@ -207,6 +214,11 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
                cause.subject.place() == effect.subject.place();
       });
+  // A function of the host that works on JAX's results has to read them first.
+  linker.Link(IsReadOfJax, [](const Finding& cause, const Finding& effect) {
+    return IsGap(cause, ReasonType::kUserScope) && cause.needs_fixing && cause.subject.file &&
+           cause.subject.place() == effect.subject.place();
+  });
   XP_TRY(LinkMasks(run, linker));
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },

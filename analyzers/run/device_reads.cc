@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzers/run/device_flows.h"
+#include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/source_place.h"
 #include "profiler/store/events.h"
@@ -32,6 +33,21 @@ constexpr std::array<std::string_view, 4> kCopies = {"aten::to", "aten::_to_copy
 constexpr std::array<std::string_view, 4> kJaxReads = {
     "np.asarray(jax.Array)", "PyArray::Value", "block_until_ready", "batched_block_until_ready"};
 
+// The calls of NumPy that read an array of JAX, or any other. On a CPU they use JAX's own memory, so
+// that only Python's tracer sees them.
+constexpr std::array<std::string_view, 2> kNumpyCalls = {"$numpy asarray", "$numpy array"};
+
+// Returns when executions ended, in order.
+absl::StatusOr<std::vector<int64_t>> ExecutionEnds(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::vector<int64_t> ends_ns;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.ts_ns && row.dur_ns) ends_ns.push_back(*row.ts_ns + *row.dur_ns);
+  }
+  std::ranges::sort(ends_ns);
+  return ends_ns;
+}
+
 // Returns the calls of jax.block_until_ready, which waits for arrays. They are events only if
 // Python's calls were traced. The tracer does not see the method of an array with the same name.
 absl::StatusOr<absl::flat_hash_set<StringId>> JaxWaits(const Store& store) {
@@ -44,7 +60,17 @@ absl::StatusOr<absl::flat_hash_set<StringId>> JaxWaits(const Store& store) {
   return waits;
 }
 
-enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kCopy, kBlocks, kBlockingRead };
+enum class What : uint8_t {
+  kOther,
+  kStep,
+  kScope,
+  kPython,
+  kRead,
+  kCopy,
+  kBlocks,
+  kBlockingRead,
+  kNumpy  // a call of NumPy, which blocks if it reads an array that is not ready
+};
 
 class Names {
  public:
@@ -66,13 +92,21 @@ class Names {
     for (std::string_view read : kJaxReads) {
       if (StringId id = store.Find(read); id != 0) jax_reads_.insert(id), reads_ = true;
     }
+    if (jax_reads_.empty()) return;  // a profile of JAX contains at least one
+    for (std::string_view call : kNumpyCalls) {
+      if (StringId id = store.Find(call); id != 0) numpy_.insert(id);
+    }
   }
   bool reads() const { return reads_; }
   What Of(StringId category, StringId name) {
     if (category == 0) return What::kOther;
     if (category == step_) return What::kStep;
     if (category == scope_) return What::kScope;
-    if (category == python_) return jax_waits_.contains(name) ? What::kBlockingRead : What::kPython;
+    if (category == python_) {
+      return jax_waits_.contains(name) ? What::kBlockingRead
+             : numpy_.contains(name)   ? What::kNumpy
+                                       : What::kPython;
+    }
     if (jax_reads_.contains(name)) return What::kBlockingRead;
     // The time of a copy that waits, such as one to pageable memory, includes the wait.
     if (category == transfer_) return What::kBlocks;
@@ -88,7 +122,7 @@ class Names {
   bool reads_;
   const StringId step_, scope_, python_, transfer_, host_;
   absl::flat_hash_map<StringId, What> kind_of_;
-  absl::flat_hash_set<StringId> jax_reads_;
+  absl::flat_hash_set<StringId> jax_reads_, numpy_;
 };
 
 struct OpenEvent {
@@ -109,24 +143,30 @@ struct ReadKey {
 class ReadSweep {
  public:
   // `first_step` is the name of the first step. Reads in all steps count as one place, although
-  // each step has its own name. If `only_in_steps`, other reads are left out.
-  ReadSweep(const Store& store, const UserCode& user, bool only_in_steps, StringId& first_step,
-            std::map<ReadKey, DeviceReads>& places)
+  // each step has its own name. If `only_in_steps`, other reads are left out. `execution_ends_ns`
+  // are sorted.
+  ReadSweep(const Store& store, const UserCode& user, const std::vector<int64_t>& execution_ends_ns,
+            bool only_in_steps, StringId& first_step, std::map<ReadKey, DeviceReads>& places)
       : store_(store),
         user_(user),
+        execution_ends_ns_(execution_ends_ns),
         only_in_steps_(only_in_steps),
         first_step_(first_step),
         places_(places) {}
 
-  void Take(const OpenEvent& event) {
+  void Take(OpenEvent event) {
     while (!stack_.empty() && stack_.back().end_ns <= event.begin_ns) Close();
+    const bool by_numpy = event.what == What::kNumpy && IsCalledByUser() && IsWait(event);
+    if (event.what == What::kNumpy) event.what = by_numpy ? What::kBlockingRead : What::kPython;
+    // JAX's own event inside a call of NumPy says what is read.
+    if (event.what == What::kBlockingRead && read_ != 0 && read_by_numpy_) read_ = blocking_ = 0;
     stack_.push_back(event);
     steps_ += event.what == What::kStep;
     in_steps_ += event.what == What::kStep;
     const bool blocks = event.what == What::kBlocks || event.what == What::kBlockingRead;
     const bool reads = event.what == What::kRead || event.what == What::kBlockingRead;
     if ((reads || event.what == What::kCopy) && read_ == 0)
-      read_ = stack_.size(), blocked_ns_ = 0, is_read_ = false;
+      read_ = stack_.size(), blocked_ns_ = 0, is_read_ = false, read_by_numpy_ = by_numpy;
     is_read_ |= reads || event.copies_to_host;
     if (blocks && read_ != 0 && blocking_ == 0) {
       blocking_ = stack_.size();
@@ -139,6 +179,19 @@ class ReadSweep {
   int64_t steps() const { return steps_; }
 
  private:
+  // Returns whether a call lasted until an execution ended, so that it may have waited for it. The
+  // execution's own event ends a little later, because other threads have to wake up.
+  bool IsWait(const OpenEvent& call) const {
+    const int64_t late_ns = (call.end_ns - call.begin_ns) / 10;
+    const auto end = std::ranges::upper_bound(execution_ends_ns_, call.begin_ns);
+    return end != execution_ends_ns_.end() && *end <= call.end_ns + late_ns;
+  }
+  bool IsCalledByUser() {
+    const auto caller = std::find_if(stack_.rbegin(), stack_.rend(), [](const OpenEvent& open) {
+      return open.what == What::kPython;
+    });
+    return caller != stack_.rend() && IsUser(caller->name);
+  }
   void Close() {
     if (blocking_ == stack_.size()) blocking_ = 0;
     if (read_ == stack_.size()) {
@@ -178,13 +231,15 @@ class ReadSweep {
 
   const Store& store_;
   const UserCode& user_;
+  const std::vector<int64_t>& execution_ends_ns_;
   const bool only_in_steps_;
   StringId& first_step_;
   std::map<ReadKey, DeviceReads>& places_;
   std::vector<OpenEvent> stack_;
   size_t read_ = 0, blocking_ = 0;  // depth of the outermost open one, from 1
   int64_t blocked_ns_ = 0;
-  bool is_read_ = false;  // the outermost operation reads, and does not only copy
+  bool is_read_ = false;        // the outermost operation reads, and does not only copy
+  bool read_by_numpy_ = false;  // the outermost operation is a call of NumPy
   int64_t steps_ = 0, in_steps_ = 0;
   absl::flat_hash_map<StringId, bool> is_user_;
 };
@@ -246,7 +301,12 @@ absl::StatusOr<std::vector<int64_t>> LaunchingThreads(const Store& store) {
 
 void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
   reads.op = store.Text(place.op);
-  if (reads.op.starts_with('$')) reads.op = kJaxWait;
+  constexpr std::string_view kNumpyPrefix = "$numpy ";
+  if (reads.op.starts_with(kNumpyPrefix)) {
+    reads.op.replace(0, kNumpyPrefix.size(), "np.");
+  } else if (reads.op.starts_with('$')) {
+    reads.op = kJaxWait;
+  }
   reads.subject.op = reads.op;
   reads.scope = place.scope, reads.in_step = place.in_step;
   if (place.python == 0) return;
@@ -271,12 +331,13 @@ absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
     XP_TRY(threads, LaunchingThreads(store));
   }
   XP_TRY(const auto to_host, FlowsToOps(store, {"*DtoH*", "*DeviceToHost*"}));
+  XP_TRY(const std::vector<int64_t> ends_ns, ExecutionEnds(run));
   std::map<ReadKey, DeviceReads> places;
   StringId first_step = 0;
   XP_TRY(OrderedEvents events,
          OrderedEvents::Make(store, kName | kCategory | kFlowOut, /*arguments=*/false));
   for (int64_t thread : threads) {
-    ReadSweep sweep(store, *user, has_steps, first_step, places);
+    ReadSweep sweep(store, *user, ends_ns, has_steps, first_step, places);
     XP_TRY(SweepTrack(events, thread, to_host, names, sweep));
     out.steps += sweep.steps();
   }

@@ -91,6 +91,34 @@ TEST_F(DeviceReadsTest, ReadsOfJaxAreNamedWithTheirLine) {
   EXPECT_EQ(ReadFiguresOf(found[0]).blocked_ns, 8 * 400'000);
 }
 
+// NumPy reads an array of a CPU without JAX's event. A call that ends while the device still works,
+// or that a library makes, reads something else.
+TEST_F(DeviceReadsTest, CallsOfNumpyThatWaitForTheDeviceAreReads) {
+  const int64_t thread = run_.HostThread(), device = run_.Device("CPU:0");
+  run_.Event(thread, TextOf(Category::kTransfer), "np.asarray(jax.Array)", 8500, 10);
+  for (int i = 0; i < 8; ++i) {
+    const int64_t begin_us = i * 1000;
+    Step(thread, i);
+    run_.Event(thread, TextOf(Category::kPython), "$scores.py:10 update", begin_us + 50, 700);
+    run_.Event(thread, TextOf(Category::kPython), "$numpy asarray", begin_us + 60, 10);
+    run_.Event(thread, TextOf(Category::kPython), "$numpy asarray", begin_us + 100, 400);
+    run_.Event(thread, TextOf(Category::kPython), "$numpy array", begin_us + 550, 10);
+    run_.Event(thread, TextOf(Category::kPython), "$array.py:298 __float__", begin_us + 600, 100);
+    run_.Event(thread, TextOf(Category::kPython), "$numpy asarray", begin_us + 610, 80);
+    run_.Event(device, TextOf(Category::kModule), "jit_step", begin_us + 90, 400);
+    run_.Exec(
+        fmt::format("INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES "
+                    "(1, {0}, {1}, 400000, 'CPU:0'), (1, {0}, {2}, 30000, 'CPU:0')",
+                    i, (begin_us + 90) * 1000, (begin_us + 640) * 1000));
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.op, "np.asarray");
+  EXPECT_EQ(found[0].subject.file, "scores.py");
+  EXPECT_EQ(found[0].count, 8);
+  EXPECT_EQ(ReadFiguresOf(found[0]).blocked_ns, 8 * 400'000);
+}
+
 // Adds a call of jax.block_until_ready that waits for 400 us, of which the device works 100 us.
 void Wait(TimedRun& run, int64_t thread, int64_t stream, int64_t ts_us) {
   run.Event(thread, TextOf(Category::kPython), "$train.py:31 train", ts_us, 600);
