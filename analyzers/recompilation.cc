@@ -182,7 +182,12 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
     return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
   if (state.word == State::kUnknown) {
-    const auto count = static_cast<int64_t>(group.compiles.size());
+    // A clean program, too, compiles in its first steps. If no step is known, all compiles count.
+    const int64_t count =
+        state.after_warm_up > 0 ? state.after_warm_up : int64_t(group.compiles.size());
+    // A program with a few sizes, such as buckets, compiles each of them once.
+    if (group.cause().type == ReasonType::kShapeChange && count <= policy::kFewRecompiles)
+      return false;
     if (!cost_ns || compiling_ns <= 0) return count > policy::kFewRecompiles;
     const double part = double(*cost_ns) / double(compiling_ns);
     const bool dear = *cost_ns >= policy::kDearCompilingNs && part >= policy::kDearCompilingShare;

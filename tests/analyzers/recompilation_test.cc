@@ -13,16 +13,6 @@ using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Runs one step per batch size in `sizes`.
-void BatchesOf(RecompileRun& run, const std::vector<int64_t>& sizes, const How& how = {}) {
-  std::map<int64_t, int64_t> graphs;
-  for (int64_t size : sizes) {
-    auto [at, is_new] = graphs.try_emplace(size, 0);
-    if (is_new) at->second = run.Graph("b" + std::to_string(size), TrainStep(size));
-    run.Step(at->second, how);
-  }
-}
-
 TEST(Recompilation, AnEmptyStoreHasNone) {
   RecompileRun run;
   EXPECT_THAT(run.Find(), IsEmpty());
@@ -195,65 +185,6 @@ TEST(Recompilation, FindingsDoNotDependOnRowIds) {
       EXPECT_EQ(findings[i].subject.line, all[0][i].subject.line);
     }
   }
-}
-
-TEST(Recompilation, ASmallLastBatchIsToldApart) {
-  RecompileRun run;
-  BatchesOf(run, {64, 64, 64, 64, 64, 40, 64, 64, 64, 64, 64, 40});
-  const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.severity, Severity::kInfo);  // happened once, and is settled
-  EXPECT_TRUE(FiguresOfRecompiles(finding).is_rare_smaller_size);
-}
-
-TEST(Recompilation, ACleanStartIsWarmUpAndInfo) {
-  RecompileRun run;
-  TestNodes first = TrainStep(8);
-  first[0] = {.op = "prim::Constant", .shape = "f32[16]"};
-  run.Step(run.Graph("a", first));
-  run.Steps(run.Graph("b", TrainStep(8)), 20);
-  const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_EQ(finding.reason->state, State::kWarmUp);
-  EXPECT_EQ(finding.reason->type, ReasonType::kOpChange);
-}
-
-TEST(Recompilation, ABurstSaysWhen) {
-  RecompileRun run;
-  std::vector<int64_t> sizes(40, 64);
-  sizes[20] = 1, sizes[21] = 2, sizes[22] = 3;
-  BatchesOf(run, sizes);
-  const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->state, State::kBurst);
-  EXPECT_EQ(finding.reason->step, 20);
-  EXPECT_EQ(finding.severity, Severity::kWarning);
-}
-
-TEST(Recompilation, IsAnErrorIfMostOfTheTimeCanBeSaved) {
-  RecompileRun run;
-  BatchesOf(run, {64, 64, 64, 48, 17, 33, 9, 25}, {.dur_ns = 1'000'000'000});
-  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
-  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");  // now the run has a length
-  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
-  run.Exec("UPDATE compile SET dur_ns = 2000000000");
-  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
-  run.Exec("UPDATE compile SET dur_ns = 4000000000");
-  EXPECT_EQ(run.TheFinding().severity, Severity::kError);
-}
-
-TEST(Recompilation, WhatIsOverAndWasDearIsAWarning) {
-  // Ten sizes in the first steps are followed by a hundred steps of the last size. They are
-  // reported if the run spent its time on them.
-  RecompileRun run;
-  std::vector<int64_t> sizes(110, 64);
-  for (int64_t i = 0; i < 10; ++i) sizes[size_t(i)] = 8 + i;
-  BatchesOf(run, sizes, {.dur_ns = 1'000'000'000});
-  EXPECT_EQ(run.TheFinding().reason->state, State::kSettled);
-  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);  // the run has no times
-  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
-  run.Exec("UPDATE step SET ts_ns = 1000000000 * ordinal, dur_ns = 1000000000");
-  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);
-  run.Exec("UPDATE compile SET dur_ns = 1200000000");
-  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
 }
 
 TEST(Recompilation, PartlyMeasuredCostSaysSo) {
@@ -613,17 +544,6 @@ TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
     for (const Finding& finding : run.Find())
       EXPECT_NE(finding.reason->type, ReasonType::kNoStepMark);
   }
-}
-
-TEST(Recompilation, WithoutStepsTheStateIsUnknown) {
-  RecompileRun run;
-  for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), TrainStep(i + 1)));
-  run.Exec("DELETE FROM step");
-  EXPECT_EQ(run.TheFinding().reason->state,
-            State::kOngoing);  // counted by the executions that end a step
-  run.Exec("DELETE FROM execution");
-  EXPECT_EQ(run.TheFinding().reason->state, State::kUnknown);
-  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
 }
 
 // Returns a step in which a number is part of the graph, at a line of a library.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -207,5 +208,15 @@ class RecompileRun {
   int64_t offset_, process_ = 1, ordinal_ = 0, next_step_ = 0, rows_ = 0, step_ = 0;
   std::vector<int64_t> compiled_;
 };
+
+// Runs one step per batch size in `sizes`.
+inline void BatchesOf(RecompileRun& run, const std::vector<int64_t>& sizes, const How& how = {}) {
+  std::map<int64_t, int64_t> graphs;
+  for (int64_t size : sizes) {
+    auto [at, is_new] = graphs.try_emplace(size, 0);
+    if (is_new) at->second = run.Graph("b" + std::to_string(size), TrainStep(size));
+    run.Step(at->second, how);
+  }
+}
 
 }  // namespace xlaprof
