@@ -8,6 +8,7 @@
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_listing.h"
 #include "analyzers/graph/graph_structure.h"
+#include "analyzers/graph/named_inputs.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -139,8 +140,11 @@ GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after, bo
 }
 
 GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after) {
-  if (after.printed_as == PrintedForm::kHloOptimized) return DiffOptimized(before, after);
-  return DiffNodeByNode(before, after);
+  GraphDiff diff = after.printed_as == PrintedForm::kHloOptimized ? DiffOptimized(before, after)
+                                                                  : DiffNodeByNode(before, after);
+  // Other inputs explain the rest: they have ops of their own, and move the other inputs.
+  if (auto inputs = OtherNamedInputs(before, after)) diff.origins = {*std::move(inputs)};
+  return diff;
 }
 
 }  // namespace xlaprof

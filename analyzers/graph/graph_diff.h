@@ -38,8 +38,8 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id);
 // One place where a difference begins: a node that differs although its inputs have the same
 // shapes.
 struct GraphDifference {
-  // A change of shape, dtype, constant, op, loop count, live tensors, sharding or parameter
-  // sharing.
+  // A change of shape, dtype, constant, op, loop count, live tensors, sharding, parameter sharing or
+  // input structure.
   ReasonType type = ReasonType::kUnknown;
   std::string node;  // the op that differs, for example xla::select or slice
   // Its two values: shapes, attributes, ops or counts; "" in a graph without it.

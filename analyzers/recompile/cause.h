@@ -71,6 +71,9 @@ struct OthersSince {
   int64_t others = 0;  // at most `kept`, at which counting ends
   int64_t kept = 0;
 };
+// Programs of one function have other inputs. `before` and `after` each name one that the other
+// program does not have.
+struct OtherInputs {};
 struct OtherCounts {
   int64_t inputs_before = 0, results_before = 0, inputs = 0, results = 0;
 };
@@ -108,9 +111,10 @@ using CauseNote =
     std::variant<std::monostate, note::OnePartitioned, note::ViewReads, note::SameInputTypes,
                  note::AlikeButForThis, note::SameProgram, note::CompiledTwiceInARow,
                  note::OtherSizeOfInputs, note::OtherNumberOfResults, note::SameCounts,
-                 note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherCounts,
-                 note::DefinedAt, note::NewState, note::GrowingInputs, note::ScalarInputs,
-                 note::OtherLoopBody, note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
+                 note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherInputs,
+                 note::OtherCounts, note::DefinedAt, note::NewState, note::GrowingInputs,
+                 note::ScalarInputs, note::OtherLoopBody, note::OnlyStaticArgumentsAreLeft,
+                 note::JaxSays>;
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {

@@ -167,6 +167,7 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
                        .is_input = d.is_input,
                        .follows = d.follows};
   if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
+  if (d.type == ReasonType::kInputStructureChange) cause.note = note::OtherInputs();
   if (d.is_new_state) cause.note = note::NewState{.of_optimizer = d.is_of_optimizer};
   const bool in_after = d.node_index >= 0;
   const int index = in_after ? d.node_index : d.before_index;

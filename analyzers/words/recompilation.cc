@@ -154,6 +154,7 @@ struct NoteText {
         "only {} compiled since, fewer than the {} that torch_xla keeps by default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the program cleared, another device, or processes that share one log",
         Plural(since.others, "other graph was", "other graphs were"), since.kept);
   }
+  std::string operator()(const note::OtherInputs&) const { return ""; }
   std::string operator()(const note::OtherCounts& counts) const {
     const std::string text =
         fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,

@@ -312,6 +312,13 @@ std::string OtherSetting(const RecompileFigures& figures) {
                      setting.empty() || values.empty() ? "" : ": ", values);
 }
 
+// Returns the first of the inputs that only some programs have.
+std::string InputsText(std::vector<std::string> inputs) {
+  constexpr size_t kShown = 4;
+  if (inputs.size() > kShown) inputs.resize(kShown);
+  return ListText(inputs);
+}
+
 std::string OtherStructure(const RecompileFigures& figures) {
   const RecompileCause& cause = figures.cause;
   if (cause.node.empty() && !cause.before.empty())
@@ -413,6 +420,12 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           "each call passes another function object",
           "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};
     case ReasonType::kInputStructureChange:
+      if (std::holds_alternative<note::OtherInputs>(cause.note)) {
+        return {
+            fmt::format("only some of its programs have inputs such as {}",
+                        InputsText(figures.values)),
+            "If some calls lack these keys or arguments, pass a placeholder of the same shape instead. If Python code uses them only sometimes (if, a static argument), use them in every call and select with jnp.where."};
+      }
       return {
           OtherStructure(figures),
           "Pass the same containers, keys and keyword arguments in every call. An argument that is None in some calls needs a placeholder of the same shape."};
