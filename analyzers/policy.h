@@ -277,6 +277,14 @@ inline constexpr Threshold kUnrolledCompileNs{
     int64_t{5'000'000'000}, Unit::kNs,
     "Compiling a program with an unrolled loop is a warning from this time on.",
     "A loop that is not unrolled compiles in a second, so most of this can be avoided."};
+inline constexpr Threshold kCapturedCompileNs{
+    int64_t{1'000'000'000}, Unit::kNs,
+    "Compiling a program with a large array as a constant is a warning from this time on.",
+    "The same program without the array mostly compiles in less."};
+inline constexpr Threshold kCapturedArrayBytes{
+    int64_t{16'000'000}, Unit::kBytes,
+    "A constant of a program is a large array from this size on.",
+    "Smaller ones hardly change how long the program compiles."};
 inline constexpr Threshold kShareOfReadGraph{
     0.5, Unit::kShare,
     "A graph exists only for a read if the step's graph contains at least this share of its nodes.",

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/graph/large_constant.h"
 #include "analyzers/graph/unrolled_loop.h"
 #include "analyzers/recompile/read_compiles.h"
 #include "analyzers/run/jax_operation.h"
@@ -41,7 +42,10 @@ struct Compiled {
   OptInt graph_id;
   bool is_for_read = false;     // only a read before the step mark needs its graph
   std::optional<double> again;  // then: the share of it that the step's graph contains, if known
-  std::optional<UnrolledLines> loop;  // in its graph, if compiling it is a large part of the run
+  // In its graph, if compiling it is a large part of the run.
+  std::optional<UnrolledLines> loop;
+  std::optional<CapturedArray> array;
+  bool is_avoidable() const { return loop || array; }
 };
 
 bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
@@ -87,6 +91,7 @@ Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   AddTracing(c.trace_ns.value_or(0), c.ns, finding, figures);
   if (over_limit) figures.jax_operation = JaxOperationOf(c.function.value_or(""));
   if (!figures.jax_operation.empty()) figures.remedy = CompileRemedy::kFasterFirstUse;
+  if (c.array) figures.array = c.array, figures.remedy = CompileRemedy::kPassArray;
   if (c.loop) figures.loop = c.loop, figures.remedy = CompileRemedy::kRollLoop;
   finding.evidence = {{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns}};
   finding.figures = SlowCompileFigures(std::move(figures));
@@ -98,7 +103,7 @@ Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
 Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns) {
   const auto place = [](const Compiled& c) { return std::tie(c.file, c.line, c.function); };
   const auto reads = std::ranges::stable_partition(compiles, [&](const Compiled& c) {
-    return !c.is_for_read || c.loop || TooSlow(c.ns, step_ns);
+    return !c.is_for_read || c.is_avoidable() || TooSlow(c.ns, step_ns);
   });
   std::ranges::stable_sort(
       reads, [&](const Compiled& a, const Compiled& b) { return place(a) < place(b); });
@@ -138,7 +143,7 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
   FirstCompilations firsts;
   int64_t trace_ns = 0;
   for (const Compiled& c : compiles) {
-    if (TooSlow(c.ns, step_ns) || c.loop) {
+    if (TooSlow(c.ns, step_ns) || c.is_avoidable()) {
       findings.push_back(TooSlowOne(c, step_ns));
       continue;
     }
@@ -291,32 +296,39 @@ OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
   return best.second;
 }
 
-// Returns the unrolled loop in a graph, from the first form that shows one in the user's code.
-absl::StatusOr<std::optional<UnrolledLines>> LoopIn(const Run& run, OptInt graph_id) {
+// Sets the unrolled loop and the large constant of a compilation, from the first form of its graph
+// that shows one.
+absl::Status FindAvoidable(const Run& run, Compiled& c) {
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   XP_TRY(const UserCode* code, run.Get<UserCode>());
-  for (const GraphRow* form : graphs->FormsOf(graph_id)) {
+  for (const GraphRow* form : graphs->FormsOf(c.graph_id)) {
     if (form->node_count.value_or(0) == 0) continue;
     XP_TRY(const PrintedGraph graph, LoadGraph(run.store(), form->id));
+    const std::optional<LargeConstant> constant = FindLargestConstant(graph);
+    if (!c.array && constant && constant->bytes >= policy::kCapturedArrayBytes)
+      c.array = CapturedArray{.bytes = constant->bytes,
+                              .shape = constant->shape,
+                              .place = code->Of(constant->location)};
+    if (c.ns < policy::kUnrolledCompileNs) continue;
     const std::optional<UnrolledLoop> loop = FindUnrolledLoop(graph);
     if (!loop) continue;
     SourcePlace place = code->Of(loop->location);
     if (place.empty()) continue;
-    return UnrolledLines{
+    c.loop = UnrolledLines{
         .turns = loop->turns, .weight_shape = loop->weight_shape, .place = std::move(place)};
+    break;
   }
-  return std::nullopt;
+  return absl::OkStatus();
 }
 
-// Sets the loops of the compilations that are a considerable part of the run.
-absl::Status FindLoops(const Run& run, std::vector<Compiled>& compiles) {
+// Finds what makes the compilations slow that are a considerable part of the run.
+absl::Status FindAvoidable(const Run& run, std::vector<Compiled>& compiles) {
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   const int64_t run_ns = times->longest().value_or(0);
   for (Compiled& c : compiles) {
-    if (c.ns >= policy::kUnrolledCompileNs &&
-        double(c.ns) >= policy::kDearCompilingShare * double(run_ns)) {
-      XP_TRY(c.loop, LoopIn(run, c.graph_id));
-    }
+    if (c.ns >= policy::kCapturedCompileNs &&
+        double(c.ns) >= policy::kDearCompilingShare * double(run_ns))
+      XP_TRY(FindAvoidable(run, c));
   }
   return absl::OkStatus();
 }
@@ -362,7 +374,7 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
     compiles.back().is_for_read = true;
     compiles.back().again = read->second;
   }
-  XP_TRY(FindLoops(run, compiles));
+  XP_TRY(FindAvoidable(run, compiles));
   std::ranges::sort(compiles, std::less<>(), &Compiled::row);
   return compiles;
 }
@@ -402,6 +414,7 @@ extern const Analyzer slow_compile{
     .thresholds = {policy::kSlowCompileNs, policy::kCompileSteps, policy::kNoticeableCompileNs,
                    policy::kLongAlarmNs, policy::kAmortisedShare, policy::kTracingPartOfCompile,
                    policy::kUnrolledCompileNs, policy::kDearCompilingShare,
+                   policy::kCapturedCompileNs, policy::kCapturedArrayBytes,
                    policy::kShareOfReadGraph},
     .is_paid_once = true};
 

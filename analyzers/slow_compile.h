@@ -36,6 +36,7 @@ enum class CompileRemedy : uint8_t {
   kLessTracing,     // tracing takes longer than XLA does
   kFasterFirstUse,  // the program is one operation, which cannot be made smaller
   kRollLoop,        // the program contains an unrolled loop
+  kPassArray,       // the program contains a large array as a constant
 };
 
 // A loop of Python that is unrolled in the program (FindUnrolledLoop).
@@ -45,14 +46,22 @@ struct UnrolledLines {
   SourcePlace place;  // of the multiplication in each turn
 };
 
+// A large array that is a constant of the program (FindLargestConstant).
+struct CapturedArray {
+  int64_t bytes = 0;
+  std::string shape;
+  SourcePlace place;  // of the first op that reads it; empty if unknown
+};
+
 // One compilation that takes too long.
 struct SlowCompilation {
   TimedCompilation compilation;
   std::optional<CompileSteps> steps;  // if the steady step is known
   TracingBefore tracing;
   CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
-  std::string jax_operation;          // the program's operation, for kFasterFirstUse
-  std::optional<UnrolledLines> loop;  // for kRollLoop
+  std::string jax_operation;           // the program's operation, for kFasterFirstUse
+  std::optional<UnrolledLines> loop;   // for kRollLoop
+  std::optional<CapturedArray> array;  // for kPassArray
 };
 
 // The first compilation of each place, if none of them takes too long.

@@ -93,6 +93,19 @@ std::string RollLoopAdvice(Framework framework) {
   return "Write the loop as a loop of the program (scan or while), so that its body is compiled once.";
 }
 
+std::string PassArrayAdvice(Framework framework) {
+  return fmt::format(
+      "Pass the array to the compiled function as an argument, instead of capturing it from {}. Put it on the device once, before the first call.",
+      framework == Framework::kJax ? "self, a module or a closure" : "the code around it");
+}
+
+// Says which array the program contains.
+std::string ArrayText(const CapturedArray& array) {
+  return fmt::format("The program contains an array {} of {} as a constant{}. ", array.shape,
+                     BytesText(double(array.bytes)),
+                     array.place.empty() ? "" : ", which is read at " + array.place.text());
+}
+
 // Says which loop is unrolled.
 std::string LoopText(const UnrolledLines& loop) {
   return fmt::format(
@@ -112,6 +125,8 @@ std::string RemedyText(CompileRemedy remedy, Framework framework) {
               : "Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.");
     case CompileRemedy::kRollLoop:
       return RollLoopAdvice(framework);
+    case CompileRemedy::kPassArray:
+      return PassArrayAdvice(framework);
     case CompileRemedy::kFasterFirstUse:
       return "Look at what the first use of the device waits for: the driver's start (time nvidia-smi; persistence mode), kernels that are compiled for a GPU newer than the library (set CUDA_CACHE_PATH and a large CUDA_CACHE_MAXSIZE, or install a jaxlib for it), a host without free cores or memory, or a debug build of XLA.";
   }
@@ -122,7 +137,10 @@ Words Say(const SlowCompilation& figures, const Finding&, Framework framework) {
   return {.title = SlowTitle(figures),
           .why = figures.remedy == CompileRemedy::kFasterFirstUse
                      ? OneOperationText(figures.jax_operation)
-                     : (figures.loop ? LoopText(*figures.loop) : "") + StepsText(figures.steps),
+                     : (figures.loop    ? LoopText(*figures.loop)
+                        : figures.array ? ArrayText(*figures.array)
+                                        : "") +
+                           StepsText(figures.steps),
           .cost_note = "the graph's first compilation" + TracingNote(figures.tracing),
           .advice = RemedyText(figures.remedy, framework),
           .evidence = {Describe(figures.compilation)},

@@ -110,6 +110,30 @@ TEST_F(SlowWork, AnUnrolledLoopIsWorthRollingIfCompilingIsALargePartOfTheRun) {
   }
 }
 
+// The program's graph reads a table at train.py:25.
+TEST_F(SlowWork, ALargeArrayIsPassedAndNotCaptured) {
+  for (const char* table : {"f32[60000,256]{1,0}", "f32[6000,256]{1,0}"}) {
+    TimedRun run;
+    run.Exec(fmt::format(
+        "INSERT INTO graph (id, hash, printed_as, node_count) VALUES (1, 'a', 'hlo_optimized', 3);"
+        "INSERT INTO graph_node (graph_id, idx, op, shape, operands, location) VALUES "
+        "(1, 0, 'constant', '{}', '', NULL), (1, 1, 'constant', 'f32[]', '', NULL), "
+        "(1, 2, 'gather', 'f32[64,256]', '0,1', 'score@train.py:25');"
+        "INSERT INTO compile (process_id, ordinal, graph_id, function, ts_ns, dur_ns, inferred) "
+        "VALUES (1, 0, 1, 'step', 0, 1700000000, 0)",
+        table));
+    const Finding finding = run.Run(slow_compile).at(0);
+    const bool is_large = std::string_view(table).starts_with("f32[60000");
+    EXPECT_EQ(finding.severity, is_large ? Severity::kWarning : Severity::kInfo);
+    if (!is_large) continue;
+    const auto& figures = CompileFigures<SlowCompilation>(finding);
+    ASSERT_TRUE(figures.array);
+    EXPECT_EQ(figures.array->bytes, 61'440'000);
+    EXPECT_EQ(figures.array->place.line, 25);
+    EXPECT_EQ(figures.remedy, CompileRemedy::kPassArray);
+  }
+}
+
 // Nobody can make a type conversion smaller.
 TEST_F(SlowWork, AProgramOfOneOperation) {
   for (const char* function : {"convert_element_type", "train_step"}) {
