@@ -417,6 +417,14 @@ inline constexpr Threshold kHostMemoryOpPart{
     "Waiting for copies counts as host offload if an op that copies host memory takes at least the waiting time divided by this.",
     "Shorter ops do not explain the time."};
 
+// --- double_precision ---
+inline constexpr Threshold kDoubleShare{
+    0.5, Unit::kShare, "Ops in double precision are a finding from this share of the busy time on.",
+    "A program may compute a sum or a loss in float64 on purpose."};
+inline constexpr Threshold kDoubleSaving{
+    0.5, Unit::kShare, "This share of their time is saved if they compute in float32.",
+    "A CPU handles twice as many values of half the size at once."};
+
 // --- missing_donation ---
 inline constexpr Threshold kDonationShare{
     0.05, Unit::kShare,

@@ -98,6 +98,7 @@ absl::Status SetDetails(const Run& run, Group& group) {
     if ((key == "tf_op" || key == "name") && text.find('/') != text.npos)
       op.scope = std::string(text.substr(0, text.find(':')));
   }
+  op.instruction = instruction;
   if (!op.location.empty()) return absl::OkStatus();
   XP_TRY(const OptText location,
          store.One<std::string>("SELECT location FROM graph_node WHERE name = ?1 AND location IS "

@@ -18,6 +18,7 @@ struct TopOp {
   std::string category;  // such as "convolution fusion" or "communication"; "" if not known
   // The source line and the path of scopes of the member with most time; "" if not known.
   std::string location, scope;
+  std::string instruction;  // HLO's name of that member, with its number; "" without details
   int64_t count = 0;
   int64_t self_ns = 0;  // without the ops inside it
   double share = 0;     // of the device's busy time

@@ -269,7 +269,9 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
     case ConstantKind::kCapturedArray:
       return {
           fmt::format("a captured array {} changes", cause.shape),
-          "An array that the function captures is baked into the graph, so another one makes another program. Pass it as an argument of the function."};
+          framework == Framework::kJax
+              ? "An array that the function captures is baked into the graph, so another one makes another program. Pass it as an argument, and define and jit the function once, outside of the loop: a lambda or inner function that is made anew is compiled anew."
+              : "An array that the function captures is baked into the graph, so another one makes another program. Pass it as an argument of the function."};
     case ConstantKind::kBound:
       return {number, BoundAdvice(framework)};
     case ConstantKind::kIndex:

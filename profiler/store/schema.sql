@@ -135,6 +135,7 @@
 --   autotuning               XLA tried kernels while it compiled
 --   unoptimized_build        XLA itself is built without optimisation
 --   outliers                 some took much longer than others
+--   type_promotion           a wider type spreads to what is computed with it
 --   not_donated              inputs are copied into results that could take their memory
 --   kept_alive               inputs are replaced by results that could take their memory
 --   to_device                the copies go to a device
