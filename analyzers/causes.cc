@@ -256,6 +256,11 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return IsOf(cause, sync_point) && cause.needs_fixing &&
                cause.subject.scope == effect.subject.scope;
       });
+  linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kTransfer); },
+              [](const Finding& cause, const Finding& effect) {
+                return IsOf(cause, large_transfer) && cause.needs_fixing &&
+                       cause.cost_ns.value_or(0) >= effect.cost_ns.value_or(0);
+              });
   // The device idles because of what the host does meanwhile.
   linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kInput); },
               [](const Finding& cause, const Finding&) { return IsOf(cause, input_bound); });

@@ -9,10 +9,13 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/fallback_copies.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/pageable_uploads.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_call.h"
+#include "analyzers/run/work_unit.h"
 #include "core/base/metric_names.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
@@ -28,7 +31,7 @@ struct Copies {
   OptText scope;
   struct Copy {
     int64_t row = 0, ts_ns = 0, dur_ns = 0, exposed_ns = 0;
-    OptInt bytes;
+    OptInt bytes, track_id;
   };
   std::vector<Copy> largest;
 };
@@ -53,6 +56,7 @@ Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution;
 struct DeviceWork {
   Interval steady;  // the longest steady time of a device
   int64_t steady_steps = 0;
+  int64_t units = 0;                                  // of a run without steps (WorkUnit)
   std::map<int64_t, std::vector<Interval>> occupied;  // by process
 };
 
@@ -74,6 +78,59 @@ DeviceWork WorkOf(const std::vector<DeviceIdle>& devices) {
 // The direction, line and scope by which transfers are grouped.
 using CopyKey = std::tuple<Direction, std::string, std::string>;
 
+// Returns when threads of PJRT copied to a device. A call that uploads a large array (DevicePut) only
+// starts such a copy.
+absl::StatusOr<std::vector<Interval>> BackgroundUploads(const Run& run) {
+  std::vector<Interval> uploads;
+  const StringId name = run.store().Find("H2D Dispatch");
+  const StringId category = run.store().Find(TextOf(Category::kTransfer));
+  if (name == 0 || category == 0) return uploads;
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
+                                .track_ids = {},
+                                .from_ns = {},
+                                .to_ns = {},
+                                .categories = {category}};
+  XP_TRY(EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.name[i] == name)
+        uploads.push_back({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
+    }
+    return absl::OkStatus();
+  }));
+  return uploads;
+}
+
+// Sets the place of copies without a line: the user's function that made the longest of them, if
+// Python's calls were recorded.
+absl::Status SetCaller(const Run& run, Copies& group) {
+  if (group.place.line) return absl::OkStatus();
+  const Copies::Copy& longest = *std::ranges::max_element(group.largest, {}, &Copies::Copy::dur_ns);
+  if (!longest.track_id) return absl::OkStatus();
+  XP_TRY(const SourcePlace caller, UserCallAt(run, *longest.track_id, longest.ts_ns));
+  if (!caller.empty()) group.place.SetPlace(caller);
+  return absl::OkStatus();
+}
+
+// Adds the time of background uploads to that of the calls that started them.
+void AddBackground(const std::vector<TransferRow>& transfers, std::vector<Interval> uploads,
+                   const DeviceWork& work, Copies& calls) {
+  for (const TransferRow& row : transfers) {
+    if (row.direction == Direction::kToDevice && row.ts_ns && !row.site_id)
+      uploads.push_back({*row.ts_ns, *row.ts_ns + row.dur_ns.value_or(0)});
+  }
+  int64_t exposed_ns = 0;
+  for (const Interval& upload : Union(std::move(uploads))) {
+    const Interval in{std::max(upload.begin_ns, work.steady.begin_ns),
+                      std::min(upload.end_ns, work.steady.end_ns)};
+    if (in.length_ns() <= 0) continue;
+    int64_t occupied_ns = 0;
+    for (const auto& [process, occupied] : work.occupied)
+      occupied_ns = std::max(occupied_ns, Overlap(occupied, in));
+    exposed_ns += in.length_ns() - occupied_ns;
+  }
+  calls.exposed_ns = std::max(calls.exposed_ns, exposed_ns);
+}
+
 std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers, const Sites& sites,
                                       DeviceWork& work) {
   std::map<CopyKey, Copies> groups;
@@ -93,7 +150,7 @@ std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers,
     if (row.bytes) group.bytes += *row.bytes, ++group.with_bytes;
     group.place = place;
     group.scope = row.scope;
-    group.largest.push_back({row.id, *row.ts_ns, *row.dur_ns, exposed, row.bytes});
+    group.largest.push_back({row.id, *row.ts_ns, *row.dur_ns, exposed, row.bytes, row.track_id});
   }
   return groups;
 }
@@ -103,8 +160,10 @@ Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
   if (work.steady_steps > 0) finding.per_step = double(group.count) / double(work.steady_steps);
   const bool may_be_numbers =
       group.with_bytes == 0 && group.exposed_ns < policy::kShortCopyNs * group.count;
-  finding.needs_fixing = group.count >= policy::kNotOnce && !may_be_numbers &&
-                         finding.per_step.value_or(1) >= policy::kCopiesPerStep;
+  double rate = finding.per_step.value_or(1);
+  if (work.units > 0) rate = double(group.count) / double(work.units);
+  finding.needs_fixing =
+      group.count >= policy::kNotOnce && !may_be_numbers && rate >= policy::kCopiesPerStep;
   if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
   finding.reason = Reason{.type = ReasonOf(direction)};
   ExposedCopies figures{.direction = direction,
@@ -127,10 +186,16 @@ absl::StatusOr<Findings> FromRows(const Run& run, const Transfers& transfers) {
   XP_TRY(const Sites* sites, run.Get<Sites>());
   DeviceWork work = WorkOf(idle_time->devices);
   if (work.steady.length_ns() <= 0) return findings;
+  XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
+  if (unit->program) work.units = unit->program->executions;
+  XP_TRY(const std::vector<Interval> background, BackgroundUploads(run));
   for (auto& [key, group] : GroupCopies(transfers.rows, *sites, work)) {
+    if (!background.empty() && key == CopyKey(Direction::kToDevice, "", ""))
+      AddBackground(transfers.rows, background, work, group);
     const double share = double(group.exposed_ns) / double(work.steady.length_ns());
-    if (share >= policy::kCopyShare)
-      findings.push_back(FindingOf(std::get<Direction>(key), group, work));
+    if (share < policy::kCopyShare) continue;
+    XP_TRY(SetCaller(run, group));
+    findings.push_back(FindingOf(std::get<Direction>(key), group, work));
   }
   return findings;
 }

@@ -80,7 +80,8 @@ bool IsNewState(const RecompileGroup& group) {
 // Sets the compiles and the time that a fix saves. Loading a program from the persistent cache is
 // not counted, because the next run finds all programs there; tracing and lowering are paid again.
 void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
-  if (!finding->cost_ns || group.state.word == State::kWarmUp || IsNewState(group)) return;
+  const bool is_clean_start = group.state.word == State::kWarmUp && !group.cause().is_weak_type();
+  if (!finding->cost_ns || is_clean_start || IsNewState(group)) return;
   int64_t avoidable_ns = *finding->cost_ns;
   for (const CompileFact* compile : group.compiles) {
     if (compile->persistent_hit.value_or(false)) avoidable_ns -= compile->dur_ns.value_or(0);
@@ -162,7 +163,11 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
                  int64_t compiling_ns, bool is_rare_smaller_size) {
   if (group.cause().type == ReasonType::kNoStepMark || IsNewState(group)) return false;
   const RecompileState& state = group.state;
-  if (state.word == State::kWarmUp) return false;
+  // No clean program compiles for a weak type, also not in its first steps.
+  if (state.word == State::kWarmUp) {
+    return group.cause().is_weak_type() && cost_ns.value_or(0) >= policy::kDearCompilingNs &&
+           share_of_time.value_or(0) >= policy::kDearCompilingShare;
+  }
   // A part of the run may contain only one of the recompiles.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
@@ -325,7 +330,10 @@ Subject SubjectOf(const RecompileGroup& group, const Places& places) {
                              : !places.empty()            ? &places.front().first
                                                           : nullptr;
   if (place != nullptr) subject.SetPlace(*place);
-  if (!group.site->function.empty()) subject.function = group.site->function;
+  // The place that clears the caches is in another function.
+  const bool is_elsewhere =
+      std::holds_alternative<note::CachesCleared>(cause.note) && !cause.location.empty();
+  if (!group.site->function.empty() && !is_elsewhere) subject.function = group.site->function;
   return subject;
 }
 

@@ -20,6 +20,7 @@
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
+#include "analyzers/run/work_unit.h"
 #include "core/base/metric_names.h"
 #include "core/base/whole.h"
 
@@ -300,6 +301,7 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
                               ? double(Median(steps->steady_ns).value_or(0)) * double(*whole_steps)
                               : double(times->longest().value_or(0));
   XP_TRY(const DeviceTimes* devices, run.Get<DeviceTimes>());
+  XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
   for (const DeviceReads& place : reads->places) {
     // Any program that is timed waits once, at its end.
     if (place.op == kJaxWait && place.count < policy::kNotOnce) continue;
@@ -308,9 +310,11 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
     const double least_share =
         place.all.empty() ? policy::kReadShareOfStep : policy::kArrayReadShareOfStep;
     // Without steps, a wait may be all that the program does: it measures the time of one call.
+    // Without steps, one execution of the program that takes most time is the unit.
+    std::optional<double> rate = finding.per_step;
+    if (!rate && unit->program) rate = PerStep(place.count, unit->program->executions);
     finding.needs_fixing = double(*finding.cost_ns) >= least_share * steps_ns &&
-                           IsOften(place.count, finding.per_step) &&
-                           (whole_steps || place.op != kJaxWait);
+                           IsOften(place.count, rate) && (whole_steps || place.op != kJaxWait);
     findings.push_back(std::move(finding));
   }
   return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "analyzers/recompile/compile_history.h"
 #include "analyzers/recompile/input_places.h"
 #include "analyzers/recompile/stated_causes.h"
+#include "analyzers/run/cache_clears.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
 #include "core/base/xla_shape.h"
@@ -118,6 +119,7 @@ struct ReasonFinder::Impl {
   int64_t compared_in_all = 0;
   const std::map<int64_t, std::string>* changed_setting = nullptr;                    // by process
   const absl::flat_hash_map<int64_t, std::vector<RecompileCause>>* stated = nullptr;  // by compile
+  const CacheClears* clears = nullptr;
 
   // Returns the causes that the source of a compile states; null if it states none.
   const std::vector<RecompileCause>* StatedFor(const CompileFact& compile) const {
@@ -369,10 +371,11 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const CompileSit
   impl->changed_setting = &contents->changed_setting;
   XP_TRY(const StatedCauses* stated, run.Get<StatedCauses>());
   impl->stated = &stated->by_compile;
+  XP_TRY(impl->clears, run.Get<CacheClears>());
   return ReasonFinder(std::move(impl));
 }
 
-absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
+absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& site, size_t index) {
   const CompileFact& compile = site.compiles[index];
   if (auto eviction = impl_->history.Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}};
@@ -391,6 +394,20 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
   }
   const CompileFact& nearest = NearestBySizes(site, index);
   return CompileReason{.causes = {BySizes(nearest, compile)}};
+}
+
+absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
+  XP_TRY(CompileReason reason, WithoutClears(site, index));
+  RecompileCause& cause = reason.causes.front();
+  const CompileFact &compile = site.compiles[index], &earlier = site.compiles[index - 1];
+  if (std::holds_alternative<note::SameProgram>(cause.note) && compile.ts_ns && earlier.ts_ns &&
+      impl_->clears->AnyBetween(*earlier.ts_ns, *compile.ts_ns)) {
+    cause.type = ReasonType::kCacheEviction;
+    cause.note = note::CachesCleared();
+  }
+  if (std::holds_alternative<note::CachesCleared>(cause.note))
+    cause.location = impl_->clears->caller;
+  return reason;
 }
 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {

@@ -74,6 +74,8 @@ struct OthersSince {
 // Programs of one function have other inputs. `before` and `after` each name one that the other
 // program does not have.
 struct OtherInputs {};
+// JAX forgot all of its programs, because the program cleared the caches.
+struct CachesCleared {};
 struct OtherCounts {
   int64_t inputs_before = 0, results_before = 0, inputs = 0, results = 0;
 };
@@ -112,9 +114,9 @@ using CauseNote =
                  note::AlikeButForThis, note::SameProgram, note::CompiledTwiceInARow,
                  note::OtherSizeOfInputs, note::OtherNumberOfResults, note::SameCounts,
                  note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherInputs,
-                 note::OtherCounts, note::DefinedAt, note::NewState, note::GrowingInputs,
-                 note::ScalarInputs, note::OtherLoopBody, note::OnlyStaticArgumentsAreLeft,
-                 note::JaxSays>;
+                 note::CachesCleared, note::OtherCounts, note::DefinedAt, note::NewState,
+                 note::GrowingInputs, note::ScalarInputs, note::OtherLoopBody,
+                 note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {
@@ -171,6 +173,8 @@ class ReasonFinder {
 
  private:
   struct Impl;
+  // Does the same as Why, but does not know when caches were cleared.
+  absl::StatusOr<CompileReason> WithoutClears(const CompileSite& site, size_t index);
   // Returns a cut_kind_change, or nothing if there was no such graph.
   absl::StatusOr<std::optional<RecompileCause>> OtherCut(const CompileSite& site);
   explicit ReasonFinder(std::unique_ptr<Impl> impl);

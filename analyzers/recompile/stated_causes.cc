@@ -18,6 +18,8 @@ static RecompileCause CauseOf(const CompileReasonRow& row) {
     cause.after.clear();
     if (!row.input.value_or("").empty())
       cause.note = note::DefinedAt{*row.input, /*makes_the_object=*/row.after == row.input};
+  } else if (cause.type == ReasonType::kCacheEviction) {
+    cause.note = note::CachesCleared();
   } else {
     cause.node = row.input.value_or("");
     // The only constants in JAX's key of a function are its static arguments.

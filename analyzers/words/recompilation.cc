@@ -155,6 +155,9 @@ struct NoteText {
         Plural(since.others, "other graph was", "other graphs were"), since.kept);
   }
   std::string operator()(const note::OtherInputs&) const { return ""; }
+  std::string operator()(const note::CachesCleared&) const {
+    return "functions that JAX had compiled are new to it, which only clearing its caches explains";
+  }
   std::string operator()(const note::OtherCounts& counts) const {
     const std::string text =
         fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,
@@ -328,7 +331,9 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
   if (figures.may_be_other_programs)
     change.advice =
         "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. A log (PT_XLA_DEBUG_LEVEL=2, JAX_LOG_COMPILES=1) names the places.";
-  if (finding.reason->state == State::kWarmUp || is_new_state)
+  const bool is_clean_start =
+      finding.reason->state == State::kWarmUp && !figures.cause.is_weak_type();
+  if (is_clean_start || is_new_state)
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
   Words words{.title = Title(figures, compiles, change.what),

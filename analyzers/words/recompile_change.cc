@@ -432,6 +432,11 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           OtherStructure(figures),
           "Pass the same containers, keys and keyword arguments in every call. An argument that is None in some calls needs a placeholder of the same shape."};
     case ReasonType::kCacheEviction:
+      if (std::holds_alternative<note::CachesCleared>(cause.note)) {
+        return {
+            "JAX's caches were cleared since it was compiled",
+            "Do not clear the caches between calls that need the same programs: remove jax.clear_caches() and f.clear_cache(), or call them only after the last use. Every function compiles again after them."};
+      }
       return {
           "a graph that was compiled before is no longer cached",
           "Make fewer different graphs (see the other recompilations), or raise XLA_COMPILATION_CACHE_SIZE."};

@@ -150,6 +150,8 @@ bool JaxExplanationReader::Take(std::string_view raw) {
       if (size_t prefix = name.rfind("    "); prefix != std::string_view::npos)
         name = name.substr(prefix + 4);
       out_.function = Trim(name);
+      const std::string_view number = line.substr(id + kId.size());
+      out_.object_id = number.substr(0, number.find(' '));
       if (size_t at = line.find(kDefined, id); at != std::string_view::npos)
         out_.defined_at = line.substr(at + kDefined.size());
       known = true;

@@ -23,7 +23,10 @@ struct JaxExplanation {
   OptInt trace_ns;                   // "costing 1.234 ms"
   std::string function, defined_at;  // "FILE:LINE"; "" if not printed
   bool never_seen = false;           // the function object is new
+  std::string object_id;             // of the new object; "" if not printed
   bool redefined = false;            // JAX's own hint: another one was defined on this line
+  bool same_object = false;          // the log has shown this very object as new before
+  bool caches_cleared = false;       // so it is not new: JAX has forgotten it
   std::vector<JaxDifference> differences;
   std::string words;  // all lines after the first, trimmed, joined by "; "
 

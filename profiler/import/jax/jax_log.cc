@@ -119,6 +119,13 @@ class Writer {
 
   absl::Status WriteReasons(int64_t compile_id, const JaxExplanation& said) {
     int64_t idx = 0;
+    if (said.caches_cleared) {
+      return internal::ToStatus(
+          context_.store.Add(CompileReasonRow{.compile_id = compile_id,
+                                              .idx = idx,
+                                              .type = ReasonType::kCacheEviction,
+                                              .text = ToUtf8(said.words)}));
+    }
     // All primitives are defined on one line of JAX's, so its hint says nothing about them.
     if (said.redefined && !said.is_operation()) {
       return internal::ToStatus(context_.store.Add(CompileReasonRow{

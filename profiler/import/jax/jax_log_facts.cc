@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 
+#include "core/base/source_place.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/jax/jax_log_label.h"
+#include "profiler/import/text/python_frames.h"
 
 namespace xlaprof {
 namespace {
@@ -42,6 +45,7 @@ class Reader {
       for (const auto& [function, pending] : state.pending)
         log_.traced_inside += pending.said >= 0 && !left_open.contains(pending.said);
     }
+    FindClearedCaches();
     if (!saw_compiles_) CompilesFromExplanations();
     if (log_.compiles.empty()) log_.compiles = std::move(looked_up_);
     for (const JaxCompile& compile : log_.compiles)
@@ -303,9 +307,13 @@ class Reader {
     if (said.never_seen) state.new_at.try_emplace(said.call_text, state.compiles.size());
     // A new function object at the place of an earlier one is that function, defined again. JAX
     // itself compares the place of the call.
-    if (said.never_seen && !said.defined_at.empty() && !said.is_operation() &&
-        !defined_[process].insert(said.function + said.defined_at).second)
-      said.redefined = true;
+    if (said.never_seen && !said.defined_at.empty() && !said.is_operation()) {
+      const auto [known, is_first] =
+          defined_[process].try_emplace(said.function + said.defined_at, said.object_id);
+      said.redefined |= !is_first;
+      said.same_object = !is_first && !said.object_id.empty() && known->second == said.object_id;
+      known->second = said.object_id;
+    }
     // Older versions print __qualname__, all other messages __name__.
     std::string name = said.function.substr(said.function.rfind('.') + 1);
     Pending& pending = PendingOf(state, name);
@@ -314,6 +322,26 @@ class Reader {
     pending.said = int(log_.explanations.size());
     said_at_.push_back({process, explaining.offset, explaining.line});
     log_.explanations.push_back(std::move(said));
+  }
+
+  // Finds out whether JAX's caches were cleared: functions that it had seen are new to it. Python may
+  // make a new lambda or inner function where an old one was, so one of a library must be among them,
+  // or two others.
+  void FindClearedCaches() {
+    std::map<int, std::set<std::string>> again;  // by process: functions that came again
+    std::set<int> cleared;
+    for (size_t i = 0; i < log_.explanations.size(); ++i) {
+      const JaxExplanation& said = log_.explanations[i];
+      if (!said.same_object || said.definition_makes_it()) continue;
+      std::set<std::string>& functions = again[said_at_[i].origin];
+      functions.insert(said.function + said.defined_at);
+      if (functions.size() >= 2 || !IsUserFile(SourcePlace::Parse(said.defined_at).file))
+        cleared.insert(said_at_[i].origin);
+    }
+    for (size_t i = 0; i < log_.explanations.size(); ++i) {
+      JaxExplanation& said = log_.explanations[i];
+      said.caches_cleared = said.same_object && cleared.contains(said_at_[i].origin);
+    }
   }
 
   // Makes a compile of each miss, for logs of jax_explain_cache_misses alone.
@@ -342,9 +370,9 @@ class Reader {
   JaxLogLabels labels_;
   const char* end_;  // end of the file
   JaxLog log_;
-  std::map<int, State> states_;                           // by process
-  std::map<int, std::set<std::string>> defined_;          // names and places of functions, by
-                                                          // process
+  std::map<int, State> states_;  // by process
+  // By process: the last object with the name and place of each function.
+  std::map<int, std::map<std::string, std::string>> defined_;
   std::map<std::string, Speaker, std::less<>> speakers_;  // by label
   bool saw_compiles_ = false, saw_ends_ = false;
   std::vector<SaidAt> said_at_;  // place of each explanation

@@ -98,5 +98,28 @@ TEST(RecompilationSeverity, WarmUpDoesNotCountWhereTheStateIsUnknown) {
   EXPECT_EQ(finding.severity, Severity::kInfo);
 }
 
+// A number without a type makes a weakly typed state, which the first step replaces by a strong one.
+TEST(RecompilationSeverity, AWeakTypeIsAvoidableInTheFirstSteps) {
+  for (const bool is_dear : {true, false}) {
+    RecompileRun run;
+    const auto step = [](bool weak) {
+      return TestNodes{{.op = "parameter",
+                        .shape = "f32[]",
+                        .attributes = weak ? "weak_type=True" : "weak_type=False"}};
+    };
+    const How call{.cause = CutKind::kCall, .function = "step", .dur_ns = 3'000'000'000};
+    run.Step(run.Graph("a", step(true), PrintedForm::kSignature), call);
+    run.Steps(run.Graph("b", step(false), PrintedForm::kSignature), 30, call);
+    run.Exec(
+        fmt::format("UPDATE compile SET ts_ns = ordinal * 1000000000;"
+                    "UPDATE step SET ts_ns = {} * ordinal, dur_ns = 1000000",
+                    is_dear ? 300'000'000 : 3'000'000'000));
+    const Finding finding = run.TheFinding();
+    EXPECT_EQ(finding.reason->state, State::kWarmUp);
+    EXPECT_EQ(finding.severity, is_dear ? Severity::kWarning : Severity::kInfo);
+    EXPECT_TRUE(finding.words.advice.find("weak type") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace xlaprof

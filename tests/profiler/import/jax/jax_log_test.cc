@@ -244,6 +244,36 @@ TEST(JaxLog, AFunctionThatIsDefinedAnew) {
                           "<lambda>|redefined_function|/x/a.py:20|-|/x/a.py:20"));
 }
 
+// Two rounds in which JAX sees the same objects as new.
+TEST(JaxLog, TheSameFunctionsAreNewAgainIfCachesWereCleared) {
+  const auto rounds = [](const std::vector<std::string>& functions, bool same_ids) {
+    std::string log = Compile("init", "(ShapedArray(float32[3]),)");
+    for (const int round : {1, 2}) {
+      for (const std::string& function : functions) {
+        const std::string name = function.substr(0, function.find(' '));
+        log += fmt::format(
+                   "TRACING CACHE MISS at /x/a.py:21:11 (loop):\n  never seen function:\n    {} "
+                   "id={} defined at {}\n",
+                   name, same_ids ? 7 : round, function.substr(name.size() + 1)) +
+               Compile(name, "(ShapedArray(float32[3]),)");
+      }
+    }
+    return log;
+  };
+  const std::string step = "step /x/net.py:25", evaluate = "evaluate /x/net.py:32",
+                    library = "mean /p/site-packages/optax/tree.py:4";
+  EXPECT_THAT(ImportText(jax_log, rounds({step, evaluate}, true)).Rows(kReasons),
+              ElementsAre("step|cache_eviction|-|-|-", "evaluate|cache_eviction|-|-|-"));
+  EXPECT_THAT(ImportText(jax_log, rounds({step, library}, true)).Rows(kReasons),
+              ElementsAre("step|cache_eviction|-|-|-", "mean|cache_eviction|-|-|-"));
+  // One function may be at the place of an old one by chance, and other ids are other objects.
+  EXPECT_THAT(ImportText(jax_log, rounds({step}, true)).Rows(kReasons),
+              ElementsAre("step|redefined_function|/x/net.py:25|-|-"));
+  EXPECT_THAT(ImportText(jax_log, rounds({step, evaluate}, false)).Rows(kReasons),
+              ElementsAre("step|redefined_function|/x/net.py:25|-|-",
+                          "evaluate|redefined_function|/x/net.py:32|-|-"));
+}
+
 TEST(JaxLog, ExplanationsAlone) {
   std::string miss =
       "WARNING:2026-11-21 18:30:39,885:jax._src.pe:40: TRACING CACHE MISS at /x/a.py:5:1 (main):\n"

@@ -1,0 +1,58 @@
+#include "analyzers/run/cache_clears.h"
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+
+#include "analyzers/run/each_batch.h"
+#include "analyzers/run/user_call.h"
+#include "analyzers/run/user_code.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns the names of the events of such calls.
+absl::StatusOr<absl::flat_hash_set<StringId>> NamesOfClears(const Store& store) {
+  absl::flat_hash_set<StringId> names;
+  XP_TRY(store.Each("SELECT id, text FROM string WHERE text LIKE '$% clear_caches'",
+                    [&](int64_t id, std::string_view call) {
+                      if (IsJaxFile(SourcePlace::ParsePythonCall(call).file))
+                        names.insert(StringId(id));
+                    }));
+  return names;
+}
+
+}  // namespace
+
+bool CacheClears::AnyBetween(int64_t from_ns, int64_t to_ns) const {
+  const auto first = std::ranges::lower_bound(starts_ns, from_ns);
+  return first != starts_ns.end() && *first <= to_ns;
+}
+
+absl::StatusOr<CacheClears> CacheClears::Of(const Run& run) {
+  CacheClears clears;
+  XP_TRY(const auto names, NamesOfClears(run.store()));
+  if (names.empty()) return clears;
+  int64_t first_track = 0;
+  EventScanner::Options options{.columns = kStart | kName | kCategory,
+                                .track_ids = {},
+                                .from_ns = {},
+                                .to_ns = {},
+                                .categories = {run.store().Find(TextOf(Category::kPython))}};
+  XP_TRY(EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (!names.contains(batch.name[i])) continue;
+      if (clears.starts_ns.empty() || batch.ts_ns[i] < *std::ranges::min_element(clears.starts_ns))
+        first_track = batch.track_id;
+      clears.starts_ns.push_back(batch.ts_ns[i]);
+    }
+    return absl::OkStatus();
+  }));
+  std::ranges::sort(clears.starts_ns);
+  if (clears.starts_ns.empty()) return clears;
+  XP_TRY(clears.caller, UserCallAt(run, first_track, clears.starts_ns.front()));
+  return clears;
+}
+
+}  // namespace xlaprof
