@@ -176,9 +176,10 @@ class DumpReader {
       if (graph.texts.size() < kMaxTexts) graph.texts.push_back(section.graph);
       return OptInt(graph.graph_id);
     };
-    // Scopes that are numbered through the run differ each time.
+    // Scopes that are numbered through the run differ each time. The last text is the most similar
+    // one, because the first step may print its nodes in another order.
     for (Known& graph : known) {
-      if (form == PrintedForm::kIrText && HaveSameIrContent(graph.texts[0], section.graph))
+      if (form == PrintedForm::kIrText && HaveSameIrContent(graph.texts.back(), section.graph))
         return is_graph(graph);
     }
     GraphText parsed = ParsePrintedGraph(section.graph);
