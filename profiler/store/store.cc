@@ -277,6 +277,11 @@ absl::StatusOr<Statement*> Store::Cached(std::string_view sql) const {
   return slot.get();
 }
 
+absl::StatusOr<bool> Store::HasRows(std::string_view table) const {
+  XP_TRY(Statement statement, Prepare(fmt::format("SELECT 1 FROM {} LIMIT 1", table)));
+  return statement.Step();
+}
+
 absl::Status Store::Exec(std::string_view sql) const {
   std::string text(sql);
   if (sqlite3_exec(impl_->db, text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {

@@ -193,6 +193,8 @@ class Uniting {
     }
     for (const TableTraits& table : kTables) {
       if (!table.Has("process_id")) continue;
+      XP_TRY(const bool has_rows, store_.HasRows(table.name));
+      if (!has_rows) continue;
       XP_TRY(store_.Exec(fmt::format(
           "UPDATE {} SET process_id = (SELECT into_id FROM united_process WHERE from_id = "
           "process_id) WHERE process_id IN (SELECT from_id FROM united_process)",
