@@ -43,10 +43,9 @@ bool IsPartOfAStore(const fs::path& path) {
 
 // Returns whether an import of the file's directory reads it.
 bool IsCapture(const fs::path& path) {
-  if (ParseXlaDumpName(path.filename().string()) || IsPartOfAStore(path) || Archive::Is(path))
-    return true;
+  if (ParseXlaDumpName(path.filename().string()) || IsPartOfAStore(path)) return true;
   const std::optional<FileEnds> ends = EndsOf(path);
-  return ends && Recognise(ends->bytes) != nullptr;
+  return ends && (Archive::Is(*ends) || Recognise(ends->bytes) != nullptr);
 }
 
 absl::Status WriteFile(const fs::path& path, std::string_view text, const std::string& name) {

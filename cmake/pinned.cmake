@@ -17,7 +17,7 @@ xlaprof_source(sqlite3 sqlite_folder)
 add_library(xlaprof_sqlite3 STATIC ${sqlite_folder}/sqlite3.c ${sqlite_folder}/ext/recover/dbdata.c)
 target_include_directories(xlaprof_sqlite3 SYSTEM PUBLIC ${sqlite_folder})
 target_compile_definitions(xlaprof_sqlite3 PRIVATE
-  SQLITE_DEFAULT_MEMSTATUS=0 SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBPAGE_VTAB SQLITE_ENABLE_MATH_FUNCTIONS
+  SQLITE_DEFAULT_MEMSTATUS=0 SQLITE_DEFAULT_PCACHE_INITSZ=0 SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBPAGE_VTAB SQLITE_ENABLE_MATH_FUNCTIONS
   SQLITE_MAX_VARIABLE_NUMBER=250000)
 target_link_libraries(xlaprof_sqlite3 PUBLIC Threads::Threads ${CMAKE_DL_LIBS} m)
 set_target_properties(xlaprof_sqlite3 PROPERTIES UNITY_BUILD OFF)

@@ -85,6 +85,8 @@ absl::Status CoverageTable::AddSources() {
 // Calls use(row, count) for each source of rows of `table`. The rows of a recording do not refer to
 // it, so all rows of its processes belong to it.
 absl::Status CoverageTable::EachCount(const char* table, const char* what, auto&& use) {
+  XP_TRY(const bool has_rows, store_.HasRows(table));
+  if (!has_rows) return absl::OkStatus();
   return store_.Each(
       fmt::format("SELECT coalesce(v.source_id, p.source_id), count({}) FROM {} x LEFT JOIN "
                   "provenance v ON v.table_name = '{}' AND v.row_id = x.id LEFT JOIN process p "

@@ -3,6 +3,8 @@
 namespace xlaprof {
 
 absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Run& run) {
+  XP_TRY(const bool has_recordings, run.store().HasRows("recording"));
+  if (!has_recordings) return std::vector<RecordingCost>();
   return run.store().Collect(
       "SELECT coalesce(p.name, ''), p.pid, r.ended, r.drain_cpu_ns, count(t.track_id), "
       "coalesce(sum(t.events), 0), coalesce(sum(t.dropped), 0) + coalesce((SELECT sum(i.count) "

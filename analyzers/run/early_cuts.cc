@@ -171,8 +171,12 @@ absl::Status LoadOps(const Store& store, const CallStacks& stacks, std::string_v
                                  [&](const Subject& other) { return SamePlace(other, site); }))
           known_op.sites.push_back(site);
       }));
-  // torch_xla's own line names ops without a count: "Op(s) not lowered: aten::a, aten::b,  Please
-  // open ...".
+  return absl::OkStatus();
+}
+
+// Adds ops that torch_xla's own line names without a count: "Op(s) not lowered: aten::a, aten::b,
+// Please open ...".
+absl::Status LoadNotLowered(const Store& store, EarlyCuts& out) {
   return store.Each(
       "SELECT text FROM profiler_line WHERE rule = 'not_lowered' ORDER BY ordinal DESC LIMIT 1",
       [&](std::string_view text) {
@@ -183,7 +187,7 @@ absl::Status LoadOps(const Store& store, const CallStacks& stacks, std::string_v
           size_t end = text.find_first_of(", \t", at);
           std::string op(text.substr(begin, end == std::string_view::npos ? end : end - begin));
           at += 2;
-          if (op != kScalarRead && place_of.emplace(op, out.ops.size()).second)
+          if (op != kScalarRead && std::ranges::find(out.ops, op, &FallbackOp::op) == out.ops.end())
             out.ops.push_back({.op = std::move(op)});
         }
       });
@@ -276,8 +280,10 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
     return std::tie(a.subject.file, a.subject.line, a.library) <
            std::tie(b.subject.file, b.subject.line, b.library);
   });
-  XP_TRY(LoadOps(store, *stacks, tables, out));
-  XP_TRY(LoadStacks(store, tables, out));
+  XP_TRY(const bool has_calls, store.HasRows(fmt::format("{}fallback", tables)));
+  if (has_calls) XP_TRY(LoadOps(store, *stacks, tables, out));
+  XP_TRY(LoadNotLowered(store, out));
+  if (has_calls) XP_TRY(LoadStacks(store, tables, out));
   Match(out);
   return out;
 }

@@ -2,8 +2,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -11,7 +9,6 @@
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
-#include "profiler/import/file_ends.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/input.h"
 #include "profiler/import/notebook.h"
@@ -117,15 +114,8 @@ const std::string& Archive::damage() const { return impl_->damage; }
 int64_t Archive::skipped() const { return impl_->skipped; }
 size_t Archive::in_memory_bytes() const { return impl_->in_memory_bytes; }
 
-bool Archive::Is(const std::filesystem::path& path) {
-  Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) return false;
-  std::string head(kSniffedBytes, '\0');
-  const ssize_t got = read(fd.get(), head.data(), head.size());
-  head.resize(got > 0 ? size_t(got) : 0);
-  if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd"))
-    head = Unpacked(head, kBlockBytes);
-  return IsArchive(head);
+bool Archive::Is(const FileEnds& ends) {
+  return IsArchive(std::string_view(ends.bytes).substr(0, kSniffedBytes));
 }
 
 absl::StatusOr<std::shared_ptr<const Archive>> Archive::Open(const std::filesystem::path& path,

@@ -12,6 +12,7 @@
 
 #include "core/base/status.h"
 #include "profiler/import/byte_sink.h"
+#include "profiler/import/file_ends.h"
 
 namespace xlaprof {
 
@@ -36,8 +37,8 @@ class Archive {
   // Returns whether a member that begins like this is worth reading. `head` is its first 64 KiB.
   using Wanted = std::function<bool(std::string_view head)>;
 
-  // Returns whether the file begins like an archive; false if it cannot be read.
-  static bool Is(const std::filesystem::path& path);
+  // Returns whether a file of which these are the ends begins like an archive.
+  static bool Is(const FileEnds& ends);
   // Reads the members that are regular files. Of unwanted ones it keeps only the beginning. The
   // bytes are kept in memory, or in an unnamed file if they are more than `in_memory_bytes`
   // together. Fails if the file is unreadable or no member could be read.

@@ -78,6 +78,9 @@ class ByteSink {
  public:
   // `in_memory_bytes` limits how many bytes are kept in memory.
   explicit ByteSink(size_t in_memory_bytes = kInMemoryBytes) : in_memory_bytes_(in_memory_bytes) {}
+  // A sink that has all its bytes, in memory.
+  explicit ByteSink(std::string text)
+      : in_memory_bytes_(kInMemoryBytes), text_(std::move(text)), size_(text_.size()) {}
   // Reserves memory for about as many bytes as will come.
   void Reserve(size_t size) { text_.reserve(std::min(size, in_memory_bytes_)); }
   // Fails if there is no room for the file, which is created under TMPDIR (or else /tmp).

@@ -118,21 +118,14 @@ bool MayBeCapture(std::string_view head) {
 }
 
 // Sets the importer that knows the file, or what the file looks like.
-void Sniff(FoundFile& file) {
-  std::optional<FileEnds> ends;
-  if (file.archive) {
-    ends = EndsOf(file.archive->members()[file.member].bytes);
-  } else {
-    ends = EndsOf(file.path);
-  }
-  if (!ends) return;  // reading it reports why
-  file.importer = Recognise(ends->bytes);
+void Sniff(FoundFile& file, const FileEnds& ends) {
+  file.importer = Recognise(ends.bytes);
   if (file.importer != nullptr) return;
-  file.looks_like = ends->bytes.empty() ? kEmptyFile : LooksLike(ends->bytes);
+  file.looks_like = ends.bytes.empty() ? kEmptyFile : LooksLike(ends.bytes);
   // The whole file is unpacked only to see its last lines. A large file that was found in a folder
   // may be a data set, and is not unpacked.
   constexpr int64_t kMostUnpacked = int64_t(8) << 20;
-  if (ends->has_last || !MayBeCapture(ends->bytes) || (!file.named && file.bytes > kMostUnpacked))
+  if (ends.has_last || !MayBeCapture(ends.bytes) || (!file.named && file.bytes > kMostUnpacked))
     return;
   if (auto whole = file.Open(); whole.ok()) file.importer = Recognise(whole->bytes());
   if (file.importer != nullptr) file.looks_like.clear();
@@ -247,13 +240,20 @@ class Finder {
                            .count();
   }
 
-  // Replaces archives by their members.
+  // Replaces archives by their members. Asks the importers about all other files, because their
+  // first bytes are unpacked here.
   void OpenArchives() {
     size_t in_memory_bytes = kInMemoryBytes;  // limit for all archives together
     std::vector<FoundFile> files;
     for (FoundFile& file : out_.files) {
-      if (file.path == "-" || ParseXlaDumpName(file.path.filename().string()) ||
-          !Archive::Is(file.path)) {
+      if (file.path == "-" || ParseXlaDumpName(file.path.filename().string())) {
+        files.push_back(std::move(file));
+        continue;
+      }
+      const std::optional<FileEnds> ends = EndsOf(file.path);
+      if (!ends || !Archive::Is(*ends)) {
+        // Reading a file without ends reports the reason.
+        if (ends && !formats_are_given_) Sniff(file, *ends);
         files.push_back(std::move(file));
         continue;
       }
@@ -283,12 +283,20 @@ class Finder {
     out_.files = std::move(files);
   }
 
-  // Asks the importers about each file. A file that none of them knows belongs to no run, however
-  // new it is. The parts of a dump are known by name.
+  // Asks the importers about the files that OpenArchives did not ask them about. A file that none
+  // of them knows belongs to no run, however new it is. The parts of a dump are known by name, and
+  // files that were made from others are not read.
   void SniffAll() {
     if (formats_are_given_) return;
     for (FoundFile& file : out_.files) {
-      if (!file.derived_from && file.dump.empty() && file.path != "-") Sniff(file);
+      if (file.derived_from || !file.dump.empty() || file.path == "-") {
+        file.importer = nullptr;
+        file.looks_like.clear();
+      } else if (file.archive) {
+        Sniff(file, EndsOf(file.archive->members()[file.member].bytes));
+      } else if (file.importer == nullptr && file.looks_like.empty()) {
+        if (const std::optional<FileEnds> ends = EndsOf(file.path)) Sniff(file, *ends);
+      }
     }
   }
 

@@ -22,6 +22,8 @@
 namespace xlaprof {
 namespace {
 
+// Content of at most this size is decompressed at once.
+constexpr size_t kMostAtOnce = size_t(16) << 20;
 // Memory of mapped bytes is released in pieces of this size.
 constexpr size_t kForgetBytes = size_t(8) << 20;
 
@@ -90,7 +92,20 @@ absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
   return status;
 }
 
+// Decompresses a whole frame of moderate size in place, which needs a third of the memory. Returns
+// false, with nothing in `sink`, if it cannot.
+bool UnzstdAtOnce(std::string_view in, ByteSink& sink) {
+  const unsigned long long size = ZSTD_getFrameContentSize(in.data(), in.size());
+  if (size > kMostAtOnce || ZSTD_findFrameCompressedSize(in.data(), in.size()) != in.size())
+    return false;
+  std::string text(size_t(size), '\0');
+  if (ZSTD_decompress(text.data(), text.size(), in.data(), in.size()) != text.size()) return false;
+  sink = ByteSink(std::move(text));
+  return true;
+}
+
 absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
+  if (UnzstdAtOnce(in, sink)) return absl::OkStatus();
   ZSTD_DStream* stream = ZSTD_createDStream();
   // 128 MiB of window are zstd's own default for files.
   ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 27);

@@ -3,11 +3,9 @@
 #include <set>
 #include <string>
 
-#include "profiler/store/sqlite.h"
+#include "profiler/store/empty_schema.h"
 
 namespace xlaprof {
-
-extern const char* const kSchemaSql;
 
 namespace {
 
@@ -39,15 +37,13 @@ absl::Status OfAnotherVersion(const Store& store, const std::string& what) {
       store.path(), what);
 }
 
-// Returns our tables' columns. Opening the schema in memory takes SQLite about a millisecond.
+// Returns our tables' columns.
 const std::set<std::string>& OurColumns() {
   static const auto* ours = [] {
-    sqlite3* memory = nullptr;
-    XP_CHECK(sqlite3_open(":memory:", &memory) == SQLITE_OK);
-    XP_CHECK(sqlite3_exec(memory, kSchemaSql, nullptr, nullptr, nullptr) == SQLITE_OK);
-    auto columns = ColumnsOf(memory);
+    sqlite3* schema = OpenEmptySchema();
+    auto columns = ColumnsOf(schema);
     XP_CHECK(columns.ok());
-    sqlite3_close_v2(memory);
+    sqlite3_close_v2(schema);
     return new std::set<std::string>(*std::move(columns));
   }();
   return *ours;

@@ -1,5 +1,6 @@
 #include "profiler/store/store.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <deque>
 
 #include "core/base/numbers.h"
+#include "profiler/store/empty_schema.h"
 #include "profiler/store/schema_changes.h"
 #include "profiler/store/schema_check.h"
 #include "profiler/store/slice_views.h"
@@ -156,30 +158,29 @@ absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
   return store;
 }
 
+// Copies a database to a temporary file, which `to` opens. `name` is for the message.
+static absl::Status CopyToTemporary(sqlite3* from, std::string_view name, Store::Impl* to) {
+  XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, to));
+  sqlite3_backup* backup = sqlite3_backup_init(to->db, "main", from, "main");
+  if (backup != nullptr) sqlite3_backup_step(backup, -1);
+  if (backup == nullptr || sqlite3_backup_finish(backup) != SQLITE_OK)
+    return SqliteError(to->db, fmt::format("{}: cannot be copied", name));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Store> Store::CreateTemporary() {
+  sqlite3* schema = OpenEmptySchema();
+  const absl::Cleanup closing = [&] { sqlite3_close_v2(schema); };
   auto impl = std::make_unique<Impl>();
-  XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
+  XP_TRY(CopyToTemporary(schema, "the schema", impl.get()));
   Store store(std::move(impl));
   XP_TRY(
-      store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA journal_mode=OFF; PRAGMA "
-                             "synchronous=OFF; PRAGMA cache_size=-65536;",
-                             kPageBytes)));
+      store.Exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;"));
   XP_TRY(store.Begin());
-  XP_TRY(store.Exec(kSchemaSql));
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));
   XP_TRY(store.Commit());
   return store;
-}
-
-// Copies the database of `from` to a temporary file, which `to` opens.
-static absl::Status CopyToTemporary(const Store& from, Store::Impl* to) {
-  XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, to));
-  sqlite3_backup* backup = sqlite3_backup_init(to->db, "main", from.db(), "main");
-  if (backup != nullptr) sqlite3_backup_step(backup, -1);
-  if (backup == nullptr || sqlite3_backup_finish(backup) != SQLITE_OK)
-    return SqliteError(to->db, fmt::format("{}: cannot be copied", from.path()));
-  return absl::OkStatus();
 }
 
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
@@ -227,7 +228,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
     if ((flags & SQLITE_OPEN_READONLY) != 0) {  // the file must stay as it is
       auto copy = std::make_unique<Store::Impl>();
       copy->path = path.string();
-      XP_TRY(CopyToTemporary(store, copy.get()));
+      XP_TRY(CopyToTemporary(store.db(), store.path(), copy.get()));
       store = wrap(std::move(copy));
     }
     XP_TRY(ChangeSchema(store, theirs, changes));
@@ -274,6 +275,11 @@ absl::StatusOr<Statement*> Store::Cached(std::string_view sql) const {
     slot = std::make_unique<Statement>(std::move(statement));
   }
   return slot.get();
+}
+
+absl::StatusOr<bool> Store::HasRows(std::string_view table) const {
+  XP_TRY(Statement statement, Prepare(fmt::format("SELECT 1 FROM {} LIMIT 1", table)));
+  return statement.Step();
 }
 
 absl::Status Store::Exec(std::string_view sql) const {

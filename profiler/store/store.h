@@ -149,6 +149,8 @@ class Store {
                                            const Params&... params) const {
     return ReadRows<Row>("main.", rest, params...);
   }
+  // Returns whether a table has rows, which takes far less time than to prepare a long statement.
+  absl::StatusOr<bool> HasRows(std::string_view table) const;
   // Runs statements without results.
   absl::Status Exec(std::string_view sql) const;
   // Runs one statement with parameters ?1, ?2, ... and no rows.

@@ -11,6 +11,8 @@
 // `dynamic_dims: (...)` has a colon in place of the sign.
 #include "profiler/import/graph/ir_text.h"
 
+#include <optional>
+
 #include "core/base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
@@ -48,6 +50,54 @@ std::string_view TakeTag(std::string_view* tags, bool* nested) {
   return tag;
 }
 
+// Takes the next tag that is neither a scope nor a source place off `tags`. Returns "" if none is
+// left.
+std::string_view TakeContentTag(std::string_view* tags, bool* nested) {
+  while (!tags->empty()) {
+    const std::string_view tag = TakeTag(tags, nested), key = tag.substr(0, TagNameLength(tag));
+    if (!tag.empty() && key != "scope" && key != "location") return tag;
+  }
+  return "";
+}
+
+struct NodeLine {
+  std::string_view name, shape, op, operands, tags;
+};
+
+std::optional<NodeLine> SplitNode(std::string_view line) {
+  size_t sign = line.find(" = ");
+  if (sign == kNone) return std::nullopt;
+  std::string_view rest = Trim(line.substr(sign + 3));
+  size_t shape_end = FindOutside(rest, 0, ' ', /*quotes=*/false);
+  if (shape_end == kNone) return std::nullopt;
+  size_t open = rest.find('(', shape_end);
+  if (open == kNone) return std::nullopt;
+  size_t close = FindOutside(rest, open + 1, ')', /*quotes=*/false);
+  if (close == kNone) return std::nullopt;
+  NodeLine node{.name = line.substr(1, sign - 1),
+                .shape = rest.substr(0, shape_end),
+                .op = Trim(rest.substr(shape_end, open - shape_end)),
+                .operands = rest.substr(open + 1, close - open - 1),
+                .tags = rest.substr(close + 1)};
+  if (node.op.empty() || node.name.empty()) return std::nullopt;
+  return node;
+}
+
+// Returns whether two lines of nodes differ in nothing but scopes and source places.
+bool HaveSameContent(std::string_view a, std::string_view b) {
+  if (!a.starts_with('%') || !b.starts_with('%')) return false;
+  auto left = SplitNode(a), right = SplitNode(b);
+  if (!left || !right || left->name != right->name || left->shape != right->shape ||
+      left->op != right->op || left->operands != right->operands)
+    return false;
+  bool left_nested = true, right_nested = true;
+  while (!left->tags.empty() || !right->tags.empty()) {
+    if (TakeContentTag(&left->tags, &left_nested) != TakeContentTag(&right->tags, &right_nested))
+      return false;
+  }
+  return true;
+}
+
 class IrText {
  public:
   explicit IrText(std::string_view text) : lines_(text) {
@@ -75,25 +125,15 @@ class IrText {
   void Odd(const char* code) { graph_.Odd(code, lines_.offset(), lines_.number() - 1); }
 
   bool Node(std::string_view line) {
-    size_t sign = line.find(" = ");
-    if (sign == kNone) return false;
-    std::string_view name = line.substr(1, sign - 1), rest = Trim(line.substr(sign + 3));
-    size_t shape_end = FindOutside(rest, 0, ' ', /*quotes=*/false);
-    if (shape_end == kNone) return false;
-    size_t open = rest.find('(', shape_end);
-    if (open == kNone) return false;
-    size_t close = FindOutside(rest, open + 1, ')', /*quotes=*/false);
-    if (close == kNone) return false;
-    std::string_view op = Trim(rest.substr(shape_end, open - shape_end));
-    if (op.empty() || name.empty()) return false;
-
+    const std::optional<NodeLine> split = SplitNode(line);
+    if (!split) return false;
     GraphNodeRow node{.idx = int64_t(graph_.nodes.size()),
-                      .op = std::string(op),
-                      .shape = std::string(rest.substr(0, shape_end)),
-                      .name = std::string(name)};
-    Operands(rest.substr(open + 1, close - open - 1), node);
-    Tags(rest.substr(close + 1), node);
-    if (!names_.Add(name, node.idx)) Odd("repeated_name");
+                      .op = std::string(split->op),
+                      .shape = std::string(split->shape),
+                      .name = std::string(split->name)};
+    Operands(split->operands, node);
+    Tags(split->tags, node);
+    if (!names_.Add(split->name, node.idx)) Odd("repeated_name");
     graph_.nodes.push_back(std::move(node));
     return true;
   }
@@ -147,5 +187,15 @@ class IrText {
 }  // namespace
 
 GraphText ParseIrText(std::string_view text) { return IrText(text).Parse(); }
+
+bool HaveSameIrContent(std::string_view a, std::string_view b) {
+  Lines left(a), right(b);
+  while (left.Next()) {
+    if (!right.Next()) return false;
+    if (left.line() != right.line() && !HaveSameContent(Trim(left.line()), Trim(right.line())))
+      return false;
+  }
+  return !right.Next();
+}
 
 }  // namespace xlaprof

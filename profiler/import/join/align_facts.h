@@ -18,7 +18,7 @@ struct Fact {
   CutKind cause = CutKind::kUnknown;
   std::string function;      // a compile's, as part of a module's name; "" if unknown
   bool inputs_only = false;  // its graph is a list of inputs
-  int64_t order = 0;         // position in the joined story
+  int64_t ordinal = 0;       // place among the facts of its process
 };
 
 using Facts = std::vector<Fact>;

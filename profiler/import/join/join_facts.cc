@@ -30,18 +30,27 @@ std::string ModulePart(std::string function) {
 absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   Facts facts;
   XP_TRY(store.Each(
-      "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), "
+      "SELECT c.id, coalesce(c.graph_id, 0), coalesce(g.hash, ''), coalesce(c.cause, ''), "
       "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) "
-      "FROM compile c LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
-      "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal, '', 0 "
-      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 "
-      "ORDER BY 6, 1 DESC",
-      [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
-          CutKind cause, int64_t, std::string function, bool inputs_only) {
-        facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), cause,
-                         ModulePart(std::move(function)), inputs_only, 0});
+      "FROM compile c LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 "
+      "ORDER BY c.ordinal",
+      [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal,
+          std::string function, bool inputs_only) {
+        facts.push_back({true, id, graph, std::move(hash), cause, ModulePart(std::move(function)),
+                         inputs_only, ordinal});
       },
       process_id));
+  const auto compiles_end = std::ptrdiff_t(facts.size());
+  XP_TRY(store.Each(
+      "SELECT e.id, coalesce(e.graph_id, 0), coalesce(g.hash, ''), coalesce(e.cause, ''), "
+      "e.ordinal FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 "
+      "ORDER BY e.ordinal",
+      [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal) {
+        facts.push_back({false, id, graph, std::move(hash), cause, "", false, ordinal});
+      },
+      process_id));
+  // A compile comes before an execution with the same ordinal.
+  std::ranges::inplace_merge(facts, facts.begin() + compiles_end, {}, &Fact::ordinal);
   return facts;
 }
 
@@ -53,16 +62,23 @@ constexpr std::string_view kOwnColumns[] = {"process_id", "hash", "printed_as"};
 class Folding {
  public:
   static absl::StatusOr<Folding> Make(const Store& store, const char* table) {
-    std::string set;
+    std::string names, values;
+    auto set = [&](std::string_view name, std::string_view value) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+      values += fmt::format("{}{}", values.empty() ? "" : ", ", value);
+    };
     for (const ColumnTraits& column : TraitsOf(table).columns) {
       if (!column.is_nullable || std::ranges::count(kOwnColumns, column.name) > 0) continue;
-      set += fmt::format("{0}{1} = coalesce(t.{1}, o.{1})", set.empty() ? "" : ", ", column.name);
+      set(column.name, fmt::format("coalesce(t.{0}, o.{0})", column.name));
     }
-    if (std::string_view(table) == "compile") set += ", inferred = min(t.inferred, o.inferred)";
+    if (std::string_view(table) == "compile") set("inferred", "min(t.inferred, o.inferred)");
     Folding folding;
+    // SQLite makes a temporary table each time that it executes UPDATE ... FROM.
     XP_TRY(folding.fill_,
            store.Prepare(fmt::format(
-               "UPDATE {0} AS t SET {1} FROM {0} AS o WHERE t.id = ?1 AND o.id = ?2", table, set)));
+               "UPDATE {0} AS t SET ({1}) = (SELECT {2} FROM {0} AS o WHERE o.id = ?2) "
+               "WHERE t.id = ?1 AND EXISTS (SELECT 1 FROM {0} WHERE id = ?2)",
+               table, names, values)));
     XP_TRY(folding.drop_,
            store.Prepare(fmt::format("DELETE FROM {} WHERE id = ?2 AND id <> ?1", table)));
     XP_TRY(
@@ -177,6 +193,8 @@ class Uniting {
     }
     for (const TableTraits& table : kTables) {
       if (!table.Has("process_id")) continue;
+      XP_TRY(const bool has_rows, store_.HasRows(table.name));
+      if (!has_rows) continue;
       XP_TRY(store_.Exec(fmt::format(
           "UPDATE {} SET process_id = (SELECT into_id FROM united_process WHERE from_id = "
           "process_id) WHERE process_id IN (SELECT from_id FROM united_process)",

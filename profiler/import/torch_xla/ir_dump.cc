@@ -3,7 +3,7 @@
 //
 // Each section is one cut, and so one execution; the first section with a hash counts as its
 // compile. Graphs are printed whole each time that they run, so a graph is read once, and later
-// ones are only compared byte by byte. Sections of older versions have no hash. Their graphs are
+// ones are only compared with it. Sections of older versions have no hash. Their graphs are
 // distinguished by the text, without names and source places, and by the hashes of the results.
 #include <absl/container/flat_hash_map.h>
 
@@ -13,6 +13,7 @@
 
 #include "core/base/source_place.h"
 #include "profiler/import/graph/graph_rows.h"
+#include "profiler/import/graph/ir_text.h"
 #include "profiler/import/graph/printed_graph.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/text/log_line.h"
@@ -171,12 +172,20 @@ class DumpReader {
         if (same_view || text == section.graph) return OptInt(graph.graph_id);
       }
     }
+    auto is_graph = [&](Known& graph) {
+      if (graph.texts.size() < kMaxTexts) graph.texts.push_back(section.graph);
+      return OptInt(graph.graph_id);
+    };
+    // Scopes that are numbered through the run differ each time. The last text is the most similar
+    // one, because the first step may print its nodes in another order.
+    for (Known& graph : known) {
+      if (form == PrintedForm::kIrText && HaveSameIrContent(graph.texts.back(), section.graph))
+        return is_graph(graph);
+    }
     GraphText parsed = ParsePrintedGraph(section.graph);
     const uint64_t content = ContentHash(parsed);
     for (Known& graph : known) {
-      if (graph.content != content) continue;
-      if (graph.texts.size() < kMaxTexts) graph.texts.push_back(section.graph);
-      return OptInt(graph.graph_id);
+      if (graph.content == content) return is_graph(graph);
     }
     if (!known.empty() && !section.hash.empty()) {
       XP_TRY(Issue("hash_collision", {1, 0, 0}, section.offset, section.line));

@@ -21,7 +21,6 @@
 #include "profiler/import/torch_xla/ir_sections.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "profiler/import/text/log_line.h"
@@ -85,14 +84,16 @@ bool IsHash(std::string_view text) {
 int64_t CountNewlines(std::string_view text) {
   // This takes eight bytes at a time: a zero byte of `word` becomes 0x80 in `found`, without
   // carries into its neighbours.
-  constexpr uint64_t kNewlines = 0x0a0a0a0a0a0a0a0a, kLow = 0x7f7f7f7f7f7f7f7f;
+  constexpr uint64_t kNewlines = 0x0a0a0a0a0a0a0a0a, kLow = 0x7f7f7f7f7f7f7f7f,
+                     kOnes = 0x0101010101010101;
   int64_t count = 0;
   size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
     uint64_t word;
     std::memcpy(&word, text.data() + i, 8);
     word ^= kNewlines;
-    count += std::popcount(~(((word & kLow) + kLow) | word | kLow));
+    const uint64_t found = ~(((word & kLow) + kLow) | word | kLow);
+    count += int64_t((found >> 7) * kOnes >> 56);  // the product's highest byte is the sum of all
   }
   return count + std::count(text.begin() + int64_t(i), text.end(), '\n');
 }
@@ -197,10 +198,10 @@ IrSections::Block IrSections::TakeBlock(std::string_view root_hashes, bool* whol
   }
   // Graphs have no line that begins like this. The newline before the block counts, because the
   // block may be empty.
-  size_t mark = Find(text_, "\n## ", next_.at - 1);
+  size_t mark = text_.find("\n## ", next_.at - 1);
   while (mark != kNone && !text_.substr(mark + 4).starts_with("BEGIN_GRAPH") &&
          !text_.substr(mark + 4).starts_with("END_GRAPH")) {
-    mark = Find(text_, "\n## ", mark + 1);
+    mark = text_.find("\n## ", mark + 1);
   }
   *whole = mark != kNone && text_[mark + 4] == 'E';
   Block block{.text = mark == kNone ? rest : rest.substr(0, mark + 1 - next_.at)};

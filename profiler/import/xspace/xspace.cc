@@ -69,13 +69,13 @@ int LikePlane(std::string_view bytes) {
 // Returns whether a capture went through a text codec. Bytes that were not UTF-8 became U+FFFD, so
 // that now all of it is valid and the lengths no longer fit.
 bool LooksReencoded(std::string_view head) {
-  // The head may end inside a sequence, of four bytes at most.
-  if (!head.starts_with('\n') || ValidUtf8Prefix(head) + 4 <= head.size()) return false;
+  if (!head.starts_with('\n')) return false;
   int replacements = 0;
   for (size_t at = head.find(kReplacement); at != std::string_view::npos;
        at = head.find(kReplacement, at + kReplacement.size()))
     ++replacements;
-  if (replacements < kManyReplacements) return false;
+  // The head may end inside a sequence, of four bytes at most.
+  if (replacements < kManyReplacements || ValidUtf8Prefix(head) + 4 <= head.size()) return false;
   return head.find("/host:") != std::string_view::npos ||
          head.find("/device:") != std::string_view::npos ||
          head.find("Task Environment") != std::string_view::npos ||

@@ -50,6 +50,11 @@ std::string Pack(const Files& files, bool zip, bool gzip = false) {
 
 bool All(std::string_view) { return true; }
 
+bool IsArchive(const fs::path& path) {
+  const auto ends = EndsOf(path);
+  return ends && Archive::Is(*ends);
+}
+
 constexpr const char* kReport =
     "Metric: CompileTime\n  TotalSamples: 2\n  Accumulator: 002ms500.000us\nCounter: MarkStep\n  "
     "Value: 7\n";
@@ -88,14 +93,14 @@ std::vector<std::string> Names(const Archive& archive) {
 
 TEST_F(ArchiveTest, IsToldByItsBytes) {
   const Files files = {{"a.txt", "text"}};
-  EXPECT_TRUE(Archive::Is(Write("x", Pack(files, false))));
-  EXPECT_TRUE(Archive::Is(Write("x.log", Pack(files, false, true))));
-  EXPECT_TRUE(Archive::Is(Write("x.json", Pack(files, true))));
-  EXPECT_FALSE(Archive::Is(Write("x.zip", "PK is no archive")));
-  EXPECT_FALSE(Archive::Is(Write("x.tar", std::string(4096, '\0'))));
-  EXPECT_FALSE(Archive::Is(Write("x.tar.gz", "\x1f\x8b")));
-  EXPECT_FALSE(Archive::Is(root_ / "missing"));
-  EXPECT_FALSE(Archive::Is(root_));
+  EXPECT_TRUE(IsArchive(Write("x", Pack(files, false))));
+  EXPECT_TRUE(IsArchive(Write("x.log", Pack(files, false, true))));
+  EXPECT_TRUE(IsArchive(Write("x.json", Pack(files, true))));
+  EXPECT_FALSE(IsArchive(Write("x.zip", "PK is no archive")));
+  EXPECT_FALSE(IsArchive(Write("x.tar", std::string(4096, '\0'))));
+  EXPECT_FALSE(IsArchive(Write("x.tar.gz", "\x1f\x8b")));
+  EXPECT_FALSE(IsArchive(root_ / "missing"));
+  EXPECT_FALSE(IsArchive(root_));
 }
 
 TEST_F(ArchiveTest, MembersAreInputs) {

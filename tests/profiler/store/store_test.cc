@@ -215,6 +215,27 @@ TEST_F(StoreTest, WhatOurOwnStatementsViolateIsNoFaultOfTheInput) {
 }
 
 // SQLite reports this without an error code of its own. A fuzzer found it.
+TEST_F(StoreTest, TemporaryStoresHaveTheSchemaOfFiles) {
+  auto schema = [](const Store& store) {
+    std::string text;
+    EXPECT_TRUE(store
+                    .Each("SELECT type, name, tbl_name, coalesce(sql, '') FROM "
+                          "sqlite_schema UNION ALL SELECT key, value, '', '' FROM meta ORDER BY 2",
+                          [&](std::string_view type, std::string_view name, std::string_view table,
+                              std::string_view sql) {
+                            text += fmt::format("{} {} {}: {}\n", type, name, table, sql);
+                          })
+                    .ok());
+    for (const char* pragma : {"user_version", "page_size", "encoding", "auto_vacuum"})
+      text += *store.One<std::string>(fmt::format("PRAGMA {}", pragma)).value() + "\n";
+    return text;
+  };
+  const std::string of_file = schema(*Store::Create(path_));
+  EXPECT_EQ(schema(*Store::CreateTemporary()), of_file);
+  EXPECT_THAT(of_file, HasSubstr("CREATE TABLE event_chunk"));
+  EXPECT_THAT(of_file, HasSubstr(fmt::format("\n{}\n{}\n", kSchemaVersion, kPageBytes)));
+}
+
 TEST_F(StoreTest, AFormatOfNoSqliteIsDamage) {
   { ASSERT_TRUE(Store::Create(path_).ok()); }
   std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);

@@ -1,6 +1,7 @@
 // Tests torch_xla's text of lazy graphs, from current and older versions, whole and damaged.
 #include "profiler/import/graph/ir_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace xlaprof {
@@ -88,6 +89,35 @@ TEST(IrText, CountsWhatItCannotBelieve) {
   EXPECT_EQ(graph.oddities["repeated_name"].count, 1);
   EXPECT_EQ(graph.oddities["unreadable_node"].count, 2);
   EXPECT_EQ(graph.oddities["unreadable_node"].line, 3);
+}
+
+TEST(IrText, HasSameContentIfOnlyScopesAndPlacesDiffer) {
+  const auto text = [](std::string_view end) {
+    return fmt::format("IR {{\n  %0 = f32[] xla::device_data()\n  %1 = f32[] {}\n}}\n", end);
+  };
+  struct Case {
+    const char *a, *b;
+    bool is_same;
+  };
+  const Case kCases[] = {
+      {"aten::neg(%0), scope=neg.1, ROOT=0", "aten::neg(%0), scope=neg.2, ROOT=0", true},
+      {"aten::neg(%0), scope=a, location=f@a(b.py:3, xla_shape=f32[]",
+       "aten::neg(%0), xla_shape=f32[]", true},
+      {"aten::neg(%0), a=(1, scope=x)", "aten::neg(%0), a=(1, scope=y)", false},
+      {"aten::neg(%0), scope=a, value=1", "aten::neg(%0), scope=a, value=2", false},
+      {"aten::neg(%0), ROOT=0", "aten::neg(%0)", false},
+      {"aten::neg(%0)", "aten::neg(%1)", false},
+      {"aten::neg(%0)", "aten::abs(%0)", false},
+      {"aten::neg(%0)\n  %2 = f32[2] aten::x()", "aten::neg(%0)\n  %2 = f32[3] aten::x()", false},
+      {"aten::neg(%0)", "aten::neg(%0)\n  %2 = f32[] aten::x()", false},
+      {"aten::neg(%0)\n  garbage", "aten::neg(%0)\n  %2 = f32[] aten::x()", false},
+  };
+  for (const auto& [a, b, is_same] : kCases) {
+    EXPECT_EQ(HaveSameIrContent(text(a), text(b)), is_same) << a << "\n" << b;
+    EXPECT_EQ(HaveSameIrContent(text(b), text(a)), is_same) << a << "\n" << b;
+    EXPECT_EQ(ContentHash(ParseIrText(text(a))) == ContentHash(ParseIrText(text(b))), is_same)
+        << a << "\n" << b;
+  }
 }
 
 TEST(IrText, AnyCutEndsWell) {
