@@ -112,6 +112,18 @@ std::optional<double> ShareOfWall(const MetricState& metric) {
   return *metric.value_rate / 1e9 * std::min(1.0, TracingNs(metric) / metric.sum);
 }
 
+// Returns whether a time is a considerable part of what a report of the whole run counts. If it is
+// not, something else is the finding, such as recompilation.
+bool IsLargePart(const MetricsState& whole, double ns) {
+  double all_ns = 0;
+  for (const char* name :
+       {metric_names::kCompileTime, metric_names::kExecuteTime, metric_names::kLazyTracing}) {
+    const MetricState* metric = whole.Find(name);
+    if (metric) all_ns += name == metric_names::kLazyTracing ? TracingNs(*metric) : metric->sum;
+  }
+  return ns >= policy::kLeastTracingOfStep * all_ns;
+}
+
 // Concludes from torch_xla's metrics whether tracing bounds the steps that they count.
 absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFigures& figures) {
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
@@ -134,10 +146,7 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
   const double per_step = uploads ? double(uploads->samples) / double(marks) : 0;
   if (per_step >= policy::kUploadsOneByOne) seen.uploads_per_step = per_step;
   figures.seen = seen;
-  // Steps that compile also trace longer, but recompilation is then the finding.
-  const MetricState* compile = state->Find(metric_names::kCompileTime);
-  const bool mostly_compiles = compile != nullptr && compile->sum > TracingNs(*tracing);
-  Finding finding{.needs_fixing = !mostly_compiles,
+  Finding finding{.needs_fixing = IsLargePart(*metrics->last, TracingNs(*tracing)),
                   .count = marks,
                   .per_step = 1,
                   .cost_ns = Whole(TracingNs(*tracing))};

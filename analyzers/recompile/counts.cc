@@ -131,10 +131,14 @@ CountSignals SignalsOf(const CountSeries& series, const CountSample& last) {
 
 bool RecompilesInWindows(const CountSignals& signals) {
   const RecompileState& state = signals.state;
+  if (state.word == State::kOngoing || state.word == State::kBurst) return true;
   const bool early = state.step && 4 * *state.step < signals.steps;
-  return state.word == State::kOngoing || state.word == State::kBurst ||
-         (state.word == State::kSettled && state.after_warm_up > policy::kCompilesBeyondClean &&
-          !early);
+  if (state.word != State::kSettled || early) return false;
+  // An evaluation and its reads compile a few graphs, too, whenever it comes.
+  const double usual = policy::kCompilesPerStep * double(signals.steps);
+  return state.after_warm_up > policy::kCompilesBeyondClean &&
+         (double(state.after_warm_up) > usual ||
+          state.after_warm_up >= policy::kManyCompilesBeyondClean);
 }
 
 bool RecompilesByStep(const CountSignals& signals) {

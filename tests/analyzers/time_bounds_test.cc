@@ -222,7 +222,7 @@ TEST_F(TimeBounds, MetricsOfTracingDoNotHideCompilesOrUploads) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].words.advice.find("Upload once"), std::string::npos);
-  EXPECT_EQ(find(5e9, 40)[0].severity, Severity::kInfo);
+  EXPECT_EQ(find(50e9, 40)[0].severity, Severity::kInfo);
   EXPECT_TRUE(find(1e6, 40 * 256)[0].words.advice.starts_with("Upload once"));
 }
 

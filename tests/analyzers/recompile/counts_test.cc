@@ -266,6 +266,20 @@ TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
   EXPECT_THAT(run.Find(), IsEmpty());
 }
 
+// A report is saved at each of 155 steps. Evaluations compile a few graphs until step 105.
+TEST(RecompileCounts, AFewGraphsOfEvaluationsAreInfo) {
+  for (const int64_t later : {3, 9}) {
+    Reports run;
+    for (int64_t step = 1; step <= 155; ++step) {
+      const int64_t of_evaluations = later - std::clamp<int64_t>((110 - step) / 5, 0, later);
+      run.Report(step, std::min<int64_t>(step, 2) + of_evaluations, step);
+    }
+    const Finding finding = run.TheFinding();
+    EXPECT_EQ(finding.reason->state, State::kSettled);
+    EXPECT_EQ(finding.severity, later == 3 ? Severity::kInfo : Severity::kWarning);
+  }
+}
+
 // The log has lost its beginning.
 TEST(RecompileCounts, WhatTheFirstLateSampleCountsMayBeLongOver) {
   Reports run;
