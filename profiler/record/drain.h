@@ -52,6 +52,8 @@ class Drain {
   absl::Status Commit();
   absl::Status WriteName();
   absl::Status Look();
+  absl::Status EndHere();
+  absl::Status WriteAgain();
   void KeepReady(uint32_t segment);
   void FreeSegments();
   void AddAnchor();

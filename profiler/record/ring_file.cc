@@ -258,8 +258,11 @@ std::string RingFile::Key() const {
 }
 
 void RingFile::Unlink() {
+  // Its folder may have been moved.
   std::error_code error;
-  std::filesystem::remove(path_, error);
+  const std::filesystem::path now =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
+  std::filesystem::remove(error ? path_ : now, error);
 }
 
 void RingFile::Release() {

@@ -128,6 +128,7 @@ class RingFile {
   std::string_view String(uint32_t id) const;
   const SiteEntry* Site(uint32_t id) const;
 
+  // Removes the file, wherever it was moved.
   void Unlink();
   // Releases the file and its lock; nothing else of this object may be used afterwards. Scopes that
   // began before may still end, so the segments' memory stays mapped for good, empty.
