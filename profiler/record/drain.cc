@@ -110,6 +110,7 @@ absl::StatusOr<RecordStats> Drain::Stop() {
   thread_.join();
   requests_->Answer(UINT64_MAX, Stats());  // later requests need not wait
   RecordStats stats;
+  file_->header().forked_events += TakeLastForkedEvents();
   if (error_.ok()) error_ = Finish(&stats);
   if (absl::IsNotFound(error_)) file_->Unlink();
   collector_.reset();
@@ -327,7 +328,7 @@ absl::Status Drain::Round(bool all) {
   }
   if (clock_.HasJumped({Now(), ClockNs(CLOCK_MONOTONIC) - origin_ns_})) AddAnchor();
   file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
-  file_->header().forked_events.store(ForkedEvents() - forked_before_);
+  file_->header().forked_events += TakeForkedEvents();
   const std::span<const Segment> segments = file_->segments();
   bool more = true;
   // If many threads have ended, commits early, because their memory is free for new threads only

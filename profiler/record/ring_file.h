@@ -62,6 +62,7 @@ struct FileHeader {
   std::atomic<uint32_t> is_unwritten;
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
+std::string KeyOf(const FileHeader& header);  // in hexadecimal
 
 struct Segment {
   ThreadHeader* header = nullptr;
@@ -100,7 +101,7 @@ class RingFile {
   const std::filesystem::path& path() const { return path_; }
   FileHeader& header() { return *header_; }
   uint32_t levels() const { return levels_; }  // as the header has it, unless somebody changes that
-  std::string Key() const;                     // in hexadecimal
+  std::string Key() const { return KeyOf(*header_); }
 
   // Adds a segment with disk space reserved for its first ring, a smaller one if the disk is nearly
   // full. One thread at a time may call this; others may read segments() meanwhile.
