@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <latch>
 #include <map>
@@ -527,6 +528,34 @@ TEST_F(Record, AStoreThatWasMovedToAnotherFileSystemIsWrittenAgain) {
   EXPECT_THAT(Rows("SELECT ended FROM recording"), ElementsAre("1"));
   for (const char* suffix : {"-wal", "-shm", ".ring"})
     EXPECT_FALSE(fs::exists(path_.string() + suffix)) << suffix;
+}
+
+TEST_F(Record, SaysWhenItsStoreCannotBeWrittenAgain) {
+  const fs::path run = folder_ / "runs/run.xlaprof";
+  for (const bool is_replaced : {false, true}) {
+    fs::create_directory(run.parent_path());
+    auto recording = StartRecording(run, {.commit_interval_ns = 1'000'000});
+    ASSERT_TRUE(recording.ok());
+    {
+      Trace scope("scope");
+    }
+    ASSERT_TRUE(CommitRecording().ok());
+    fs::remove_all(run.parent_path());
+    if (is_replaced) {
+      fs::create_directory(run.parent_path());
+      std::ofstream(run) << "another file";
+    }
+    const auto stats = recording->Stop();
+    EXPECT_EQ(stats.status().code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(std::string(Message(stats.status())),
+                testing::AllOf(HasSubstr("could not be written again"),
+                               HasSubstr(is_replaced ? "another file has its name" : "cannot open"),
+                               HasSubstr("Its events are lost, unless")));
+    std::string content;
+    std::ifstream(run) >> content;
+    EXPECT_EQ(content, is_replaced ? "another" : "");
+    fs::remove_all(run.parent_path());
+  }
 }
 
 // A limit on the file size stands in for a full disk: nothing that was completed is lost.
