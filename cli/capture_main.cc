@@ -191,8 +191,7 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   XP_TRY(Plan plan, PlanOf(arguments));
   // Checks the output before any program is asked, because the captured minute cannot be repeated.
   XP_TRY(Output output,
-         Output::Open(arguments.output,
-                      {.inputs = {}, .force = arguments.force, .kind = OutputKind::kStore}));
+         Output::Open(arguments.output, {.force = arguments.force, .kind = OutputKind::kStore}));
   XP_TRY(CheckWritable(arguments.output));
   if (!arguments.keep.empty()) XP_TRY(CheckKeep(arguments.keep));
   Interrupt interrupt;

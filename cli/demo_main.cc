@@ -33,7 +33,7 @@ absl::Status RunDemo(const DemoArguments& arguments) {
                    arguments.pathology, fmt::join(names, ", "));
   }
   XP_TRY(internal::ToStatus(Output::Open(
-      arguments.output, {.inputs = {}, .force = arguments.force, .kind = OutputKind::kStore})));
+      arguments.output, {.force = arguments.force, .kind = OutputKind::kStore})));
   Progress progress;
   XP_TRY(DemoResult result,
          Demonstrate({.output = arguments.output,

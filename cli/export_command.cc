@@ -35,7 +35,7 @@ absl::StatusOr<std::optional<Output>> OpenOutput(const ExportArguments& argument
     return Invalid("{}: {} files are not read compressed. Choose a name without .gz",
                    arguments.output, exporter.name);
   return Output::Open(arguments.output,
-                      {.inputs = arguments.input.paths,
+                      {.input = arguments.input,
                        .force = arguments.force,
                        .kind = arguments.is_report ? OutputKind::kReport : OutputKind::kFile});
 }

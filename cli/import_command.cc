@@ -17,7 +17,7 @@ struct ImportArguments {
 
 absl::Status ImportRun(const ImportArguments& arguments) {
   const InputOptions& input = arguments.input;
-  XP_TRY(Output output, Output::Open(arguments.output, {.inputs = input.paths,
+  XP_TRY(Output output, Output::Open(arguments.output, {.input = input,
                                                         .force = arguments.force,
                                                         .kind = OutputKind::kStore}));
   XP_TRY(std::string kept, WriteStoreFile({.inputs = {input.paths.begin(), input.paths.end()},

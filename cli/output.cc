@@ -9,12 +9,7 @@
 #include <cstring>
 
 #include "cli/terminal.h"
-#include "core/base/sqlite_files.h"
-#include "profiler/import/archive.h"
-#include "profiler/import/file_ends.h"
-#include "profiler/import/formats.h"
-#include "profiler/import/xla/xla_dump_name.h"
-#include "profiler/record/recover.h"
+#include "profiler/import/found_files.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -26,26 +21,6 @@ bool LiesIn(const fs::path& file, const fs::path& folder) {
   std::error_code error;
   const fs::path relative = fs::relative(file, folder, error);
   return !error && !relative.empty() && *relative.begin() != "..";
-}
-
-// Returns whether the file belongs to a store beside it.
-bool IsPartOfAStore(const fs::path& path) {
-  std::error_code error;
-  const auto is_beside = [&](std::string_view suffix) {
-    const std::string name = path.string();
-    return name.ends_with(suffix) &&
-           fs::is_regular_file(name.substr(0, name.size() - suffix.size()), error);
-  };
-  const fs::path store = fs::path(path).replace_extension();
-  return (RingPath(store) == path && fs::is_regular_file(store, error)) ||
-         std::ranges::any_of(kSqliteSuffixes, is_beside);
-}
-
-// Returns whether an import of the file's directory reads it.
-bool IsCapture(const fs::path& path) {
-  if (ParseXlaDumpName(path.filename().string()) || IsPartOfAStore(path)) return true;
-  const std::optional<FileEnds> ends = EndsOf(path);
-  return ends && (Archive::Is(*ends) || Recognise(ends->bytes) != nullptr);
 }
 
 absl::Status WriteFile(const fs::path& path, std::string_view text, const std::string& name) {
@@ -70,15 +45,14 @@ absl::StatusOr<Output> Output::Open(const std::string& path, Options options) {
   return output;
 }
 
-absl::Status Output::Check() const {
+absl::Status Output::Check() {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(output_, error))) return absl::OkStatus();
-  bool is_in_input = false;
-  for (const std::string& input : options_.inputs) {
-    is_in_input |= fs::is_directory(input, error) && LiesIn(output_, input);
-    if (fs::equivalent(output_, input, error) || (is_in_input && IsCapture(output_)))
-      return Invalid("{}: this file is being read. Choose another name", output_);
-  }
+  XP_TRY(CheckIsNotRead());
+  const bool is_in_input =
+      std::ranges::any_of(options_.input.paths, [&](const std::string& input) {
+        return fs::is_directory(input, error) && LiesIn(output_, input);
+      });
   const OutputKind kind = options_.kind;
   if (!fs::is_regular_file(output_, error)) {
     if (kind == OutputKind::kTextReport) return absl::OkStatus();
@@ -93,6 +67,20 @@ absl::Status Output::Check() const {
   if (auto store = Store::Open(output_); !store.ok())
     return Invalid("{}: exists and is not an xlaprof store, so --force does not replace it ({})",
                    output_, Message(store.status()));
+  return absl::OkStatus();
+}
+
+absl::Status Output::CheckIsNotRead() {
+  if (!read_) {
+    const InputOptions& input = options_.input;
+    const std::vector<fs::path> inputs(input.paths.begin(), input.paths.end());
+    XP_TRY(read_, FilesOnDisk(inputs, !input.as_format.empty()));
+  }
+  std::error_code error;
+  for (const fs::path& file : *read_) {
+    if (fs::equivalent(output_, file, error))
+      return Invalid("{}: this file is being read. Choose another name", output_);
+  }
   return absl::OkStatus();
 }
 

@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/input_options.h"
 #include "core/base/status.h"
 #include "core/base/unfinished_file.h"
 
@@ -22,14 +24,15 @@ enum class OutputKind : uint8_t {
 
 // Keeps what every command promises about its output:
 //
-// - It is never a file that the command reads, neither one that was named nor one in a directory.
+// - It is never a file that the command reads, whatever its name: neither one that was named, nor one
+//   in a directory, nor what belongs to a store.
 // - Only those existing files are replaced that its kind names.
 // - It appears, or replaces another file, when it is complete, and not at all if the command fails.
 // - A text report that replaces a file keeps its mode.
 class Output {
  public:
   struct Options {
-    std::vector<std::string> inputs;  // the files and directories that the command reads
+    InputOptions input;  // what the command reads
     bool force = false;
     OutputKind kind = OutputKind::kFile;
   };
@@ -48,10 +51,12 @@ class Output {
 
  private:
   explicit Output(std::string path, Options options);
-  absl::Status Check() const;
+  absl::Status Check();
+  absl::Status CheckIsNotRead();
 
   std::string output_;
   Options options_;
+  std::optional<std::vector<std::filesystem::path>> read_;  // the files that the command reads
   std::unique_ptr<UnfinishedFile> unfinished_;
 };
 

@@ -49,7 +49,7 @@ absl::Status RunReport(const ReportArguments& arguments) {
                       .is_report = true});
   std::optional<Output> output;
   if (!arguments.output.empty()) {
-    XP_TRY(output, Output::Open(arguments.output, {.inputs = arguments.input.paths,
+    XP_TRY(output, Output::Open(arguments.output, {.input = arguments.input,
                                                    .force = arguments.force,
                                                    .kind = OutputKind::kTextReport}));
   }

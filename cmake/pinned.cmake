@@ -14,7 +14,7 @@ if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
 endif()
 xlaprof_source(sqlite3 sqlite_folder)
-add_library(xlaprof_sqlite3 STATIC ${sqlite_folder}/sqlite3.c ${sqlite_folder}/ext/recover/dbdata.c)
+add_library(xlaprof_sqlite3 STATIC ${PROJECT_SOURCE_DIR}/profiler/store/sqlite_after_fork.c ${sqlite_folder}/ext/recover/dbdata.c)
 target_include_directories(xlaprof_sqlite3 SYSTEM PUBLIC ${sqlite_folder})
 target_compile_definitions(xlaprof_sqlite3 PRIVATE
   SQLITE_DEFAULT_MEMSTATUS=0 SQLITE_DEFAULT_PCACHE_INITSZ=0 SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBPAGE_VTAB SQLITE_ENABLE_MATH_FUNCTIONS

@@ -155,7 +155,9 @@ std::string RecordingText(const RecordingCost& recording) {
           : fmt::format("{} more dropped because a ring was full", CountText(recording.dropped)));
   if (recording.drain_cpu_ns) {
     out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
-    if (recording.span_ns.value_or(0) > 0) {
+    // The thread that writes also worked before the first event and after the last, which counts for
+    // much in a short recording.
+    if (recording.span_ns.value_or(0) > *recording.drain_cpu_ns) {
       out += fmt::format(" ({} of a core)",
                          PercentText(double(*recording.drain_cpu_ns) / double(*recording.span_ns)));
     }

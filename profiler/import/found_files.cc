@@ -11,6 +11,7 @@
 #include "profiler/import/formats.h"
 #include "profiler/import/trace_runs.h"
 #include "profiler/import/xla/xla_dump_name.h"
+#include "profiler/record/recover.h"
 
 namespace xlaprof {
 namespace {
@@ -133,7 +134,8 @@ void Sniff(FoundFile& file, const FileEnds& ends) {
 
 class Finder {
  public:
-  explicit Finder(bool formats_are_given) : formats_are_given_(formats_are_given) {}
+  Finder(bool formats_are_given, bool opens_archives)
+      : formats_are_given_(formats_are_given), opens_archives_(opens_archives) {}
 
   absl::StatusOr<FoundFiles> Run(std::span<const fs::path> inputs) {
     for (const fs::path& input : inputs) {
@@ -154,6 +156,7 @@ class Finder {
     }
     SortFiles();
     for (FoundFile& file : out_.files) Describe(file);
+    for (const FoundFile& file : out_.files) on_disk_.push_back(file.path);
     OpenArchives();
     SortFiles();
     GroupDumps(out_.files);
@@ -171,6 +174,9 @@ class Finder {
     GroupTraces(out_.files);
     return std::move(out_);
   }
+
+  // Returns the files of the inputs after Run, before archives were replaced by their members.
+  const std::vector<fs::path>& on_disk() const { return on_disk_; }
 
  private:
   absl::Status Walk(const fs::path& root) {
@@ -255,6 +261,10 @@ class Finder {
         // Reading a file without ends reports the reason.
         if (ends && !formats_are_given_) Sniff(file, *ends);
         files.push_back(std::move(file));
+        continue;
+      }
+      if (!opens_archives_) {
+        out_.archives.push_back(std::move(file));
         continue;
       }
       auto archive = Archive::Open(file.path, MayBeCapture, in_memory_bytes);
@@ -346,7 +356,8 @@ class Finder {
     return folder;
   }
 
-  const bool formats_are_given_;
+  const bool formats_are_given_, opens_archives_;
+  std::vector<fs::path> on_disk_;
   FoundFiles out_;
   std::set<const Archive*> named_archives_;
 };
@@ -361,7 +372,29 @@ absl::StatusOr<InputFile> FoundFile::Open() const {
 }
 
 absl::StatusOr<FoundFiles> FindFiles(std::span<const fs::path> inputs, bool formats_are_given) {
-  return Finder(formats_are_given).Run(inputs);
+  return Finder(formats_are_given, /*opens_archives=*/true).Run(inputs);
+}
+
+absl::StatusOr<std::vector<fs::path>> FilesOnDisk(std::span<const fs::path> inputs,
+                                                  bool formats_are_given) {
+  Finder finder(formats_are_given, /*opens_archives=*/false);
+  XP_TRY(const FoundFiles found, finder.Run(inputs));
+  std::set<fs::path> unknown;
+  for (const FoundFile& file : found.files) {
+    if (!file.named && !file.looks_like.empty()) unknown.insert(file.path);
+  }
+  std::vector<fs::path> files;
+  for (const fs::path& file : finder.on_disk()) {
+    if (unknown.contains(file)) continue;
+    files.push_back(file == "-" ? "/dev/stdin" : file);
+    if (ParseXlaDumpName(file.filename().string())) continue;
+    // SQLite keeps its logs beside the file that a link leads to, and our ring lies beside the link.
+    std::error_code error;
+    files.push_back(RingPath(file));
+    const fs::path real = fs::canonical(file, error);
+    for (const char* suffix : kSqliteSuffixes) files.push_back(real.string() + suffix);
+  }
+  return files;
 }
 
 }  // namespace xlaprof

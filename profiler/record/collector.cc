@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "profiler/record/forked.h"
 #include "profiler/record/record.h"
 
 namespace xlaprof::record {
@@ -55,8 +56,7 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
           {"unrecorded_events",
            "Events of some threads were not recorded, because those threads had no ring. Times summed by name are too low. Free space on the disk, or record elsewhere.",
            [](RingFile& file) { return file.header().ringless_events.load(); }, 0},
-          {"forked_events",
-           "Processes that were forked from this one recorded events, which are not in this file. Record into a directory, in which each process gets its own file: XLAPROF_RECORD=DIR/",
+          {kForkedEvents, kForkedEventsAdvice,
            [](RingFile& file) { return file.header().forked_events.load(); }, 0},
           {"lost_texts",
            "The recording's tables were full, so some names or argument texts were replaced by \"(not kept: ...)\". Record numbers instead of texts that differ each time.",

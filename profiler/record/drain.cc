@@ -10,6 +10,8 @@
 #include <cstdio>
 
 #include "core/base/clock_ns.h"
+#include "core/base/sqlite_files.h"
+#include "core/base/unfinished_file.h"
 #include "profiler/record/marked_steps.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/sites.h"
@@ -108,6 +110,7 @@ absl::StatusOr<RecordStats> Drain::Stop() {
   thread_.join();
   requests_->Answer(UINT64_MAX, Stats());  // later requests need not wait
   RecordStats stats;
+  file_->header().forked_events += TakeLastForkedEvents();
   if (error_.ok()) error_ = Finish(&stats);
   if (absl::IsNotFound(error_)) file_->Unlink();
   collector_.reset();
@@ -253,20 +256,45 @@ absl::Status Drain::Look() {
   }
   if (FileNumber(path_) == file_number_) return absl::OkStatus();
   if (const std::filesystem::path now = WhereIs(file_number_); !now.empty()) {
-    // SQLite still writes to the file, so what waits and what its log at the old place holds gets
-    // into it.
-    XP_TRY(Commit());
-    XP_TRY(store_->Run("UPDATE recording SET ended = 1 WHERE id = ?1", recording_id_));
-    XP_TRY(store_->Commit());
+    XP_TRY(EndHere());
+    // The log is at the old place.
     XP_TRY(store_->Exec("PRAGMA wal_checkpoint(TRUNCATE)"));
     gone_ = absl::NotFoundError(fmt::format(
         "{}: was moved to {} during the recording, which ended there. What was recorded until then can be read. Move it after the program has ended",
         path_.string(), now.string()));
-    return gone_;
+  } else if (const absl::Status written = WriteAgain(); written.ok()) {
+    gone_ = absl::NotFoundError(fmt::format(
+        "{}: was deleted, or moved to another file system, during the recording, which ended there. What was recorded until then was written to {} again. Move it after the program has ended",
+        path_.string(), path_.filename().string()));
+  } else {
+    gone_ = absl::NotFoundError(fmt::format(
+        "{}: was deleted, replaced, or moved to another file system during the recording, and could not be written again ({}). The recording ended there. Its events are lost, unless it was moved together with the files beside it, {}-wal and {}. Record to a folder that is not cleaned up",
+        path_.string(), std::string_view(Message(written)), path_.filename().string(),
+        file_->path().filename().string()));
   }
-  return absl::NotFoundError(fmt::format(
-      "{}: the file was deleted or replaced during the recording. Its events are lost, and no further ones are kept. Record again, to a folder that is not cleaned up",
-      path_.string()));
+  return gone_;
+}
+
+// Commits what waits, as the last. SQLite still writes to the file and to its log, wherever they are.
+absl::Status Drain::EndHere() {
+  XP_TRY(Commit());
+  XP_TRY(store_->Run("UPDATE recording SET ended = 1 WHERE id = ?1", recording_id_));
+  return store_->Commit();
+}
+
+// Writes the store, whose file has no name any more, to its path. Closes it if that succeeds.
+absl::Status Drain::WriteAgain() {
+  if (FileNumber(path_) != 0) return Invalid("another file has its name");
+  if (!collector_) return IoError("it could not be opened again after an error");
+  XP_TRY(EndHere());
+  UnfinishedFile again(path_);
+  XP_TRY(store_->Run("VACUUM INTO ?1", again.path().string()));
+  collector_.reset();
+  store_.reset();
+  // A reader would take the deleted file's log for the new file's.
+  std::error_code error;
+  for (const char* suffix : kSqliteSuffixes) std::filesystem::remove(path_.string() + suffix, error);
+  return again.Finish();
 }
 
 // Populates the ring ahead of a thread, so that page faults hit this thread and not the recorded
@@ -300,7 +328,7 @@ absl::Status Drain::Round(bool all) {
   }
   if (clock_.HasJumped({Now(), ClockNs(CLOCK_MONOTONIC) - origin_ns_})) AddAnchor();
   file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
-  file_->header().forked_events.store(ForkedEvents() - forked_before_);
+  file_->header().forked_events += TakeForkedEvents();
   const std::span<const Segment> segments = file_->segments();
   bool more = true;
   // If many threads have ended, commits early, because their memory is free for new threads only

@@ -52,6 +52,8 @@ class Drain {
   absl::Status Commit();
   absl::Status WriteName();
   absl::Status Look();
+  absl::Status EndHere();
+  absl::Status WriteAgain();
   void KeepReady(uint32_t segment);
   void FreeSegments();
   void AddAnchor();
@@ -90,7 +92,6 @@ class Drain {
   absl::Status gone_;   // why nothing more is recorded: the store was moved, or the ring truncated
   bool told_ = false, told_ringless_ = false;
   const uint64_t ringless_before_ = ringless_events.load();
-  const uint64_t forked_before_ = ForkedEvents();
   int64_t drain_cpu_ns_ = 0, last_commit_ns_ = 0, last_look_ns_ = 0;
 };
 

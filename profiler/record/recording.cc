@@ -19,6 +19,7 @@
 #include "profiler/record/size_limit.h"
 #include "profiler/record/truncation.h"
 #include "profiler/store/sqlite.h"
+#include "profiler/store/sqlite_after_fork.h"
 
 namespace xlaprof {
 
@@ -114,6 +115,7 @@ void AfterForkInChild() {
   record::recording.store(TheCurrent().impl == nullptr ? 0 : record::kForkedChild,
                           std::memory_order_relaxed);
   record::InForkedChild();
+  xlaprof_sqlite_forget_files();
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
   new (&TheDevices().mutex) std::mutex;
@@ -322,7 +324,6 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   std::filesystem::path path = std::filesystem::absolute(given, none);
   if (none) path = given;
   static const bool prepared = [] {
-    record::PrepareForForks();
     record::GuardAgainstTruncation();
     record::uses_tsc = Clock::HasInvariantTsc();
     pthread_atfork(BeforeFork, AfterFork, [] {
@@ -360,6 +361,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   header.first = Clock::ReadAnchor(origin_ns);
   header.newest[0] = header.newest[1] = header.first;
 
+  record::PrepareForForks(path, (*file)->Key());
   auto impl =
       std::make_unique<Recording::Impl>(path, given.string(), std::move(options), std::move(store),
                                         *std::move(file), origin_ns, ++current.last_number);

@@ -253,13 +253,16 @@ const SiteEntry* RingFile::Site(uint32_t id) const {
   return id == 0 || id > count ? nullptr : &sites_[id - 1];
 }
 
-std::string RingFile::Key() const {
-  return fmt::format("{:016x}{:016x}", header_->key[0], header_->key[1]);
+std::string KeyOf(const FileHeader& header) {
+  return fmt::format("{:016x}{:016x}", header.key[0], header.key[1]);
 }
 
 void RingFile::Unlink() {
+  // Its folder may have been moved.
   std::error_code error;
-  std::filesystem::remove(path_, error);
+  const std::filesystem::path now =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
+  std::filesystem::remove(error ? path_ : now, error);
 }
 
 void RingFile::Release() {

@@ -62,6 +62,7 @@ struct FileHeader {
   std::atomic<uint32_t> is_unwritten;
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
+std::string KeyOf(const FileHeader& header);  // in hexadecimal
 
 struct Segment {
   ThreadHeader* header = nullptr;
@@ -100,7 +101,7 @@ class RingFile {
   const std::filesystem::path& path() const { return path_; }
   FileHeader& header() { return *header_; }
   uint32_t levels() const { return levels_; }  // as the header has it, unless somebody changes that
-  std::string Key() const;                     // in hexadecimal
+  std::string Key() const { return KeyOf(*header_); }
 
   // Adds a segment with disk space reserved for its first ring, a smaller one if the disk is nearly
   // full. One thread at a time may call this; others may read segments() meanwhile.
@@ -128,6 +129,7 @@ class RingFile {
   std::string_view String(uint32_t id) const;
   const SiteEntry* Site(uint32_t id) const;
 
+  // Removes the file, wherever it was moved.
   void Unlink();
   // Releases the file and its lock; nothing else of this object may be used afterwards. Scopes that
   // began before may still end, so the segments' memory stays mapped for good, empty.

@@ -19,7 +19,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
   switch (rc & 0xff) {
     case SQLITE_FULL:
       return absl::ResourceExhaustedError(
-          fmt::format("{}: the disk is full. Free space, or write elsewhere with -o", doing));
+          fmt::format("{}: the disk is full. Free space, or write elsewhere", doing));
     case SQLITE_IOERR:
       // SQLite reports only that a write failed.
       if (rlimit limit{}; sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE &&
@@ -29,7 +29,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
             doing, limit.rlim_cur);
       }
       return IoError(
-          "{}: {} (SQLite code {}). Check the disk and its free space, or write elsewhere with -o",
+          "{}: {} (SQLite code {}). Check the disk and its free space, or write elsewhere",
           doing, what, sqlite3_extended_errcode(db));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -26,7 +26,7 @@ class Outputs : public ProgramTest {
   }
   // Opens an output, and says "" or why it may not be one.
   std::string Refusal(const std::string& name, Output::Options options) {
-    for (std::string& input : options.inputs) input = folder_ / input;
+    for (std::string& input : options.input.paths) input = folder_ / input;
     const auto output = Output::Open(folder_ / name, std::move(options));
     return output.ok() ? "" : std::string(Message(output.status()));
   }
@@ -40,7 +40,7 @@ TEST_F(Outputs, NeverReplaceWhatTheCommandReads) {
       for (const char* name : {"run/metrics.txt", "run/rank.xlaprof"}) {
         if (std::string_view(input).starts_with("run/") && std::string_view(input) != name)
           continue;
-        EXPECT_THAT(Refusal(name, {.inputs = {input}, .force = true, .kind = kind}),
+        EXPECT_THAT(Refusal(name, {.input = {.paths = {input}}, .force = true, .kind = kind}),
                     HasSubstr("this file is being read. Choose another name"))
             << input << " " << name;
       }
@@ -51,32 +51,82 @@ TEST_F(Outputs, NeverReplaceWhatTheCommandReads) {
 TEST_F(Outputs, LinksToWhatIsReadAreProtectedToo) {
   fs::create_symlink("run/metrics.txt", folder_ / "link.txt");
   EXPECT_THAT(
-      Refusal("link.txt", {.inputs = {"run"}, .force = true, .kind = OutputKind::kTextReport}),
+      Refusal("link.txt", {.input = {.paths = {"run"}}, .force = true, .kind = OutputKind::kTextReport}),
       HasSubstr("being read"));
+}
+
+// Regression: a killed recording that was named lost what waited in its ring and in SQLite's log.
+TEST_F(Outputs, WhatBelongsToANamedStoreIsReadToo) {
+  for (const char* name : {"run/rank.xlaprof.ring", "run/rank.xlaprof-wal", "run/rank.xlaprof-shm",
+                           "run/rank.xlaprof-journal"}) {
+    Write(name, "events");
+    for (const OutputKind kind :
+         {OutputKind::kFile, OutputKind::kStore, OutputKind::kReport, OutputKind::kTextReport}) {
+      for (const char* input : {"run/rank.xlaprof", "run"})
+        EXPECT_THAT(
+            Refusal(name, {.input = {.paths = {input}}, .force = true, .kind = kind}),
+            HasSubstr("being read"))
+            << input << " " << name;
+    }
+  }
+  for (const char* command :
+       {"report run/rank.xlaprof -o run/rank.xlaprof.ring",
+        "report run/rank.xlaprof --format json -o run/rank.xlaprof-journal",
+        "report run/rank.xlaprof --format html -o run/rank.xlaprof.ring",
+        "export run/rank.xlaprof --format chrome -o run/rank.xlaprof-journal --force",
+        "recover run/rank.xlaprof -o run/rank.xlaprof.ring --force",
+        "report - -o run/metrics.txt <run/metrics.txt"}) {
+    const Ran ran = Run(command);
+    EXPECT_EQ(ran.status, 2) << command;
+    EXPECT_THAT(ran.out, HasSubstr("this file is being read")) << command;
+  }
+  EXPECT_EQ(Content("run/rank.xlaprof.ring"), "events");
+}
+
+// Regression: the target of a link in a folder was read and replaced.
+TEST_F(Outputs, TheTargetOfALinkInAFolderIsRead) {
+  fs::create_directory(folder_ / "elsewhere");
+  Write("elsewhere/real.txt", kLog);
+  fs::create_symlink("../elsewhere/real.txt", folder_ / "run/linked.txt");
+  fs::create_hard_link(folder_ / "run/metrics.txt", folder_ / "elsewhere/same.txt");
+  for (const char* name : {"elsewhere/real.txt", "elsewhere/same.txt"}) {
+    EXPECT_THAT(
+        Refusal(name, {.input = {.paths = {"run"}}, .force = true, .kind = OutputKind::kTextReport}),
+        HasSubstr("being read"))
+        << name;
+  }
+}
+
+// Regression: a file that is read only because of --as was replaced.
+TEST_F(Outputs, EveryFileOfAFolderIsReadWithAs) {
+  EXPECT_THAT(Refusal("run/notes.txt", {.input = {.paths = {"run"}, .as_format = "debug_log"},
+                                        .force = true,
+                                        .kind = OutputKind::kFile}),
+              HasSubstr("being read"));
 }
 
 TEST_F(Outputs, OfAFolderThatIsReadNeedForce) {
   for (const OutputKind kind : {OutputKind::kFile, OutputKind::kReport, OutputKind::kTextReport}) {
-    EXPECT_THAT(Refusal("run/notes.txt", {.inputs = {"run"}, .kind = kind}),
+    EXPECT_THAT(Refusal("run/notes.txt", {.input = {.paths = {"run"}}, .kind = kind}),
                 HasSubstr("already exists. Choose another name, or pass --force"));
-    EXPECT_EQ(Refusal("run/notes.txt", {.inputs = {"run"}, .force = true, .kind = kind}), "");
-    EXPECT_EQ(Refusal("run/new.txt", {.inputs = {"run"}, .kind = kind}), "");
+    EXPECT_EQ(Refusal("run/notes.txt", {.input = {.paths = {"run"}}, .force = true, .kind = kind}), "");
+    EXPECT_EQ(Refusal("run/new.txt", {.input = {.paths = {"run"}}, .kind = kind}), "");
   }
 }
 
 TEST_F(Outputs, AReportReplacesAnEarlierOne) {
   Write("report.txt", "earlier");
-  EXPECT_EQ(Refusal("report.txt", {.inputs = {"run"}, .kind = OutputKind::kTextReport}), "");
-  EXPECT_THAT(Refusal("report.txt", {.inputs = {"run"}, .kind = OutputKind::kFile}),
+  EXPECT_EQ(Refusal("report.txt", {.input = {.paths = {"run"}}, .kind = OutputKind::kTextReport}), "");
+  EXPECT_THAT(Refusal("report.txt", {.input = {.paths = {"run"}}, .kind = OutputKind::kFile}),
               HasSubstr("already exists"));
 }
 
 TEST_F(Outputs, AStoreReplacesOnlyStores) {
   Write("notes.txt", "milk\n");
   EXPECT_TRUE(Store::Create(folder_ / "old.xlaprof").ok());
-  EXPECT_THAT(Refusal("notes.txt", {.inputs = {"run"}, .force = true, .kind = OutputKind::kStore}),
+  EXPECT_THAT(Refusal("notes.txt", {.input = {.paths = {"run"}}, .force = true, .kind = OutputKind::kStore}),
               HasSubstr("is not an xlaprof store"));
-  EXPECT_EQ(Refusal("old.xlaprof", {.inputs = {"run"}, .force = true, .kind = OutputKind::kStore}),
+  EXPECT_EQ(Refusal("old.xlaprof", {.input = {.paths = {"run"}}, .force = true, .kind = OutputKind::kStore}),
             "");
 }
 

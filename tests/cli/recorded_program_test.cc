@@ -72,6 +72,21 @@ TEST_F(RecordedProgram, EventsOfAForkedChildAreCounted) {
   EXPECT_THAT(Run("report run.xlaprof --all").out, HasSubstr("forked from this one"));
 }
 
+// Regression: nobody counted or reported the events of a child that went on after its parent.
+TEST_F(RecordedProgram, EventsOfAChildThatOutlivesItsParentAreCounted) {
+  for (const std::string word : {"outlive", "daemon"}) {
+    const std::string store = word + ".xlaprof";
+    RunRecorded("XLAPROF_RECORD=" + store, word);  // until the child has closed its output
+    EXPECT_THAT(Content("stderr.txt"), HasSubstr(store + " lacks 500 events of forked processes"));
+    const auto query = [&](const std::string& sql) {
+      return Run(fmt::format("query {} --format csv \"{}\"", store, sql)).out;
+    };
+    EXPECT_THAT(query("SELECT code, count FROM import_issue WHERE code = 'forked_events'"),
+                HasSubstr("forked_events,500\n"));
+    EXPECT_THAT(query("SELECT name, count(*) FROM event GROUP BY name"), HasSubstr("compute,5\n"));
+  }
+}
+
 TEST_F(RecordedProgram, TheLimitOfRingsComesFromTheEnvironment) {
   EXPECT_THAT(RunRecorded("XLAPROF_RING_BYTES=many XLAPROF_RECORD=a.xlaprof").out,
               HasSubstr("XLAPROF_RING_BYTES=many: must be a number of bytes of at least 4096"));

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/input_options.h"
 #include "cli/progress.h"
 #include "core/base/version.h"
 #include "profiler/import/importer.h"
@@ -235,6 +236,46 @@ TEST_F(ReportCommand, VersionNamesCommitSchemaAndFormats) {
                            "xlaprof {}\ncommit (unknown|[0-9a-f]+(, with changes)?)\n"
                            "schema {}, reads stores from schema {} on\nreads {}\n",
                            kVersion, kSchemaVersion, kOldestSchemaVersion, formats)));
+}
+
+// Makes a folder with a capture and the file that it names, and an empty working directory.
+class QuotedLines : public ReportCommand {
+ protected:
+  QuotedLines() {
+    Write("secret/train.py", "import torch\npassword = 'the quoted line'\n");
+    MakeStore("secret/run.xlaprof");
+    auto store = Store::OpenForWriting(folder_ / "secret/run.xlaprof");
+    const std::string file = folder_ / "secret/train.py";
+    EXPECT_TRUE(store->Run("UPDATE site SET file = ?1", file).ok());
+    EXPECT_TRUE(store->CloseLog().ok());
+    std::filesystem::create_directory(folder_ / "work");
+  }
+  // Returns the formats of the report that quote the line. The working directory is `folder`.
+  std::vector<std::string> FormatsThatQuote(const std::string& folder,
+                                            const std::string& arguments) {
+    std::vector<std::string> formats;
+    for (const std::string format : {"text", "markdown", "json", "html"}) {
+      const Ran ran = RunProgram("report --all --format " + format + " " + arguments,
+                                 folder_ / folder);
+      EXPECT_EQ(ran.status, 0) << ran.out;
+      if (ran.out.find("the quoted line") != std::string::npos) formats.push_back(format);
+    }
+    return formats;
+  }
+};
+
+// Regression: a line was quoted from the folder of a capture that is a file, which may hold anything.
+TEST_F(QuotedLines, ComeFromRootsOnly) {
+  EXPECT_THAT(FormatsThatQuote("work", "../secret/run.xlaprof"), testing::IsEmpty())
+      << "an absolute path that a capture names is not enough";
+  EXPECT_THAT(FormatsThatQuote("secret", "run.xlaprof"), Not(testing::IsEmpty()));
+  const auto of_root = FormatsThatQuote("work", "../secret/run.xlaprof --source-root ../secret");
+  EXPECT_THAT(of_root, testing::Contains("text"));
+  EXPECT_THAT(of_root, testing::Contains("html"));
+  const std::filesystem::path capture = folder_ / "secret";
+  EXPECT_THAT(SourceRoots({.paths = {capture}}, {}), testing::Contains(capture));
+  EXPECT_THAT(SourceRoots({.paths = {capture / "run.xlaprof"}}, {}),
+              Not(testing::Contains(capture)));
 }
 
 }  // namespace

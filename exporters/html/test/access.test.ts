@@ -7,7 +7,10 @@ import type { Browser, Page } from 'playwright-core';
 import { launch, open, settled, writeFile } from './browser.ts';
 import { makeTraining } from './training.ts';
 
+// Its second process has a step, too, so that the strip offers a choice of processes.
 const training = makeTraining();
+training.run.steps.push({ ...training.run.steps[0], process: 2 });
+training.run.step_parts_ns.push([...training.run.step_parts_ns[0]]);
 let browser: Browser;
 let url: string;
 
@@ -36,8 +39,8 @@ async function violations(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ')}`);
 }
 
-// Regression: the close button stood among the tabs, and code of the graph comparison had too little
-// contrast in the dark theme.
+// Regression: the close button stood among the tabs, and code of the graph comparison and the choice
+// of a process had too little contrast in the dark theme.
 for (const colorScheme of ['light', 'dark'] as const)
   for (const [state, keys] of kStates)
     test(`no serious violation: ${state}, ${colorScheme}`, async () => {
@@ -45,6 +48,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       if (state.startsWith('a finding')) await page.click('.finding >> nth=0');
       for (const key of keys) await page.keyboard.press(key);
       await settled(page);
+      assert.equal(await page.locator('select[aria-label=Process]').count(), 1);
       assert.deepEqual(await violations(page), []);
     });
 

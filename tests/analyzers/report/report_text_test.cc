@@ -22,6 +22,15 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
+// Regression: a short recording was said to take 39671 % of a core.
+TEST(RecordingWords, AShareOfACoreIsOneOfAllOfTheTime) {
+  RecordingCost cost{.program = "train", .ended = true, .threads = 1, .events = 15};
+  cost.drain_cpu_ns = 493'000, cost.span_ns = 1'000;
+  EXPECT_THAT(RecordingText(cost), Not(HasSubstr("of a core")));
+  cost.span_ns = 4'930'000;
+  EXPECT_THAT(RecordingText(cost), HasSubstr("493 us of CPU (10 % of a core)"));
+}
+
 TEST(ReportText, TellsAll) {
   EXPECT_EQ(ReportText(SampleReport(), {.width = 80}),
             R"(/runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window

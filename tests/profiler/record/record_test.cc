@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <latch>
 #include <map>
@@ -490,6 +491,71 @@ TEST_F(Record, WhatWasWrittenMovesWithTheStore) {
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_GE(*store->One<int64_t>("SELECT count(*) FROM event").value(), 1000);
   EXPECT_FALSE(fs::exists(RingPath(path_)));
+}
+
+// Regression: the ring stayed in the moved folder.
+TEST_F(Record, WhatWasWrittenMovesWithItsFolder) {
+  const fs::path before = folder_ / "before", moved = folder_ / "moved";
+  fs::create_directory(before);
+  auto recording = StartRecording(before / "run.xlaprof", {.commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  for (int i = 0; i < 1000; ++i) Trace scope("before");
+  ASSERT_TRUE(CommitRecording().ok());
+  fs::rename(before, moved);
+  const auto stats = recording->Stop();
+  EXPECT_THAT(std::string(Message(stats.status())),
+              HasSubstr("was moved to " + (moved / "run.xlaprof").string()));
+  auto store = Store::Open(moved / "run.xlaprof");
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_EQ(*store->One<int64_t>("SELECT count(*) FROM event").value(), 1000);
+  EXPECT_FALSE(fs::exists(RingPath(moved / "run.xlaprof")));
+}
+
+// Regression: SQLite's log stayed behind, so the copy held nothing, and the message said that all
+// was lost. A file is moved to another file system by copying it.
+TEST_F(Record, AStoreThatWasMovedToAnotherFileSystemIsWrittenAgain) {
+  auto recording = StartRecording(path_);
+  ASSERT_TRUE(recording.ok());
+  for (int i = 0; i < 1000; ++i) Trace scope("before");
+  ASSERT_TRUE(CommitRecording().ok());
+  fs::copy_file(path_, folder_ / "copy.xlaprof");
+  fs::remove(path_);
+  const auto stats = recording->Stop();
+  EXPECT_THAT(std::string(Message(stats.status())),
+              testing::AllOf(HasSubstr("moved to another file system"),
+                             HasSubstr("What was recorded until then was written to")));
+  EXPECT_THAT(Rows("SELECT count(*) FROM event"), ElementsAre("1000"));
+  EXPECT_THAT(Rows("SELECT ended FROM recording"), ElementsAre("1"));
+  for (const char* suffix : {"-wal", "-shm", ".ring"})
+    EXPECT_FALSE(fs::exists(path_.string() + suffix)) << suffix;
+}
+
+TEST_F(Record, SaysWhenItsStoreCannotBeWrittenAgain) {
+  const fs::path run = folder_ / "runs/run.xlaprof";
+  for (const bool is_replaced : {false, true}) {
+    fs::create_directory(run.parent_path());
+    auto recording = StartRecording(run, {.commit_interval_ns = 1'000'000});
+    ASSERT_TRUE(recording.ok());
+    {
+      Trace scope("scope");
+    }
+    ASSERT_TRUE(CommitRecording().ok());
+    fs::remove_all(run.parent_path());
+    if (is_replaced) {
+      fs::create_directory(run.parent_path());
+      std::ofstream(run) << "another file";
+    }
+    const auto stats = recording->Stop();
+    EXPECT_EQ(stats.status().code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(std::string(Message(stats.status())),
+                testing::AllOf(HasSubstr("could not be written again"),
+                               HasSubstr(is_replaced ? "another file has its name" : "cannot open"),
+                               HasSubstr("Its events are lost, unless")));
+    std::string content;
+    std::ifstream(run) >> content;
+    EXPECT_EQ(content, is_replaced ? "another" : "");
+    fs::remove_all(run.parent_path());
+  }
 }
 
 // A limit on the file size stands in for a full disk: nothing that was completed is lost.

@@ -1,6 +1,7 @@
 // The program that the tests of XLAPROF_RECORD run; it knows nothing of files. Its argument selects
 // how it ends: `kill` ends by SIGKILL and `exit` by exit(), both within a block. `exec` replaces
-// itself once with itself, `fork` forks a child that records, `load LIBRARY` loads a library that has its own recorder, `ignore`
+// itself once with itself, `fork` forks a child that records, `outlive` and `daemon` fork one that records after its parent has
+// ended by exit() and by _exit(), `load LIBRARY` loads a library that has its own recorder, `ignore`
 // ignores its children, and `static` records while its static objects are destroyed.
 #include <dlfcn.h>
 #include <signal.h>
@@ -59,6 +60,15 @@ int main(int argc, char** argv) {
       waitpid(child, nullptr, 0);
       return 0;
     }
+    for (int i = 0; i < 500; ++i) {
+      XLAPROF_TRACE("in the child");
+    }
+  }
+  if (word == "outlive" || word == "daemon") {
+    const pid_t parent = getpid();
+    if (word == "daemon" && daemon(/*nochdir=*/1, /*noclose=*/1) != 0) return 1;
+    if (word == "outlive" && fork() > 0) return 0;
+    while (getppid() == parent) usleep(1000);
     for (int i = 0; i < 500; ++i) {
       XLAPROF_TRACE("in the child");
     }
