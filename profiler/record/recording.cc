@@ -116,7 +116,7 @@ void AfterForkInChild() {
   if (TheCurrent().impl != nullptr)
     record::recording.store(record::kForkedChild, std::memory_order_relaxed);
   record::InForkedChild();
-  xlaprof_sqlite_forget_files();
+  sqlite3_forget_files();
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
   new (&TheDevices().mutex) std::mutex;
