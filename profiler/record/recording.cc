@@ -112,10 +112,11 @@ Rings::~Rings() {
 
 // Detaches a forked child, where nobody drains its parent's rings (forked.h).
 void AfterForkInChild() {
-  record::recording.store(TheCurrent().impl == nullptr ? 0 : record::kForkedChild,
-                          std::memory_order_relaxed);
+  // The parent may itself be a forked child that is not recorded.
+  if (TheCurrent().impl != nullptr)
+    record::recording.store(record::kForkedChild, std::memory_order_relaxed);
   record::InForkedChild();
-  xlaprof_sqlite_forget_files();
+  sqlite3_forget_files();
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
   new (&TheDevices().mutex) std::mutex;

@@ -4,4 +4,4 @@
 // Makes SQLite forget the files that are open. A forked child inherits SQLite's notes about its
 // parent's locks, but not the locks. So it must call this before it opens a file, and never use its
 // parent's connections.
-extern "C" void xlaprof_sqlite_forget_files(void);
+extern "C" void sqlite3_forget_files(void);

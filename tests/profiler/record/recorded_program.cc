@@ -67,8 +67,9 @@ int main(int argc, char** argv) {
   if (word == "outlive" || word == "daemon") {
     const pid_t parent = getpid();
     if (word == "daemon" && daemon(/*nochdir=*/1, /*noclose=*/1) != 0) return 1;
+    if (word == "daemon" && fork() > 0) _exit(0);  // so that it can never get a terminal
     if (word == "outlive" && fork() > 0) return 0;
-    while (getppid() == parent) usleep(1000);
+    while (kill(parent, 0) == 0) usleep(1000);
     for (int i = 0; i < 500; ++i) {
       XLAPROF_TRACE("in the child");
     }
