@@ -267,22 +267,34 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
 }
 
 // Returns what the host uploaded after most of the time in these gaps in which nothing was recorded,
-// if that is large. Python traces graphs in such times, too, so small uploads say nothing.
+// if that is large, or if it is the batch. Python traces graphs in such times, too, so small uploads
+// later in the step say nothing.
 absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances& of,
                                                             const IdleCause& cause,
                                                             const IdleOfCause& idle) {
   if (cause.activity.doing != Doing::kNothing || cause.wait != GapWait::kUnknown)
     return std::nullopt;
   XP_TRY(const StepUploads* uploads, of.run.Get<StepUploads>(of.device.time.process_id));
-  if (uploads->usual_bytes.value_or(0) < policy::kLargeUploadBytes) return std::nullopt;
-  int64_t unrecorded_ns = 0, before_uploads_ns = 0;
+  const bool are_large = uploads->usual_bytes.value_or(0) >= policy::kLargeUploadBytes;
+  const bool is_batch =
+      !uploads->has_others && uploads->largest_bytes.value_or(0) >= policy::kBatchBytes;
+  if (!are_large && !is_batch) return std::nullopt;
+  int64_t unrecorded_ns = 0, before_all_ns = 0, before_first_ns = 0;
   for (const LongGap& gap : idle.longest) {
     unrecorded_ns += gap.main_ns;
-    before_uploads_ns += of.host.UnrecordedBefore(gap.gap, uploads->starts_ns);
+    before_all_ns += of.host.UnrecordedBefore(gap.gap, uploads->starts_ns);
+    const auto first = std::ranges::lower_bound(uploads->starts_ns, gap.gap.begin_ns);
+    if (first != uploads->starts_ns.end() && *first < gap.gap.end_ns)
+      before_first_ns +=
+          of.host.UnrecordedBefore({gap.gap.begin_ns, *first + 1}, uploads->starts_ns);
   }
-  if (2 * before_uploads_ns < unrecorded_ns) return std::nullopt;
+  const bool is_prepared =
+      are_large ? 2 * before_all_ns >= unrecorded_ns
+                : double(before_first_ns) >= policy::kBeforeBatchShare * double(unrecorded_ns);
+  if (!is_prepared) return std::nullopt;
   return PreparedUploads{.per_step = uploads->per_step,
-                         .usual_bytes = *uploads->usual_bytes,
+                         .usual_bytes = are_large ? *uploads->usual_bytes : *uploads->largest_bytes,
+                         .is_batch = !are_large,
                          .inputs = uploads->inputs};
 }
 
@@ -548,8 +560,8 @@ extern const Analyzer device_gap{
                    policy::kOnceFactor, policy::kUnnamedIdleShare, policy::kLongKernelWaitNs,
                    policy::kShortestWindowNs, policy::kCopyShareOfGap, policy::kPythonTracerCallNs,
                    policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
-                   policy::kSmallExecutionNs, policy::kManySmallExecutions,
-                   policy::kSmallExecutionsPerUnit},
+                   policy::kBatchBytes, policy::kBeforeBatchShare, policy::kSmallExecutionNs,
+                   policy::kManySmallExecutions, policy::kSmallExecutionsPerUnit},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

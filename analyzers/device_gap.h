@@ -57,6 +57,7 @@ struct IdleOfDevices {
 // The uploads of a step that the host prepared while nothing was recorded.
 struct PreparedUploads {
   double per_step = 0, usual_bytes = 0;
+  bool is_batch = false;  // `usual_bytes` is the size of the largest, which may be a batch
   std::optional<InputsOfLine> inputs;  // what is uploaded, if a graph shows it
 };
 
@@ -68,11 +69,11 @@ struct DeviceGapFigures {
 
   GapWait wait = GapWait::kUnknown;
   Doing doing = Doing::kNothing;
-  bool host_recorded = false;       // false: kNothing does not mean that the host did nothing
-  std::string scope;                // the user's code with the most of this time; "" if none
-  int64_t scopes = 1;               // scopes, steps or functions that share this cause
+  bool host_recorded = false;          // false: kNothing does not mean that the host did nothing
+  std::string scope;                   // the user's code with the most of this time; "" if none
+  int64_t scopes = 1;                  // scopes, steps or functions that share this cause
   NamedBy named_by = NamedBy::kScope;  // what gave `scope` its name
-  bool launches_in_scope = true;    // false: the host was late in a scope that launches nothing
+  bool launches_in_scope = true;       // false: the host was late in a scope that launches nothing
 
   double main_share = 1;  // the part of these gaps in which the host did this
   double share = 0;

@@ -385,6 +385,13 @@ inline constexpr Threshold kLargeUploadBytes{
     int64_t{65'536}, Unit::kBytes,
     "The host's unrecorded time before uploads is taken for their preparation from this usual size on.",
     "Smaller ones are numbers and indices, which Python makes in no time; it traces the graph meanwhile."};
+inline constexpr Threshold kBatchBytes{int64_t{256}, Unit::kBytes,
+                                       "Uploads of this size may be those of a batch.",
+                                       "Smaller ones are numbers that an optimizer uses."};
+inline constexpr Threshold kBeforeBatchShare{
+    0.8, Unit::kShare,
+    "The host's unrecorded time is that of making a batch if this share of it comes before the first upload of a step.",
+    "Python that traces the graph runs after the batch has been uploaded."};
 inline constexpr Threshold kSmallExecutionNs{
     int64_t{100'000}, Unit::kNs, "Executions that take less than this on average are small.",
     "A host needs tens of microseconds to start one, so the device waits for the host."};

@@ -16,6 +16,8 @@ namespace {
 constexpr double kSameBytes = 0.02;
 // Steps also upload batches, and step marks without a graph are counted.
 constexpr double kSameCount = 0.25;
+// Any thread may upload something when the program starts.
+constexpr double kFewUploads = 0.1;
 
 // Sets the usual size and the number of uploads, which metrics reports count.
 absl::Status FillSizes(const Run& run, StepUploads& uploads) {
@@ -24,6 +26,7 @@ absl::Status FillSizes(const Run& run, StepUploads& uploads) {
   const MetricState* data = state ? state->Find(metric_names::kOutboundData) : nullptr;
   if (!data || data->samples <= 0) return absl::OkStatus();
   uploads.usual_bytes = data->usual();
+  if (!data->percentiles.empty()) uploads.largest_bytes = data->percentiles.rbegin()->second;
   if (state->mark_step.value_or(0) > 0)
     uploads.per_step = double(data->samples) / double(*state->mark_step);
   return absl::OkStatus();
@@ -37,12 +40,19 @@ absl::StatusOr<StepUploads> StepUploads::Of(const Run& run, int64_t process_id) 
   StepUploads uploads;
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process_id));
   XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  int64_t others = 0;
   for (const TransferRow& row : transfers->rows) {
-    if (row.direction == Direction::kToDevice && row.ts_ns &&
-        row.track_id == host->leading_thread())
+    if (row.direction != Direction::kToDevice || !row.ts_ns ||
+        row.process_id.value_or(process_id) != process_id)
+      continue;
+    if (row.track_id == host->leading_thread()) {
       uploads.starts_ns.push_back(*row.ts_ns);
+    } else {
+      ++others;
+    }
   }
   std::ranges::sort(uploads.starts_ns);
+  uploads.has_others = double(others) > kFewUploads * double(uploads.starts_ns.size());
   if (uploads.starts_ns.empty()) return uploads;
   XP_TRY(FillSizes(run, uploads));
   if (!uploads.usual_bytes || uploads.per_step <= 0) return uploads;

@@ -13,8 +13,9 @@ namespace xlaprof {
 
 struct StepUploads {
   std::vector<int64_t> starts_ns;  // of the uploads by the leading thread (HostTimeline), sorted
-  OptReal usual_bytes;             // of one upload; empty if no source tells sizes
-  double per_step = 0;             // of all threads; 0: unknown
+  bool has_others = false;         // other threads upload as well, as a loader does
+  OptReal usual_bytes, largest_bytes;  // of one upload; empty if no source tells sizes
+  double per_step = 0;                 // of all threads; 0: unknown
   // The inputs of the graph that the run executes most, if their size and number identify them as
   // what is uploaded. They have a place in the user's code.
   std::optional<InputsOfLine> inputs;

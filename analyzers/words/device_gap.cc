@@ -154,6 +154,12 @@ std::string MainCall(const DeviceGapFigures& figures) {
 CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
   // A thread that gives no work to devices may have an event that says what the program waits for.
   const std::string call = MainCall(figures);
+  if (figures.recurs() && figures.uploads && figures.uploads->is_batch)
+    return {
+        fmt::format("the host made the next batch, which it then uploaded (tensors of up to {})",
+                    BytesText(figures.uploads->usual_bytes)),
+        fmt::format("Prepare batches ahead in {}, or make their parts once and keep them.",
+                    LoaderWorkers(framework))};
   if (figures.recurs() && figures.uploads)
     return {
         fmt::format("the host prepared what it then uploaded ({:.3g} {} of {} a step)",

@@ -251,33 +251,38 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
 // these it records nothing for 9 ms.
 class UnrecordedUploads : public testing::Test {
  protected:
-  UnrecordedUploads() {
-    const int64_t host = run_.HostThread(), device = run_.Device();
+  UnrecordedUploads() { Fill(run_, 9000, 9000, 1000); }
+  // Makes steps of 100 ms. The device works for 60 ms of each. Then come four uploads of `dur_us`, the
+  // first after `first_us`, and one every `every_us`.
+  static void Fill(TimedRun& run, int64_t first_us, int64_t every_us, int64_t dur_us) {
+    const int64_t host = run.HostThread(), device = run.Device();
     for (int i = 0; i < 20; ++i) {
       const int64_t t = i * 100'000;
-      run_.Event(host, TextOf(Category::kExecute), "Execute", t, 10);
-      run_.Event(device, TextOf(Category::kModule), "step", t, 60'000);
-      for (int upload = 1; upload <= 4; ++upload) {
-        run_.Event(host, TextOf(Category::kTransfer), "TransferToDevice",
-                   t + 60'000 + upload * 9000, 1000);
-        EXPECT_TRUE(run_.store()
+      run.Event(host, TextOf(Category::kExecute), "Execute", t, 10);
+      run.Event(device, TextOf(Category::kModule), "step", t, 60'000);
+      for (int upload = 0; upload < 4; ++upload) {
+        const int64_t ts_us = t + 60'000 + first_us + upload * every_us;
+        run.Event(host, TextOf(Category::kTransfer), "TransferToDevice", ts_us, dur_us);
+        EXPECT_TRUE(run.store()
                         .Add(TransferRow{.process_id = 1,
                                          .ordinal = i * 4 + upload,
                                          .direction = Direction::kToDevice,
-                                         .ts_ns = (t + 60'000 + upload * 9000) * 1000,
-                                         .dur_ns = 1'000'000,
+                                         .ts_ns = ts_us * 1000,
+                                         .dur_ns = dur_us * 1000,
                                          .track_id = host})
                         .ok());
       }
       EXPECT_TRUE(
-          run_.store()
+          run.store()
               .Add(ExecutionRow{.process_id = 1, .ordinal = i, .graph_id = 1, .ts_ns = t * 1000})
               .ok());
     }
   }
-  void Bytes(double each) {
-    run_.Metric(run_.Report(20), "OutboundData", MetricUnit::kBytes, 80, 80 * each, {{50, each}});
+  static void Bytes(TimedRun& run, double usual, double largest) {
+    run.Metric(run.Report(20), "OutboundData", MetricUnit::kBytes, 80, 80 * usual,
+               {{50, usual}, {99, largest}});
   }
+  void Bytes(double each) { Bytes(run_, each, each); }
   TimedRun run_;
 };
 
@@ -314,6 +319,22 @@ TEST_F(UnrecordedUploads, OfNumbersSayNothing) {
   const Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(GapFiguresOf(found[0]).verdict, DeviceGapVerdict::kUnseen);
+}
+
+// The host makes a batch before the first upload of a step. What is unrecorded later is tracing.
+TEST_F(UnrecordedUploads, OfABatchAreNamedIfTheTimeComesBeforeThem) {
+  for (const auto& [first_us, every_us] : {std::pair(36'000, 200), std::pair(2000, 9000)}) {
+    for (const double largest : {24e3, 8.0}) {
+      TimedRun run;
+      Fill(run, first_us, every_us, 100);
+      Bytes(run, 4, largest);
+      const Findings found = run.Run(device_gap);
+      ASSERT_EQ(found.size(), 1u);
+      const bool is_batch = first_us > every_us && largest > 8;
+      EXPECT_EQ(GapFiguresOf(found[0]).verdict,
+                is_batch ? DeviceGapVerdict::kPattern : DeviceGapVerdict::kUnseen);
+    }
+  }
 }
 
 TEST_F(DeviceGap, AFunctionThatOnlyTheHostRunsIsNamedWithItsPlace) {
