@@ -48,7 +48,8 @@ bool ResultSizeDependsOnValues(std::string_view op) {
                                               "aten::unique_consecutive",
                                               "torchvision::nms",
                                               "aten::index"};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+  // An overload has its name after a point: aten::repeat_interleave.Tensor.
+  return std::ranges::find(kOps, op.substr(0, op.find('.'))) != std::end(kOps);
 }
 
 // Returns whether an input that changes its size can be the result of this op, which runs on the

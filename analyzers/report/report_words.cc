@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "analyzers/kinds.h"
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
 #include "core/base/whole.h"
@@ -415,21 +416,22 @@ std::string CostText(const Report& report, const Finding& finding) {
                      text.empty() ? "" : "; alone: ", text);
 }
 
-// Returns the time of compiling that a change saves once, because it is a consequence.
-static int64_t SavedOnceNs(const Report& report, const Finding& finding) {
+// Returns the time of compiling that a change saves, because it is a consequence.
+static int64_t SavedCompilingNs(const Report& report, const Finding& finding) {
   int64_t ns = 0;
   for (const Finding& consequence : ConsequencesOf(report, finding)) {
-    if (consequence.analyzer->is_paid_once) ns += consequence.saving_ns.value_or(0);
+    if (consequence.analyzer == &recompilation || consequence.analyzer == &slow_compile)
+      ns += consequence.saving_ns.value_or(0);
   }
   return ns;
 }
 
 std::string SavingText(const Report& report, const Finding& finding) {
   if (!finding.saving_ns) return "";
-  const int64_t once_ns = SavedOnceNs(report, finding);
+  const int64_t compiling_ns = SavedCompilingNs(report, finding);
   return fmt::format(
       "about {}{}{}{}", DurationText(*finding.saving_ns),
-      once_ns > 0 ? fmt::format(", and {} of compiling once", DurationText(once_ns)) : "",
+      compiling_ns > 0 ? fmt::format(", and {} of compiling", DurationText(compiling_ns)) : "",
       finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
 }
 

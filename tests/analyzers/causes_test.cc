@@ -180,6 +180,11 @@ TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
   figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[32,128]"), .dimension = 0};  // token ids
   findings[0].figures = figures;
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+
+  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[111]"), .dimension = 0};
+  findings[0].figures = figures;
+  findings[1].subject.op = "aten::repeat_interleave.Tensor";
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
 }
 
 TEST(Causes, WaitingForDataExplainsTheIdleTimeMeanwhileWhateverItsReason) {
