@@ -405,9 +405,14 @@ void Append(Findings& findings, const Forest& forest, size_t at, int depth,
   for (const size_t child : tree.children)
     finding.consequences.push_back(findings[child].fingerprint);
   const std::string fingerprint = finding.fingerprint;
+  const size_t at_ordered = ordered.size();
   ordered.push_back(std::move(finding));
   for (const size_t child : tree.children)
     Append(findings, forest, child, depth + 1, fingerprint, ordered);
+  for (size_t i = at_ordered + 1; i < ordered.size(); ++i) {
+    if (IsOf(ordered[i], recompilation) || IsOf(ordered[i], slow_compile))
+      ordered[at_ordered].saved_compiling_ns += ordered[i].saving_ns.value_or(0);
+  }
 }
 
 }  // namespace

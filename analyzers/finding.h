@@ -120,6 +120,7 @@ struct Finding {
   int depth = 0;                          // 0: a root; 1: follows from a root; and so on
   // The time that it and its consequences take, each counted once. Set if it has consequences.
   std::optional<int64_t> total_cost_ns;
+  int64_t saved_compiling_ns = 0;  // the savings of its consequences that are compilations
 
   std::string_view kind() const;  // the analyzer's name; "" without one
 };

@@ -157,7 +157,7 @@ class MarkdownReport {
       Add("\n({})\n", Prose(library));
     if (finding.reason) Why(*finding.reason, finding);
     Item("Cost", CostText(report_, finding));
-    Item("Saves", SavingText(report_, finding));
+    Item("Saves", SavingText(finding));
     Item("Fix", finding.words.advice);
     for (const Finding& consequence : ConsequencesOf(report_, finding))
       Item("Causes", fmt::format("{}: {}", consequence.kind(), consequence.words.title));

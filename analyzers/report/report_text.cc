@@ -279,7 +279,7 @@ class TextReport {
     }
     Why(finding, rank);
     Field("cost", CostText(report_, finding));
-    Field("saves", SavingText(report_, finding));
+    Field("saves", SavingText(finding));
     Field("fix", Once(advice_in_, finding.words.advice, rank));
     Consequences(finding);
     if (options_.all) {

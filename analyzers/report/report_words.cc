@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 
-#include "analyzers/kinds.h"
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
 #include "core/base/whole.h"
@@ -416,19 +415,9 @@ std::string CostText(const Report& report, const Finding& finding) {
                      text.empty() ? "" : "; alone: ", text);
 }
 
-// Returns the time of compiling that a change saves, because it is a consequence.
-static int64_t SavedCompilingNs(const Report& report, const Finding& finding) {
-  int64_t ns = 0;
-  for (const Finding& consequence : ConsequencesOf(report, finding)) {
-    if (consequence.analyzer == &recompilation || consequence.analyzer == &slow_compile)
-      ns += consequence.saving_ns.value_or(0);
-  }
-  return ns;
-}
-
-std::string SavingText(const Report& report, const Finding& finding) {
+std::string SavingText(const Finding& finding) {
   if (!finding.saving_ns) return "";
-  const int64_t compiling_ns = SavedCompilingNs(report, finding);
+  const int64_t compiling_ns = finding.saved_compiling_ns;
   return fmt::format(
       "about {}{}{}{}", DurationText(*finding.saving_ns),
       compiling_ns > 0 ? fmt::format(", and {} of compiling", DurationText(compiling_ns)) : "",

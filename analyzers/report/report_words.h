@@ -73,7 +73,7 @@ std::string NodeText(const Reason& reason);      // the node that differs and it
 std::string CostText(const Report& report, const Finding& finding);
 // Returns the findings that follow from a finding, directly or not, in the order of the report.
 std::span<const Finding> ConsequencesOf(const Report& report, const Finding& finding);
-std::string SavingText(const Report& report, const Finding& finding);
+std::string SavingText(const Finding& finding);
 std::string EvidenceText(const Report& report, const Evidence& evidence);
 // Returns whether a source is an archive or a notebook of which a member was read.
 bool HoldsImported(const Report& report, const SourceRow& source);
