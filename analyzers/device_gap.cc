@@ -279,19 +279,17 @@ absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances&
   const bool is_batch =
       !uploads->has_others && uploads->largest_bytes.value_or(0) >= policy::kBatchBytes;
   if (!are_large && !is_batch) return std::nullopt;
-  int64_t unrecorded_ns = 0, before_all_ns = 0, before_first_ns = 0;
+  int64_t unrecorded_ns = 0, before_uploads_ns = 0;
   for (const LongGap& gap : idle.longest) {
     unrecorded_ns += gap.main_ns;
-    before_all_ns += of.host.UnrecordedBefore(gap.gap, uploads->starts_ns);
-    const auto first = std::ranges::lower_bound(uploads->starts_ns, gap.gap.begin_ns);
-    if (first != uploads->starts_ns.end() && *first < gap.gap.end_ns)
-      before_first_ns +=
-          of.host.UnrecordedBefore({gap.gap.begin_ns, *first + 1}, uploads->starts_ns);
+    Interval looked_at = gap.gap;
+    const auto first = std::ranges::lower_bound(uploads->starts_ns, looked_at.begin_ns);
+    if (first == uploads->starts_ns.end() || *first >= looked_at.end_ns) continue;
+    if (!are_large) looked_at.end_ns = *first + 1;
+    before_uploads_ns += of.host.UnrecordedBefore(looked_at, uploads->starts_ns);
   }
-  const bool is_prepared =
-      are_large ? 2 * before_all_ns >= unrecorded_ns
-                : double(before_first_ns) >= policy::kBeforeBatchShare * double(unrecorded_ns);
-  if (!is_prepared) return std::nullopt;
+  const double least_share = are_large ? 0.5 : double(policy::kBeforeBatchShare);
+  if (double(before_uploads_ns) < least_share * double(unrecorded_ns)) return std::nullopt;
   return PreparedUploads{.per_step = uploads->per_step,
                          .usual_bytes = are_large ? *uploads->usual_bytes : *uploads->largest_bytes,
                          .is_batch = !are_large,

@@ -309,10 +309,10 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
     if (!place.all.empty()) finding.cost_ns = LostNs(place, *devices);
     const double least_share =
         place.all.empty() ? policy::kReadShareOfStep : policy::kArrayReadShareOfStep;
-    // Without steps, a wait may be all that the program does: it measures the time of one call.
     // Without steps, one execution of the program that takes most time is the unit.
     std::optional<double> rate = finding.per_step;
     if (!rate && unit->program) rate = PerStep(place.count, unit->program->executions);
+    // Without steps, a wait may be all that the program does: it measures the time of one call.
     finding.needs_fixing = double(*finding.cost_ns) >= least_share * steps_ns &&
                            IsOften(place.count, rate) && (whole_steps || place.op != kJaxWait);
     findings.push_back(std::move(finding));

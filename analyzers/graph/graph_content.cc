@@ -109,6 +109,13 @@ bool IsInput(const GraphNode& node) {
   return node.computation.empty() && (node.op.ends_with("device_data") || node.op == "parameter");
 }
 
+bool PassesOn(const GraphNode& node) {
+  static constexpr std::array<std::string_view, 9> kOps = {
+      "fusion", "tuple",     "get-tuple-element", "bitcast",  "copy",
+      "call",   "parameter", "copy-start",        "copy-done"};
+  return std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
+}
+
 bool IsConstant(const GraphNode& node) {
   return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
 }

@@ -24,6 +24,10 @@ std::string AttributeOf(std::string_view key, std::string_view attributes);
 // Returns JAX's name of a parameter, such as state['w'] for argument="state['w']"; "" without one.
 std::string ArgumentOf(const GraphNode& parameter);
 
+// Returns whether an instruction of optimised HLO computes nothing: its own users, or the instructions
+// inside it, do.
+bool PassesOn(const GraphNode& node);
+
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph
 

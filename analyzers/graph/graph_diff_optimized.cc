@@ -20,13 +20,6 @@
 namespace xlaprof {
 namespace {
 
-bool PassesOn(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 9> kOps = {
-      "fusion", "tuple",     "get-tuple-element", "bitcast",  "copy",
-      "call",   "parameter", "copy-start",        "copy-done"};
-  return std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
-}
-
 class OptimizedDiff {
  public:
   OptimizedDiff(const PrintedGraph& before, const PrintedGraph& after)

@@ -1,30 +1,12 @@
 #include "analyzers/run/cache_clears.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 
 #include "analyzers/run/each_batch.h"
 #include "analyzers/run/user_call.h"
-#include "analyzers/run/user_code.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
-namespace {
-
-// Returns the names of the events of such calls.
-absl::StatusOr<absl::flat_hash_set<StringId>> NamesOfClears(const Store& store) {
-  absl::flat_hash_set<StringId> names;
-  XP_TRY(store.Each("SELECT id, text FROM string WHERE text LIKE '$% clear_caches'",
-                    [&](int64_t id, std::string_view call) {
-                      if (IsJaxFile(SourcePlace::ParsePythonCall(call).file))
-                        names.insert(StringId(id));
-                    }));
-  return names;
-}
-
-}  // namespace
-
 bool CacheClears::AnyBetween(int64_t from_ns, int64_t to_ns) const {
   const auto first = std::ranges::lower_bound(starts_ns, from_ns);
   return first != starts_ns.end() && *first <= to_ns;
@@ -32,7 +14,7 @@ bool CacheClears::AnyBetween(int64_t from_ns, int64_t to_ns) const {
 
 absl::StatusOr<CacheClears> CacheClears::Of(const Run& run) {
   CacheClears clears;
-  XP_TRY(const auto names, NamesOfClears(run.store()));
+  XP_TRY(const auto names, NamesOfJaxCalls(run.store(), "clear_caches"));
   if (names.empty()) return clears;
   int64_t first_track = 0;
   EventScanner::Options options{.columns = kStart | kName | kCategory,

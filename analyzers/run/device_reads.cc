@@ -11,6 +11,7 @@
 
 #include "analyzers/run/device_flows.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_call.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/source_place.h"
 #include "profiler/store/events.h"
@@ -46,18 +47,6 @@ absl::StatusOr<std::vector<int64_t>> ExecutionEnds(const Run& run) {
   }
   std::ranges::sort(ends_ns);
   return ends_ns;
-}
-
-// Returns the calls of jax.block_until_ready, which waits for arrays. They are events only if
-// Python's calls were traced. The tracer does not see the method of an array with the same name.
-absl::StatusOr<absl::flat_hash_set<StringId>> JaxWaits(const Store& store) {
-  absl::flat_hash_set<StringId> waits;
-  XP_TRY(store.Each("SELECT id, text FROM string WHERE text LIKE '$% block_until_ready'",
-                    [&](int64_t id, std::string_view call) {
-                      if (IsJaxFile(SourcePlace::ParsePythonCall(call).file))
-                        waits.insert(StringId(id));
-                    }));
-  return waits;
 }
 
 enum class What : uint8_t {
@@ -321,7 +310,8 @@ void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
 absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
   const Store& store = run.store();
   DeviceReadsInSteps out;
-  XP_TRY(auto jax_waits, JaxWaits(store));
+  // The tracer does not see the method of an array with the same name.
+  XP_TRY(auto jax_waits, NamesOfJaxCalls(store, "block_until_ready"));
   Names names(store, std::move(jax_waits));
   if (!names.reads()) return out;
   XP_TRY(const UserCode* user, run.Get<UserCode>());

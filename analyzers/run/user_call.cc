@@ -6,6 +6,18 @@
 
 namespace xlaprof {
 
+absl::StatusOr<absl::flat_hash_set<StringId>> NamesOfJaxCalls(const Store& store,
+                                                              std::string_view function) {
+  absl::flat_hash_set<StringId> names;
+  XP_TRY(store.Each(
+      "SELECT id, text FROM string WHERE text LIKE '$% ' || ?1",
+      [&](int64_t id, std::string_view call) {
+        if (IsJaxFile(SourcePlace::ParsePythonCall(call).file)) names.insert(StringId(id));
+      },
+      function));
+  return names;
+}
+
 absl::StatusOr<SourcePlace> UserCallAt(const Run& run, int64_t track_id, int64_t ts_ns) {
   const Store& store = run.store();
   const StringId python = store.Find(TextOf(Category::kPython));

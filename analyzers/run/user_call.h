@@ -1,13 +1,21 @@
-// Finds the user's function that was running at a time, in a profile with Python's calls.
+// Finds calls in a profile with Python's calls: those of JAX's functions, and the user's function that
+// was running at a time.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <cstdint>
+#include <string_view>
 
 #include "analyzers/run/run.h"
 #include "core/base/source_place.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
+
+// Returns the names of the events that are calls of this function of JAX.
+absl::StatusOr<absl::flat_hash_set<StringId>> NamesOfJaxCalls(const Store& store,
+                                                              std::string_view function);
 
 // Returns the innermost call of the user's code on a track that contains the time, with the line of
 // its definition; an empty place if there is none.

@@ -11,7 +11,7 @@
 
 namespace xlaprof::record {
 
-// What a store says about events of forked children that it lacks.
+// A store that lacks events of forked children has this issue, with this advice.
 inline constexpr const char* kForkedEvents = "forked_events";
 inline constexpr const char* kForkedEventsAdvice =
     "Processes that were forked from this one recorded events, which are not in this file. Record into a directory, in which each process gets its own file: XLAPROF_RECORD=DIR/";

@@ -1,4 +1,4 @@
-// What a forked child does before it uses SQLite.
+// Declares the function that a forked child calls before it uses SQLite.
 #pragma once
 
 // Makes SQLite forget the files that are open. A forked child inherits SQLite's notes about its

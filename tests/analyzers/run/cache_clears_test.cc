@@ -19,8 +19,8 @@ void AddCompiles(TimedRun& run, const std::string& why, bool clears) {
         "INSERT INTO graph_node (graph_id, idx, op, shape, operands) VALUES ({0}, 0, 'parameter', "
         "'f32[8]', '');"
         "INSERT INTO compile (id, process_id, ordinal, graph_id, ts_ns, dur_ns, cause, function, "
-        "site_id, inferred) VALUES ({0}, 1, {0}, {0}, {0} * 1000000000, 900000000, 'call', 'step', "
-        "1, 0)",
+        "site_id, inferred) VALUES ({0}, 1, {0}, {0}, {0} * 1000000000, 900000000, "
+        "'call', 'step', 1, 0)",
         i + 1));
     if (i > 0 && !why.empty())
       run.Exec(fmt::format(
