@@ -118,7 +118,10 @@ absl::StatusOr<Findings> Analyze(const Run& run) {
   }
   XP_TRY(CauseLinks links, LinkCauses(run, all));
   SetWords(framework, all);
-  return OrderByCause(std::move(all), std::move(links));
+  Findings ordered = OrderByCause(std::move(all), std::move(links));
+  XP_TRY(const RunLength* length, run.Get<RunLength>());
+  for (Finding& finding : ordered) LimitTotalSaving(*length, finding);
+  return ordered;
 }
 
 }  // namespace xlaprof

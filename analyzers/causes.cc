@@ -168,6 +168,22 @@ bool IsReadOfJax(const Finding& finding) {
   return read != nullptr && read->of_jax;
 }
 
+// Returns the read whose number decides the size for which a finding recompiles; null if none does.
+const SourcePlace* SizeReadOf(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  return figures != nullptr && !figures->cause.size_read.empty() ? &figures->cause.size_read
+                                                                 : nullptr;
+}
+
+// Tells a read that its number decides the size for which `recompile` compiles.
+void TellSize(const Finding& recompile, Finding& read) {
+  auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
+  auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  if (early == nullptr) return;
+  const RecompileCause& cause = std::any_cast<const RecompileFigures&>(recompile.figures).cause;
+  early->decides_size = EarlyReadFigures::Sized{cause.node, cause.location};
+}
+
 // Links a recompile to the fallback op whose result has another size each time, if that op ran
 // before most of its compiles or if the input that changes fits its result.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
@@ -221,6 +237,11 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
            cause.subject.place() == effect.subject.place();
   });
   XP_TRY(LinkMasks(run, linker));
+  // A number that is read decides a size, so each value makes another graph.
+  linker.Link([](const Finding& effect) { return SizeReadOf(effect) != nullptr; },
+              [](const Finding& cause, const Finding& effect) {
+                return IsOf(cause, sync_point) && cause.subject.place() == *SizeReadOf(effect);
+              });
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },
               [](const Finding& cause, const Finding& effect) {
@@ -273,6 +294,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               });
   CauseLinks links = linker.Take();
   for (size_t i = 0; i < findings.size(); ++i) {
+    if (links[i] && SizeReadOf(findings[i]) != nullptr) TellSize(findings[i], findings[*links[i]]);
     if (!links[i] || !IsOf(findings[*links[i]], fallback)) continue;
     // The op's result enters the graph as an input at the line that called the op.
     Subject& op = findings[*links[i]].subject;
@@ -341,6 +363,8 @@ struct Tree {
   std::vector<size_t> children;
   Severity severity = Severity::kInfo;  // the most severe
   Costs costs;
+  // Savings of what follows from it by compiling less, which nothing else counts.
+  int64_t compiling_ns = 0, least_compiling_ns = 0, most_compiling_ns = 0;
 };
 
 class Forest {
@@ -373,7 +397,20 @@ class Forest {
       Sum(child, true);
       tree.severity = std::max(tree.severity, trees_[child].severity);
       tree.costs.Add(trees_[child].costs);
+      AddCompiling(child, tree);
     }
+  }
+  void AddCompiling(size_t child, Tree& tree) const {
+    const Finding& finding = findings_[child];
+    tree.compiling_ns += trees_[child].compiling_ns;
+    tree.least_compiling_ns += trees_[child].least_compiling_ns;
+    tree.most_compiling_ns += trees_[child].most_compiling_ns;
+    if ((!IsOf(finding, recompilation) && !IsOf(finding, slow_compile)) ||
+        !finding.saving_interval_ns)
+      return;
+    tree.compiling_ns += finding.saving_ns.value_or(0);
+    tree.least_compiling_ns += finding.saving_interval_ns->first;
+    tree.most_compiling_ns += finding.saving_interval_ns->second;
   }
   void Sort(std::vector<size_t>& indices) const {
     std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
@@ -405,14 +442,16 @@ void Append(Findings& findings, const Forest& forest, size_t at, int depth,
   for (const size_t child : tree.children)
     finding.consequences.push_back(findings[child].fingerprint);
   const std::string fingerprint = finding.fingerprint;
-  const size_t at_ordered = ordered.size();
+  finding.saved_compiling_ns = tree.compiling_ns;
+  finding.total_saving_interval_ns = finding.saving_interval_ns;
+  if (tree.compiling_ns > 0) {
+    const auto [low, high] = finding.saving_interval_ns.value_or(std::pair(int64_t{0}, int64_t{0}));
+    finding.total_saving_interval_ns = {low + tree.least_compiling_ns,
+                                        high + tree.most_compiling_ns};
+  }
   ordered.push_back(std::move(finding));
   for (const size_t child : tree.children)
     Append(findings, forest, child, depth + 1, fingerprint, ordered);
-  for (size_t i = at_ordered + 1; i < ordered.size(); ++i) {
-    if (IsOf(ordered[i], recompilation) || IsOf(ordered[i], slow_compile))
-      ordered[at_ordered].saved_compiling_ns += ordered[i].saving_ns.value_or(0);
-  }
 }
 
 }  // namespace

@@ -20,6 +20,11 @@ std::string QueryOf(const Evidence& evidence) {
                      int64_t(uint64_t(*evidence.ts_ns) + uint64_t(dur_ns)), *evidence.ts_ns);
 }
 
+std::optional<int64_t> Finding::total_saving_ns() const {
+  if (!saving_ns && saved_compiling_ns == 0) return {};
+  return saving_ns.value_or(0) + saved_compiling_ns;
+}
+
 std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }
 
 }  // namespace xlaprof

@@ -121,6 +121,10 @@ struct Finding {
   // The time that it and its consequences take, each counted once. Set if it has consequences.
   std::optional<int64_t> total_cost_ns;
   int64_t saved_compiling_ns = 0;  // the savings of its consequences that are compilations
+  // The range of what the remedy saves: its own saving and that of these consequences.
+  std::optional<std::pair<int64_t, int64_t>> total_saving_interval_ns;
+  // Returns what the remedy saves, with these consequences; nothing if no saving is known.
+  std::optional<int64_t> total_saving_ns() const;
 
   std::string_view kind() const;  // the analyzer's name; "" without one
 };

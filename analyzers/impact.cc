@@ -60,4 +60,10 @@ void SetIntervals(const RunLength& run, Finding& finding) {
   finding.saving_interval_ns = {low, high};
 }
 
+void LimitTotalSaving(const RunLength& run, Finding& finding) {
+  if (!run.ns || !finding.total_saving_interval_ns) return;
+  auto& [low, high] = *finding.total_saving_interval_ns;
+  high = std::min(high, std::max(*run.ns, finding.total_saving_ns().value_or(0)));
+}
+
 }  // namespace xlaprof

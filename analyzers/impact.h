@@ -26,5 +26,7 @@ Severity SeverityOf(const Finding& finding, const RunLength& run);
 
 // Sets the ranges in which an estimated cost and the saving lie.
 void SetIntervals(const RunLength& run, Finding& finding);
+// Limits the range of what the remedy saves, with what follows from the finding, to the run.
+void LimitTotalSaving(const RunLength& run, Finding& finding);
 
 }  // namespace xlaprof

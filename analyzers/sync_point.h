@@ -9,6 +9,7 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/run/graph_nodes.h"
+#include "core/base/source_place.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -26,11 +27,17 @@ struct EarlyReadFigures {
   // So many inputs of one line in such a graph that they may be the rounds of a loop without a step
   // mark.
   std::optional<InputsOfLine> rounds;
-  int64_t waits_measured = 0;     // executions with a measured wait
+  int64_t waits_measured = 0;  // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if known.
   std::optional<int64_t> again_ns;
   bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
+  // The op whose size the number most likely decides, so that each value makes another graph.
+  struct Sized {
+    std::string op;
+    SourcePlace place;
+  };
+  std::optional<Sized> decides_size;
 };
 
 // A log of compilations alone. It shows the graphs that were compiled for a read, but not how often

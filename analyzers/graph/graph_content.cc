@@ -120,6 +120,12 @@ bool IsConstant(const GraphNode& node) {
   return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
 }
 
+bool TakesPart(std::string_view op) {
+  static constexpr std::string_view kParts[] = {"select", "slice", "narrow"};
+  return std::ranges::any_of(kParts,
+                             [&](std::string_view part) { return op.find(part) != op.npos; });
+}
+
 uint64_t ContentHash(const GraphNode& node) {
   uint64_t hash = Fnv(Fnv(kFnvStart, node.op), WithoutLayout(node.shape));
   if (node.attributes.empty()) return hash;

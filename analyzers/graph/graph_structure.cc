@@ -45,6 +45,7 @@ class StructureDiff {
 
     if (auto shared = SharedInputs(added, removed)) return shared;
     if (auto number = ScalarOrInput(added, removed)) return number;
+    if (auto part = WholeInsteadOfPart(added, removed)) return part;
     if (!NewStateInputs(*before_.graph, *after_.graph, /*only_state=*/true).empty())
       return NewState(added, removed);
     if (auto loop = LoopChange(added, removed)) return loop;
@@ -84,6 +85,50 @@ class StructureDiff {
         removed.empty() && gained >= 0)
       d.node_index = gained;
     return d;
+  }
+
+  // Returns the change of a bound if only one graph takes a part of a tensor, and in the other the
+  // same op reads the whole tensor. No op is recorded for a part that is the whole.
+  std::optional<GraphDifference> WholeInsteadOfPart(const std::vector<int>& added,
+                                                    const std::vector<int>& removed) const {
+    const bool is_in_after = !added.empty();
+    const GraphListing &with = is_in_after ? after_ : before_,
+                       &without = is_in_after ? before_ : after_;
+    const std::vector<int>& matches = is_in_after ? match_.after_to_before : match_.before_to_after;
+    for (const int part : is_in_after ? added : removed) {
+      const GraphNode& node = with.Node(part);
+      if (IsInput(node) || IsConstant(node)) continue;
+      if (!TakesPart(node.op) || node.operands.size() != 1) return std::nullopt;
+      const int whole = with.place[node.operands[0].node];
+      if (whole < 0 || matches[whole] < 0 || !IsBypassed(with, without, matches, part, whole))
+        return std::nullopt;
+      const std::string sizes[] = {WithoutLayout(node.shape),
+                                   WithoutLayout(with.Node(whole).shape)};
+      GraphDifference d{.type = ReasonType::kConstantChange,
+                        .node = node.op,
+                        .before = sizes[is_in_after ? 1 : 0],
+                        .after = sizes[is_in_after ? 0 : 1],
+                        .resized = true};
+      (is_in_after ? d.node_index : d.before_index) = with.nodes[part];
+      return d;
+    }
+    return std::nullopt;
+  }
+
+  // Returns whether the user of `part` reads `whole` in the other graph.
+  static bool IsBypassed(const GraphListing& with, const GraphListing& without,
+                         const std::vector<int>& matches, int part, int whole) {
+    const auto reads = [](const GraphListing& listing, int user, int place) {
+      return std::ranges::any_of(listing.Node(user).operands, [&](const auto& operand) {
+        return operand.node == listing.nodes[place];
+      });
+    };
+    for (size_t user = 0; user < with.nodes.size(); ++user) {
+      if (matches[user] >= 0 && reads(with, int(user), part) &&
+          reads(without, matches[user], matches[whole]))
+        return true;
+    }
+    return false;
   }
 
   // Returns the change if tensors that the older graph makes are inputs of the newer one.

@@ -10,6 +10,7 @@
 #include "analyzers/recompile/cause_of_difference.h"
 #include "analyzers/recompile/compile_history.h"
 #include "analyzers/recompile/input_places.h"
+#include "analyzers/recompile/size_reads.h"
 #include "analyzers/recompile/stated_causes.h"
 #include "analyzers/run/cache_clears.h"
 #include "analyzers/run/contents.h"
@@ -120,6 +121,7 @@ struct ReasonFinder::Impl {
   const std::map<int64_t, std::string>* changed_setting = nullptr;                    // by process
   const absl::flat_hash_map<int64_t, std::vector<RecompileCause>>* stated = nullptr;  // by compile
   const CacheClears* clears = nullptr;
+  std::optional<SizeReads> size_reads;
 
   // Returns the causes that the source of a compile states; null if it states none.
   const std::vector<RecompileCause>* StatedFor(const CompileFact& compile) const {
@@ -225,6 +227,7 @@ struct ReasonFinder::Impl {
         reason.causes.back().graph_before = before->id;
         reason.causes.back().graph_after = after->id;
       }
+      size_reads->Explain(&reason.causes);
       return reason;
     }
     return std::nullopt;
@@ -372,6 +375,8 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const CompileSit
   XP_TRY(const StatedCauses* stated, run.Get<StatedCauses>());
   impl->stated = &stated->by_compile;
   XP_TRY(impl->clears, run.Get<CacheClears>());
+  XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
+  impl->size_reads.emplace(*cuts);
   return ReasonFinder(std::move(impl));
 }
 

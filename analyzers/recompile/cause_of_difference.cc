@@ -42,10 +42,7 @@ bool IsPartitioned(const PrintedGraph& graph) {
   });
 }
 
-bool IsIndexing(std::string_view op) {
-  static constexpr std::array<std::string_view, 4> kParts = {"slice", "select", "narrow", "index"};
-  return std::ranges::any_of(kParts, [&](auto part) { return op.find(part) != op.npos; });
-}
+bool IsIndexing(std::string_view op) { return TakesPart(op) || op.find("index") != op.npos; }
 
 // Returns whether the op is a number, or an input that replaces one.
 bool IsNumberOrInput(std::string_view op) {

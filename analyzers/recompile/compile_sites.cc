@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -277,19 +278,57 @@ std::vector<CompileFact> OncePerDevice(std::vector<CompileFact> compiles,
   return out;
 }
 
-// Returns what distinguishes the reads at one line of the user's: the element types and ranks of
-// what is read, and the library's line that reads it.
-absl::StatusOr<std::string> ReadKey(const Run& run, const CompileFact& compile) {
-  std::string key;
-  if (compile.cause != CutKind::kValueAccess) return key;
-  XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
-  if (compile.graph_id) {
-    XP_TRY(const std::vector<XlaShape> shapes, ResultShapes(run, *compile.graph_id, compile.hash));
-    for (const XlaShape& shape : shapes)
-      key += fmt::format("{} of rank {};", shape.element_type(), shape.rank());
+// Distinguishes the reads at one line of the user's.
+class Reads {
+ public:
+  static absl::StatusOr<Reads> Of(const Run& run, const std::vector<CompileFact>& compiles) {
+    Reads reads;
+    std::map<std::tuple<int64_t, OptInt, std::string, int64_t>, std::string> first_in_step;
+    for (const CompileFact& compile : compiles) {
+      if (compile.cause != CutKind::kValueAccess) continue;
+      Read read;
+      XP_TRY(read.key, KeyOf(run, compile));
+      if (compile.graph_id) {
+        XP_TRY(read.ops, OpsOfResults(run, *compile.graph_id, compile.hash));
+      }
+      const auto [first, is_first] = first_in_step.try_emplace(
+          {compile.process_id, compile.site_id, read.key, compile.step}, read.ops);
+      if (!is_first && first->second != read.ops)
+        reads.several_.insert({compile.process_id, compile.site_id, read.key});
+      reads.by_compile_[compile.id] = std::move(read);
+    }
+    return reads;
   }
-  return key + stacks->LibraryOf(compile.stack_id).text();
-}
+  // Returns a text that is equal for compiles of the same read; "" for compiles of no read.
+  std::string KeyOf(const CompileFact& compile) const {
+    const auto read = by_compile_.find(compile.id);
+    if (read == by_compile_.end()) return "";
+    const auto& [key, ops] = read->second;
+    return several_.contains({compile.process_id, compile.site_id, key}) ? key + ops : key;
+  }
+
+ private:
+  struct Read {
+    std::string key, ops;  // `ops` make the value that is read
+  };
+  // Returns the element types and ranks of what is read, and the library's line that reads it.
+  static absl::StatusOr<std::string> KeyOf(const Run& run, const CompileFact& compile) {
+    std::string key;
+    XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
+    if (compile.graph_id) {
+      XP_TRY(const std::vector<XlaShape> shapes,
+             ResultShapes(run, *compile.graph_id, compile.hash));
+      for (const XlaShape& shape : shapes)
+        key += fmt::format("{} of rank {};", shape.element_type(), shape.rank());
+    }
+    return key + stacks->LibraryOf(compile.stack_id).text();
+  }
+
+  std::map<int64_t, Read> by_compile_;
+  // Lines that read values of different ops in one step. There are several reads, and not one whose
+  // ops change.
+  std::set<std::tuple<int64_t, OptInt, std::string>> several_;
+};
 
 // Returns the compiles by site, in the order of each site's first compile.
 absl::StatusOr<std::vector<CompileSite>> SitesOf(
@@ -297,13 +336,14 @@ absl::StatusOr<std::vector<CompileSite>> SitesOf(
     const absl::flat_hash_map<int64_t, SourcePlace>& places) {
   std::vector<CompileSite> sites;
   std::map<std::tuple<int64_t, CutKind, std::string, int64_t, std::string>, size_t> index;
+  XP_TRY(const Reads reads, Reads::Of(run, compiles));
   for (CompileFact& compile : compiles) {
-    XP_TRY(const std::string read, ReadKey(run, compile));
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);
     const int64_t number = IsJaxLoop(compile.function) ? compile.loop_number()
                            : by_function               ? -1
                                                        : compile.site_id.value_or(-1);
-    const std::tuple key(compile.process_id, compile.cause, compile.function, number, read);
+    const std::tuple key(compile.process_id, compile.cause, compile.function, number,
+                         reads.KeyOf(compile));
     const auto [at, is_new] = index.try_emplace(key, sites.size());
     if (is_new) {
       CompileSite site{.process_id = compile.process_id,

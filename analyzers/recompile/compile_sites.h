@@ -53,7 +53,7 @@ struct StepsSeen {
 
 // A place that compiles: a line of the user's code with the kind of cut, or a jitted function, or
 // only a kind of cut. Reads at one line are several places if they read values of different types
-// and ranks, or if different lines of libraries read them.
+// and ranks or, in one step, values of different ops, or if different lines of libraries read them.
 struct CompileSite {
   int64_t process_id = 0;
   CutKind cause = CutKind::kUnknown;

@@ -416,12 +416,13 @@ std::string CostText(const Report& report, const Finding& finding) {
 }
 
 std::string SavingText(const Finding& finding) {
-  if (!finding.saving_ns) return "";
-  const int64_t compiling_ns = finding.saved_compiling_ns;
-  return fmt::format(
-      "about {}{}{}{}", DurationText(*finding.saving_ns),
-      compiling_ns > 0 ? fmt::format(", and {} of compiling", DurationText(compiling_ns)) : "",
-      finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
+  std::string compiling;
+  if (finding.saved_compiling_ns > 0)
+    compiling = fmt::format("{} of compiling", DurationText(finding.saved_compiling_ns));
+  if (!finding.saving_ns) return compiling.empty() ? "" : "about " + compiling;
+  return fmt::format("about {}{}{}{}{}", DurationText(*finding.saving_ns),
+                     compiling.empty() ? "" : ", and ", compiling,
+                     finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
 }
 
 std::string EvidenceText(const Report& report, const Evidence& evidence) {

@@ -1,5 +1,7 @@
 #include "analyzers/run/graph_nodes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -78,6 +80,27 @@ absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph
       },
       graph_id, hash));
   return out;
+}
+
+absl::StatusOr<std::string> OpsOfResults(const Run& run, int64_t graph_id,
+                                         const std::string& hash) {
+  // A program of HLO returns a tuple, whose operands are the results.
+  std::string ops;
+  int64_t form = 0;
+  XP_TRY(run.store().Each(
+      "SELECT g.id, coalesce(r.framework_op, r.op), coalesce(r.location, '') FROM graph_node n JOIN "
+      "graph g ON g.id = n.graph_id JOIN graph_node r ON r.graph_id = n.graph_id AND "
+      "CASE WHEN n.op = 'tuple' THEN (',' || n.operands || ',') LIKE ('%,' || r.idx || ',%') "
+      "ELSE r.idx = n.idx END "
+      "WHERE n.root IS NOT NULL AND n.computation IS NULL AND "
+      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
+      "n.root, r.idx",
+      [&](int64_t id, std::string_view op, std::string_view location) {
+        if (form == 0) form = id;
+        if (id == form) ops += fmt::format("{} at {};", op, location);
+      },
+      graph_id, hash));
+  return ops;
 }
 
 absl::StatusOr<std::vector<CallbackNode>> PythonCallbacks(const Run& run) {

@@ -247,8 +247,9 @@ std::string KindOfObject(const std::vector<std::string>& values) {
 
 ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
-  std::string number = cause.node.empty()
-                           ? "a number that is part of the graph changes"
+  std::string number = cause.node.empty() ? "a number that is part of the graph changes"
+                       : cause.constant == ConstantKind::kBound
+                           ? fmt::format("a number that bounds {} changes", cause.node)
                            : fmt::format("a number baked into {} changes", cause.node);
   if (!figures.values.empty()) number += fmt::format(" ({})", Values(figures.values));
   switch (cause.constant) {
@@ -485,6 +486,10 @@ ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
     return SayGrowth(*growing, framework);
   ChangeWords words = SayCause(figures, framework);
   if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
+  if (const SourcePlace& read = figures.cause.size_read; !read.empty())
+    words.advice = fmt::format(
+        "Its size most likely is the number that is read at {}. Use the largest size that can occur, and mask what is too much.",
+        read.ShortText());
   return words;
 }
 

@@ -42,12 +42,18 @@ std::string Title(const EarlyReadFigures& figures, const Finding& finding, Frame
 }
 
 std::string Why(const EarlyReadFigures& figures) {
+  std::string size;
+  if (figures.decides_size)
+    size = fmt::format(
+        "The number most likely decides the size of {} at {}, so each new value makes another graph, which has to be compiled. ",
+        figures.decides_size->op, figures.decides_size->place.ShortText());
   if (!figures.nodes) {
-    return "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
+    return size +
+           "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
   }
   return fmt::format(
-      "Each read evaluates a graph of {} nodes early and waits for it. The nodes that the step mark still needs run again.",
-      CountText(*figures.nodes));
+      "{}Each read evaluates a graph of {} nodes early and waits for it. The nodes that the step mark still needs run again.",
+      size, CountText(*figures.nodes));
 }
 
 // Returns which reads cannot be told apart, and how to get their lines; "" if the line is known.
@@ -97,7 +103,15 @@ std::string_view ReadLaterAdvice(ReadValue value, Framework framework) {
   return "";
 }
 
+// Returns the advice for a number that becomes a size.
+std::string_view FixedSizeAdvice(Framework framework) {
+  return framework == Framework::kCpp
+             ? "Do not take a size from the device. Use the largest size that can occur, and mask what is too much with where(condition, a, b)."
+             : "Do not take a size from the device. Use the largest size that can occur, and mask what is too much: topk(x, largest) and torch.where(torch.arange(largest, device=x.device) < k, x, 0) instead of topk(x, k), and num_classes=N in F.one_hot.";
+}
+
 std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  if (figures.decides_size) return std::string(FixedSizeAdvice(framework));
   if (const CallFrame* library = LibraryFrameOf(finding.stack.frames))
     return fmt::format(
         "The read is in a library ({}). Look for an option or a version of it that does not read the value, or call it less often.",

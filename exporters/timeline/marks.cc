@@ -44,7 +44,7 @@ std::vector<MarkArgument> Arguments(const Finding& finding) {
   optional("per_step", finding.per_step);
   optional("cost_ns", finding.cost_ns);
   text("cost_note", finding.words.cost_note);
-  optional("saving_ns", finding.saving_ns);
+  optional("saving_ns", finding.total_saving_ns());
   text("saving_note", finding.words.saving_note);
   if (finding.reason) {
     const Reason& reason = *finding.reason;

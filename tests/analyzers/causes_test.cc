@@ -9,6 +9,7 @@
 #include "analyzers/kinds.h"
 #include "analyzers/missing_step_mark.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/sync_point.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -85,6 +86,23 @@ TEST(Causes, AMaskAfterTheCompilesExplainsNothing) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
+TEST(Causes, ANumberThatIsReadExplainsTheSizesThatItDecides) {
+  TimedRun run;
+  const SourcePlace read{.file = "/x/loss.py", .line = 12, .function = "forward"};
+  Findings findings{Recompile(ReasonType::kShapeChange, 60),
+                    {.analyzer = &sync_point, .figures = SyncPointFigures(EarlyReadFigures())}};
+  findings[1].subject.SetPlace(read);
+  RecompileFigures figures;
+  figures.cause.node = "aten::topk";
+  figures.cause.size_read = read;
+  findings[0].figures = figures;
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  const auto& early =
+      std::get<EarlyReadFigures>(std::any_cast<const SyncPointFigures&>(findings[1].figures));
+  ASSERT_TRUE(early.decides_size);
+  EXPECT_EQ(early.decides_size->op, "aten::topk");
+}
+
 TEST(Causes, AnOpWithAFixedSizeExplainsNoSizes) {
   TimedRun run;
   for (int64_t step = 1; step <= 5; ++step) AddMaskedStep(run, step, true);
@@ -147,6 +165,20 @@ TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
   EXPECT_EQ(ordered[4].depth, 0);
   EXPECT_EQ(ordered[4].because_of, "");
   EXPECT_FALSE(ordered[4].total_cost_ns);
+}
+
+TEST(OrderByCause, ARemedySavesTheCompilingThatFollowsToo) {
+  Findings findings{Fallback("aten::nonzero"), Recompile(ReasonType::kShapeChange, 60),
+                    Recompile(ReasonType::kShapeChange, 30), Gap(ReasonType::kCompile, 90)};
+  for (Finding& finding : findings) {
+    finding.saving_ns = finding.cost_ns;
+    finding.saving_interval_ns = {*finding.cost_ns / 2, *finding.cost_ns * 2};
+  }
+  const Findings ordered = OrderByCause(std::move(findings), {std::nullopt, 0, 1, 1});
+  EXPECT_EQ(ordered[0].total_saving_ns(), 43 + 60 + 30) << "idle time is the same time";
+  EXPECT_EQ(ordered[0].total_saving_interval_ns,
+            std::pair(int64_t{21 + 30 + 15}, int64_t{2 * (43 + 60 + 30)}));
+  EXPECT_EQ(ordered[1].total_saving_ns(), 60 + 30);
 }
 
 TEST(OrderByCause, CountsIdleTimeAndTheCausesPartsOnce) {

@@ -413,6 +413,28 @@ TEST(GraphDiff, ACounterThatIsUpdatedIsStateAndNoFlippedConstant) {
   EXPECT_EQ(TypeOf(before, after), ReasonType::kOpChange);
 }
 
+// Regression: prob[:, :classes] records no op if `classes` is the whole dimension, and that looked
+// like another path of the code.
+TEST(GraphDiff, APartThatIsTheWholeIsAnotherBound) {
+  const TestNodes part{
+      {.op = "xla::device_data", .shape = "f32[4,14]"},
+      {.op = "xla::select", .shape = "f32[4,11]", .operands = "0", .location = "f@dice.py:15"},
+      {.op = "aten::sum", .shape = "f32[]", .operands = "1", .root = 0}};
+  const TestNodes whole{part[0], {.op = "aten::sum", .shape = "f32[]", .operands = "0", .root = 0}};
+  const GraphDiff less = DiffOf(part, whole);
+  ASSERT_FALSE(less.origins.empty());
+  EXPECT_EQ(less.origins[0].type, ReasonType::kConstantChange);
+  EXPECT_TRUE(less.origins[0].resized);
+  EXPECT_EQ(less.origins[0].before, "f32[4,11]");
+  EXPECT_EQ(less.origins[0].after, "f32[4,14]");
+  EXPECT_EQ(less.origins[0].before_index, 1);
+  const GraphDiff more = DiffOf(whole, part);
+  ASSERT_FALSE(more.origins.empty());
+  EXPECT_EQ(more.origins[0].before, "f32[4,14]");
+  EXPECT_EQ(more.origins[0].after, "f32[4,11]");
+  EXPECT_EQ(more.origins[0].node_index, 1);
+}
+
 TEST(GraphDiff, OtherOps) {
   TestNodes after = TrainStep(8);
   after[2].op = "aten::add";

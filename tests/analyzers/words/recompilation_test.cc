@@ -129,7 +129,7 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
       {ConstantKind::kStaticArgument, "op changes (0 → 1)", "static_argnums", "static_argnums"},
       {ConstantKind::kCapturedArray, "a captured array f32[4] changes",
        "that the function captures", "that the function captures"},
-      {ConstantKind::kBound, "a number baked into op changes (0 → 1)", "torch.where(torch.arange(n",
+      {ConstantKind::kBound, "a number that bounds op changes (0 → 1)", "torch.where(torch.arange(n",
        "as in x * mask, or round"},
       {ConstantKind::kIndex, "a number baked into op changes (0 → 1)", "torch.index_select(x, 0",
        "index_select(x, 0, index)."},

@@ -1,0 +1,56 @@
+#include "analyzers/recompile/size_reads.h"
+
+#include <algorithm>
+
+#include "core/base/xla_shape.h"
+
+namespace xlaprof {
+namespace {
+
+bool IsSize(const RecompileCause& cause) {
+  return cause.is_size_inside ||
+         (cause.type == ReasonType::kConstantChange && cause.constant == ConstantKind::kBound);
+}
+
+bool IsInteger(const XlaShape& shape) {
+  return shape.element_type().starts_with('s') || shape.element_type().starts_with('u');
+}
+
+}  // namespace
+
+SizeReads::SizeReads(const EarlyCuts& cuts) {
+  for (const EarlyCut& cut : cuts.cuts) {
+    if (cut.value != EarlyCut::Value::kScalar || !cut.op.empty() || !cut.subject.file ||
+        !cut.subject.line)
+      continue;
+    reads_.push_back({cut.subject.place(), cut.shape && IsInteger(*cut.shape)});
+  }
+}
+
+const SizeReads::Read* SizeReads::Before(const SourcePlace& op) const {
+  const Read* nearest = nullptr;
+  for (const Read& read : reads_) {
+    if (read.place.file != op.file || read.place.function != op.function ||
+        *read.place.line > op.line.value_or(0))
+      continue;
+    if (nearest == nullptr || *read.place.line > *nearest->place.line) nearest = &read;
+  }
+  const bool decides =
+      nearest != nullptr && (nearest->is_integer || nearest->place.line == op.line);
+  return decides ? nearest : nullptr;
+}
+
+void SizeReads::Explain(std::vector<RecompileCause>* causes) const {
+  const bool inputs_change = std::ranges::any_of(*causes, &RecompileCause::is_input);
+  if (inputs_change) return;
+  for (RecompileCause& cause : *causes) {
+    if (!IsSize(cause) || cause.location.empty() || cause.near) continue;
+    if (const Read* read = Before(cause.location)) cause.size_read = read->place;
+  }
+  // An op in the line of its read is the first that uses the number.
+  std::ranges::stable_sort(*causes, {}, [](const RecompileCause& cause) {
+    return cause.size_read.empty() ? 2 : cause.size_read.line == cause.location.line ? 0 : 1;
+  });
+}
+
+}  // namespace xlaprof
