@@ -67,6 +67,15 @@ bool FitsResult(std::string_view op, const Finding& recompile) {
   return ResultSizeDependsOnValues(op) && shape.rank() == 1;
 }
 
+// Returns whether the input that changes its size enters the graph at the line of an op, as the
+// result of an op that runs on the CPU does.
+bool IsInputAt(const Finding& recompile, const Subject& op) {
+  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  return figures != nullptr && figures->cause.is_input && figures->sizes && op.file &&
+         !figures->cause.near && figures->cause.library.empty() && recompile.subject.file &&
+         figures->cause.location == op.place();
+}
+
 // The facts that links between fallbacks and compiles need.
 class MaskEvidence {
  public:
@@ -175,12 +184,21 @@ const SourcePlace* SizeReadOf(const Finding& finding) {
                                                                  : nullptr;
 }
 
+// Returns where a finding reads before the step mark, or else where it made what it reads. Returns an
+// empty place for a finding of another kind.
+SourcePlace PlaceOfRead(const Finding& finding) {
+  const auto* figures = std::any_cast<SyncPointFigures>(&finding.figures);
+  const auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  if (early == nullptr) return {};
+  return finding.subject.file ? finding.subject.place() : early->value_place;
+}
+
 // Tells a read that its number decides the size for which `recompile` compiles.
 void TellSize(const Finding& recompile, Finding& read) {
   auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
   auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
-  if (early == nullptr) return;
   const RecompileCause& cause = std::any_cast<const RecompileFigures&>(recompile.figures).cause;
+  if (early == nullptr || cause.is_input) return;
   early->decides_size = EarlyReadFigures::Sized{cause.node, cause.location};
 }
 
@@ -197,8 +215,9 @@ absl::Status LinkMasks(const Run& run, Linker& linker) {
                 HasReason(effect, ReasonType::kLoopCountChange));
       },
       [&](const Finding& cause, const Finding& effect) {
-        return IsOf(cause, fallback) && cause.subject.op &&
-               ResultSizeDependsOnValues(*cause.subject.op) &&
+        if (!IsOf(cause, fallback) || !cause.subject.op) return false;
+        if (IsInputAt(effect, cause.subject)) return true;
+        return ResultSizeDependsOnValues(*cause.subject.op) &&
                (evidence.Precedes(*cause.subject.op, CitedRows(effect, "compile")) ||
                 (cause.per_step.value_or(0) >= 1 && FitsResult(*cause.subject.op, effect)));
       });
@@ -240,7 +259,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // A number that is read decides a size, so each value makes another graph.
   linker.Link([](const Finding& effect) { return SizeReadOf(effect) != nullptr; },
               [](const Finding& cause, const Finding& effect) {
-                return IsOf(cause, sync_point) && cause.subject.place() == *SizeReadOf(effect);
+                return PlaceOfRead(cause) == *SizeReadOf(effect);
               });
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },

@@ -48,16 +48,21 @@ absl::StatusOr<OptInt> TimeOfNewGraphs(const Run& run, int64_t process) {
   return ns;
 }
 
-// The line with most of the reads, the first of several.
+// The line with most of the reads, the first of several. If no source names lines, the value that
+// most of them read.
 struct UsualSite {
   OptInt id;
   int64_t reads = 0;
 };
 UsualSite FindUsualSite(const std::vector<UnmarkedRead>& reads) {
   std::map<int64_t, int64_t> count;
-  for (const UnmarkedRead& read : reads)
-    if (read.site_id) ++count[*read.site_id];
+  std::map<std::string, int64_t> of_value;
   UsualSite usual;
+  for (const UnmarkedRead& read : reads) {
+    if (read.site_id) ++count[*read.site_id];
+    if (!read.value.empty()) usual.reads = std::max(usual.reads, ++of_value[read.value]);
+  }
+  if (!count.empty()) usual.reads = 0;
   for (const UnmarkedRead& read : reads)
     if (read.site_id && count[*read.site_id] > usual.reads)
       usual = {read.site_id, count[*read.site_id]};

@@ -75,7 +75,9 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
                            .waits_measured = cut.waits_measured,
                            .again_ns = cut.again_ns,
                            .is_limited = cut.lost < 1,
-                           .may_be_fallback = may_be_fallback};
+                           .may_be_fallback = may_be_fallback,
+                           .returned = cut.returned};
+  if (!cut.subject.file) figures.value_place = cut.value_place;
   if (cut.inputs && cut.inputs->count >= policy::kInputsOfRounds) figures.rounds = cut.inputs;
   finding.figures = SyncPointFigures(std::move(figures));
   return finding;

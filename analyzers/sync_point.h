@@ -32,6 +32,9 @@ struct EarlyReadFigures {
   std::optional<int64_t> again_ns;
   bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
+  SourcePlace value_place;       // if the line of the read is unknown: the line that made the value
+  // An input that enters graphs at this line, so an op without lowering most likely caused the read.
+  std::optional<InputsOfLine> returned;
   // The op whose size the number most likely decides, so that each value makes another graph.
   struct Sized {
     std::string op;

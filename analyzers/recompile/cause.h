@@ -130,7 +130,7 @@ struct RecompileCause {
   SourcePlace library;        // the library's line that recorded the op; empty if the user's did
   bool is_input = false;
   bool is_size_inside = false;  // the size of an op inside the graph, which something else decides
-  // For a size inside the graph: the read of the number that decides it; empty if none is known.
+  // The read that decides this size, or where the value that it reads was made; empty if unknown.
   SourcePlace size_read;
   // For a changed input: the older graph has a result of its new shape, so the input may be a cache
   // that the program appends to. Nothing if no graph was compared.

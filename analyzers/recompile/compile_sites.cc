@@ -289,7 +289,8 @@ class Reads {
       Read read;
       XP_TRY(read.key, KeyOf(run, compile));
       if (compile.graph_id) {
-        XP_TRY(read.ops, OpsOfResults(run, *compile.graph_id, compile.hash));
+        XP_TRY(ResultOps ops, OpsOfResults(run, *compile.graph_id, compile.hash));
+        read.ops = std::move(ops.text);
       }
       const auto [first, is_first] = first_in_step.try_emplace(
           {compile.process_id, compile.site_id, read.key, compile.step}, read.ops);

@@ -20,10 +20,11 @@ bool IsInteger(const XlaShape& shape) {
 
 SizeReads::SizeReads(const EarlyCuts& cuts) {
   for (const EarlyCut& cut : cuts.cuts) {
-    if (cut.value != EarlyCut::Value::kScalar || !cut.op.empty() || !cut.subject.file ||
-        !cut.subject.line)
-      continue;
-    reads_.push_back({cut.subject.place(), cut.shape && IsInteger(*cut.shape)});
+    const SourcePlace place = cut.place();
+    if (!cut.op.empty() || place.empty() || !place.line) continue;
+    if (cut.returned) returned_.emplace_back(cut.returned->place, place);
+    if (cut.value == EarlyCut::Value::kScalar)
+      reads_.push_back({place, cut.shape && IsInteger(*cut.shape)});
   }
 }
 
@@ -41,7 +42,16 @@ const SizeReads::Read* SizeReads::Before(const SourcePlace& op) const {
 }
 
 void SizeReads::Explain(std::vector<RecompileCause>* causes) const {
-  const bool inputs_change = std::ranges::any_of(*causes, &RecompileCause::is_input);
+  bool inputs_change = false;
+  for (RecompileCause& cause : *causes) {
+    if (!cause.is_input) continue;
+    inputs_change = true;
+    const auto read =
+        std::ranges::find(returned_, cause.location, &std::pair<SourcePlace, SourcePlace>::first);
+    if (cause.type == ReasonType::kShapeChange && !cause.near && cause.library.empty() &&
+        read != returned_.end())
+      cause.size_read = read->second;
+  }
   if (inputs_change) return;
   for (RecompileCause& cause : *causes) {
     if (!IsSize(cause) || cause.location.empty() || cause.near) continue;

@@ -1,7 +1,9 @@
-// Finds the numbers that the program reads from the device and then uses as a size.
+// Finds what the program reads from the device and then uses as a size: numbers, and tensors that an
+// op on the CPU makes another tensor of.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analyzers/recompile/cause.h"
@@ -14,9 +16,9 @@ class SizeReads {
  public:
   explicit SizeReads(const EarlyCuts& cuts);
 
-  // If the causes of a compile are sizes inside the graph, sets the read that decides each, as far
-  // as one does, and puts those with a read first. A size that follows from the size of an input
-  // has no such read.
+  // Sets the read that decides the size in each cause of one compile, as far as one does, and puts
+  // sizes inside the graph that have one first. If an input has another size, no read decides the
+  // sizes inside, but the input itself may come from one.
   void Explain(std::vector<RecompileCause>* causes) const;
 
  private:
@@ -30,6 +32,7 @@ class SizeReads {
   const Read* Before(const SourcePlace& op) const;
 
   std::vector<Read> reads_;
+  std::vector<std::pair<SourcePlace, SourcePlace>> returned_;  // an input's place, and its read's
 };
 
 }  // namespace xlaprof

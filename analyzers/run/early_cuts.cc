@@ -9,10 +9,12 @@
 
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/run/graph_nodes.h"
+#include "analyzers/run/inputs_by_place.h"
 #include "analyzers/run/repeated_work.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_code.h"
 #include "core/base/whole.h"
 #include "profiler/store/cut_kind.h"
 
@@ -28,6 +30,7 @@ struct Row {
   OptInt graph_id, site_id, stack_id, wait_ns, device_ns;
   std::string scope;
   Subject subject;
+  SourcePlace value_place;
 };
 
 // Loads the executions that a read of a value caused. `tables` is "" for those of the store's
@@ -56,6 +59,22 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.site_id.has_value(); });
   if (any_site) std::erase_if(rows, [](const Row& row) { return !row.site_id; });
   return rows;
+}
+
+// Sets where the values were made, in the user's code. Only reads without a line need it.
+absl::Status PlaceValues(const Run& run, std::vector<Row>& rows) {
+  XP_TRY(const UserCode* code, run.Get<UserCode>());
+  std::map<int64_t, SourcePlace> places;  // by graph
+  for (Row& row : rows) {
+    if (row.site_id || !row.graph_id) continue;
+    const auto [place, is_new] = places.try_emplace(*row.graph_id);
+    if (is_new) {
+      XP_TRY(const ResultOps ops, OpsOfResults(run, *row.graph_id, row.hash));
+      place->second = code->Resolve(code->Of(ops.location));
+    }
+    row.value_place = place->second;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::vector<Row>& rows,
@@ -247,21 +266,44 @@ void Match(EarlyCuts& out) {
   }
 }
 
+// Sets the input that is made of what the cut read, if the graphs show one.
+absl::Status FindReturned(const Run& run, const std::vector<Row>& rows, EarlyCut& cut) {
+  if (cut.value != EarlyCut::Value::kTensor || cut.place().empty()) return absl::OkStatus();
+  XP_TRY(const InputsByPlace* inputs, run.Get<InputsByPlace>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  InputsByPlace::Fetched fetched{.place = cut.place(), .is_exact = cut.subject.file.has_value()};
+  std::set<int64_t> seen;
+  std::optional<std::vector<XlaShape>> shapes;
+  for (const Row& row : rows) {
+    if (!row.graph_id || !seen.insert(*row.graph_id).second) continue;
+    std::set<int64_t>& forms = fetched.graphs.emplace_back(std::set<int64_t>{*row.graph_id});
+    for (const GraphRow* form : graphs->FormsOf(row.graph_id)) forms.insert(form->id);
+    XP_TRY(std::vector<XlaShape> of_graph, ResultShapes(run, *row.graph_id, row.hash));
+    if (shapes && *shapes != of_graph) fetched.has_one_shape = false;
+    shapes = std::move(of_graph);
+  }
+  cut.returned = inputs->MadeOf(fetched);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   const Store& store = run.store();
   EarlyCuts out;
   XP_TRY(std::vector<Row> rows, LoadRows(store, tables));
   XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
-  std::map<std::tuple<int64_t, std::string, SourcePlace>, std::vector<Row>> places;
+  XP_TRY(PlaceValues(run, rows));
+  std::map<std::tuple<int64_t, std::string, SourcePlace, SourcePlace>, std::vector<Row>> places;
   for (Row& row : rows) {
     std::tuple key(row.site_id.value_or(0), row.site_id ? "" : row.scope,
-                   stacks->LibraryOf(row.stack_id));
+                   stacks->LibraryOf(row.stack_id), row.value_place);
     places[key].push_back(std::move(row));
   }
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   XP_TRY(const RepeatedWork* repeated, run.Get<RepeatedWork>());
   for (const auto& [key, group] : places) {
-    EarlyCut cut{.subject = group.front().subject, .library = std::get<SourcePlace>(key)};
+    EarlyCut cut{.subject = group.front().subject,
+                 .library = std::get<2>(key),
+                 .value_place = std::get<3>(key)};
     std::set<int64_t> processes;
     for (const Row& row : group) {
       processes.insert(row.process_id);
@@ -272,13 +314,14 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
     for (int64_t process_id : processes) steps += counts->Of(process_id);
     cut.steps = steps > 0 ? steps : counts->all;
     XP_TRY(Describe(run, *repeated, group, cut));
+    XP_TRY(FindReturned(run, group, cut));
     out.cuts.push_back(std::move(cut));
   }
   std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {
     if (a.executions.size() != b.executions.size())
       return a.executions.size() > b.executions.size();
-    return std::tie(a.subject.file, a.subject.line, a.library) <
-           std::tie(b.subject.file, b.subject.line, b.library);
+    return std::tie(a.subject.file, a.subject.line, a.library, a.value_place) <
+           std::tie(b.subject.file, b.subject.line, b.library, b.value_place);
   });
   XP_TRY(const bool has_calls, store.HasRows(fmt::format("{}fallback", tables)));
   if (has_calls) XP_TRY(LoadOps(store, *stacks, tables, out));
@@ -325,7 +368,7 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
 void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
   auto place = [](const EarlyCut& cut) {
     return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope,
-                      cut.library);
+                      cut.library, cut.value_place);
   };
   std::map<decltype(place(EarlyCut())), const EarlyCut*> named;
   for (const EarlyCut& cut : whole.cuts) {

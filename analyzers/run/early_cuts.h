@@ -19,13 +19,17 @@ namespace xlaprof {
 struct EarlyCut {
   Subject subject;
   SourcePlace library;  // the library's line that cut, which the user's line called; may be empty
+  // If no source names the line: the user's line that made the value. The cut is there or later.
+  SourcePlace value_place;
   std::vector<int64_t> executions;  // ids, in order
   std::optional<int64_t> steps;     // steps of the processes that cut here; empty if not known
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // the value read
-  std::optional<XlaShape> shape;   // shape of the first result, for example pred[32]
-  std::optional<int64_t> nodes;    // size of the largest graph that was evaluated early
-  int64_t graphs = 0;              // different graphs that were evaluated here
+  std::optional<XlaShape> shape;       // shape of the first result, for example pred[32]
+  std::optional<int64_t> nodes;        // size of the largest graph that was evaluated early
+  int64_t graphs = 0;                  // different graphs that were evaluated here
   std::optional<InputsOfLine> inputs;  // the most inputs of one line in such a graph
+  // An input that enters later graphs where this cut read a tensor: what was read came back.
+  std::optional<InputsOfLine> returned;
   std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
   int64_t waits_measured = 0;      // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if it is known
@@ -36,6 +40,8 @@ struct EarlyCut {
   double lost = 1;
   // Returns the time that the host was blocked and of the nodes that ran twice, as far as it is lost.
   std::optional<int64_t> cost_ns() const;
+  // Returns where the cut is, or else where its value was made.
+  SourcePlace place() const { return subject.file ? subject.place() : value_place; }
   std::string op;       // the op without lowering that cut here; "" if it was a read, or unknown
   bool likely = false;  // `op` is the only candidate, but no count proves it
 };

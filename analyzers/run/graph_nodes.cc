@@ -82,24 +82,35 @@ absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph
   return out;
 }
 
-absl::StatusOr<std::string> OpsOfResults(const Run& run, int64_t graph_id,
-                                         const std::string& hash) {
-  // A program of HLO returns a tuple, whose operands are the results.
-  std::string ops;
+absl::StatusOr<ResultOps> OpsOfResults(const Run& run, int64_t graph_id, const std::string& hash) {
+  ResultOps ops;
+  const auto add = [&](std::string_view op, std::string_view location) {
+    if (ops.text.empty()) ops.location = location;
+    ops.text += fmt::format("{} at {};", op, location);
+    ops.are_placed = ops.are_placed && !location.empty();
+  };
   int64_t form = 0;
+  std::string tuple;  // the operands of the tuple that an HLO program returns
   XP_TRY(run.store().Each(
-      "SELECT g.id, coalesce(r.framework_op, r.op), coalesce(r.location, '') FROM graph_node n JOIN "
-      "graph g ON g.id = n.graph_id JOIN graph_node r ON r.graph_id = n.graph_id AND "
-      "CASE WHEN n.op = 'tuple' THEN (',' || n.operands || ',') LIKE ('%,' || r.idx || ',%') "
-      "ELSE r.idx = n.idx END "
-      "WHERE n.root IS NOT NULL AND n.computation IS NULL AND "
-      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
-      "n.root, r.idx",
-      [&](int64_t id, std::string_view op, std::string_view location) {
+      "SELECT g.id, n.op, coalesce(n.framework_op, n.op), coalesce(n.location, ''), n.operands FROM "
+      "graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL AND n.computation "
+      "IS NULL AND (g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' "
+      "DESC, g.id, n.root",
+      [&](int64_t id, std::string_view opcode, std::string_view op, std::string_view location,
+          std::string operands) {
         if (form == 0) form = id;
-        if (id == form) ops += fmt::format("{} at {};", op, location);
+        if (id != form) return;
+        if (opcode == "tuple")
+          tuple = std::move(operands);
+        else
+          add(op, location);
       },
       graph_id, hash));
+  if (!tuple.empty())
+    XP_TRY(run.store().Each(
+        "SELECT coalesce(framework_op, op), coalesce(location, '') FROM graph_node WHERE graph_id "
+        "= ?1 AND idx IN (SELECT value FROM json_each('[' || ?2 || ']'))",
+        add, form, tuple));
   return ops;
 }
 

@@ -41,9 +41,13 @@ absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, 
 absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph_id,
                                                    const std::string& hash);
 
-// Returns the ops that make the results of a graph, and where they were recorded, as one text that is
-// equal for graphs that read the same values. Returns "" if no form names them.
-absl::StatusOr<std::string> OpsOfResults(const Run& run, int64_t graph_id, const std::string& hash);
+// The ops that make the results of a graph, and where they were recorded.
+struct ResultOps {
+  std::string text;        // equal for graphs that read the same values; "" if no form names them
+  std::string location;    // of the first, as it was printed; "" if unknown
+  bool are_placed = true;  // the location of each op is known
+};
+absl::StatusOr<ResultOps> OpsOfResults(const Run& run, int64_t graph_id, const std::string& hash);
 
 // An instruction that calls a Python function: jax.debug.callback, jax.debug.print, pure_callback,
 // io_callback.

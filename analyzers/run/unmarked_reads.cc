@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzers/policy.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -35,8 +36,17 @@ absl::StatusOr<UnmarkedReads> UnmarkedReads::Of(const Run& run, int64_t process_
       for (const GraphRow* form : graphs->FormsOf(row->graph_id))
         nodes = std::max(nodes, form->node_count);
     }
-    unmarked.reads.push_back(
-        {row->id, nodes, row->site_id, row->dur_ns ? row->dur_ns : row->host_wait_ns});
+    UnmarkedRead read{.id = row->id,
+                      .nodes = nodes,
+                      .site_id = row->site_id,
+                      .dur_ns = row->dur_ns ? row->dur_ns : row->host_wait_ns};
+    if (!row->site_id && row->graph_id) {
+      const GraphRow* graph = graphs->Find(row->graph_id);
+      XP_TRY(ResultOps ops,
+             OpsOfResults(run, *row->graph_id, graph == nullptr ? "" : graph->hash.value_or("")));
+      if (ops.are_placed) read.value = std::move(ops.text);
+    }
+    unmarked.reads.push_back(std::move(read));
   }
   return unmarked;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyzers/run/run.h"
@@ -14,7 +15,8 @@ struct UnmarkedRead {
   int64_t id = 0;  // id of the execution
   OptInt nodes;
   OptInt site_id;
-  OptInt dur_ns;  // time on the device, or else the host's wait
+  std::string value;  // if no source names the line: the ops that make what is read; "" if unknown
+  OptInt dur_ns;      // time on the device, or else the host's wait
 };
 
 struct UnmarkedReads {

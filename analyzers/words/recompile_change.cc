@@ -80,6 +80,17 @@ std::string MaskAdvice(const Subject& mask, Framework framework) {
       mask.op.value_or("the op"), at, WhereCall(framework));
 }
 
+// Returns the advice for a size that follows from what is read at a line.
+std::string SizeReadAdvice(const SourcePlace& read, bool is_input, Framework framework) {
+  if (!is_input)
+    return fmt::format(
+        "Its size most likely is the number that is read at {}. Use the largest size that can occur, and mask what is too much.",
+        read.ShortText());
+  return fmt::format(
+      "An op on the CPU most likely makes this input from what is read at {}, as a mask used as index, nonzero and unique do, and its size depends on values. Keep the whole tensor, and mask with {}(mask, x, 0).",
+      read.ShortText(), WhereCall(framework));
+}
+
 // Returns how a part of a tensor that stays at one size is written.
 std::string_view WritePart(Framework framework) {
   switch (framework) {
@@ -487,9 +498,7 @@ ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
   ChangeWords words = SayCause(figures, framework);
   if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
   if (const SourcePlace& read = figures.cause.size_read; !read.empty())
-    words.advice = fmt::format(
-        "Its size most likely is the number that is read at {}. Use the largest size that can occur, and mask what is too much.",
-        read.ShortText());
+    words.advice = SizeReadAdvice(read, figures.cause.is_input, framework);
   return words;
 }
 

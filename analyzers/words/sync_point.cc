@@ -34,6 +34,12 @@ std::string_view ReadNoun(ReadValue value, Framework framework) {
 // Reads before the step mark.
 
 std::string Title(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  if (figures.returned)
+    return fmt::format("a tensor leaves the device and comes back{} before the step mark{}",
+                       figures.shape ? fmt::format(" ({} → {})", figures.shape->text(),
+                                                   figures.returned->shape.text())
+                                     : "",
+                       HowOften(finding.count, finding.per_step));
   const CallFrame* library = LibraryFrameOf(finding.stack.frames);
   return fmt::format("{} is read{}{} before the step mark{}", ReadNoun(figures.value, framework),
                      library == nullptr ? "" : " inside " + library->place.function,
@@ -42,18 +48,25 @@ std::string Title(const EarlyReadFigures& figures, const Finding& finding, Frame
 }
 
 std::string Why(const EarlyReadFigures& figures) {
-  std::string size;
+  std::string known;
+  if (!figures.value_place.empty())
+    known = fmt::format("The value is made at {}, and read there or later. ",
+                        figures.value_place.TextWithFunction());
+  if (figures.returned)
+    known += fmt::format(
+        "An input {} enters the graph at {}, so an op there most likely runs on the CPU. ",
+        figures.returned->shape.text(), figures.returned->place.ShortText());
   if (figures.decides_size)
-    size = fmt::format(
+    known += fmt::format(
         "The number most likely decides the size of {} at {}, so each new value makes another graph, which has to be compiled. ",
         figures.decides_size->op, figures.decides_size->place.ShortText());
   if (!figures.nodes) {
-    return size +
+    return known +
            "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
   }
   return fmt::format(
       "{}Each read evaluates a graph of {} nodes early and waits for it. The nodes that the step mark still needs run again.",
-      size, CountText(*figures.nodes));
+      known, CountText(*figures.nodes));
 }
 
 // Returns which reads cannot be told apart, and how to get their lines; "" if the line is known.
@@ -61,7 +74,7 @@ std::string Indistinct(const EarlyReadFigures& figures, const Finding& finding,
                        Framework framework) {
   if (finding.subject.file) return "";
   std::string text;
-  if (figures.graphs > 1)
+  if (figures.graphs > 1 && figures.value_place.empty())
     text = fmt::format(
         " They evaluate {} different graphs, so there are several reads here, which this capture cannot tell apart.",
         figures.graphs);
@@ -110,8 +123,19 @@ std::string_view FixedSizeAdvice(Framework framework) {
              : "Do not take a size from the device. Use the largest size that can occur, and mask what is too much: topk(x, largest) and torch.where(torch.arange(largest, device=x.device) < k, x, 0) instead of topk(x, k), and num_classes=N in F.one_hot.";
 }
 
+// Returns the advice for a tensor that is read and comes back.
+std::string ReturnedAdvice(const InputsOfLine& returned, Framework framework) {
+  return fmt::format(
+      "Look for an op without lowering at {}, or for a copy to the CPU. {} Run with XLA_METRICS_FILE=metrics.txt to see its name and how often it runs.",
+      returned.place.ShortText(),
+      framework == Framework::kCpp
+          ? "The size of nonzero depends on values: use where(condition, a, b) on the whole tensor."
+          : "A mask used as index, nonzero and unique have a size that depends on values: use torch.where(condition, a, b) on the whole tensor.");
+}
+
 std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
   if (figures.decides_size) return std::string(FixedSizeAdvice(framework));
+  if (figures.returned) return ReturnedAdvice(*figures.returned, framework);
   if (const CallFrame* library = LibraryFrameOf(finding.stack.frames))
     return fmt::format(
         "The read is in a library ({}). Look for an option or a version of it that does not read the value, or call it less often.",

@@ -219,6 +219,21 @@ TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
 }
 
+TEST(Causes, AnInputAtTheLineOfAnOpComesFromIt) {
+  TimedRun run;
+  Findings findings{Recompile(ReasonType::kShapeChange, 60), Fallback("aten::some_new_op")};
+  RecompileFigures figures;
+  figures.cause.is_input = true;
+  figures.cause.location = findings[1].subject.place();
+  figures.sizes = SizesSeen{};
+  findings[0].figures = figures;
+  findings[0].subject.SetPlace(figures.cause.location);
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  figures.cause.library.file = "module.py";  // the line only uses the input first
+  findings[0].figures = figures;
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
 TEST(Causes, WaitingForDataExplainsTheIdleTimeMeanwhileWhateverItsReason) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kHostWait, 70);

@@ -92,6 +92,18 @@ TEST(SizeReads, AnInputOfAnotherSizeExplainsTheSizesInside) {
   EXPECT_TRUE(causes[1].size_read.empty());
 }
 
+TEST(SizeReads, AnInputThatComesBackFromAReadHasItsSizeFromIt) {
+  EarlyCut mask = ReadAt(13, "pred[192]");
+  mask.value = EarlyCut::Value::kTensor;
+  RecompileCause input = SizeAt(13);
+  mask.returned = InputsOfLine{.place = input.location};
+  input.is_size_inside = false;
+  input.is_input = true;
+  EXPECT_EQ(LineOfRead({mask}, input), 13);
+  input.library.file = "module.py";
+  EXPECT_EQ(LineOfRead({mask}, input), std::nullopt) << "the line only uses it";
+}
+
 TEST(SizeReads, TheOpInTheLineOfTheReadComesFirst) {
   std::vector<RecompileCause> causes{SizeAt(20, "step"), SizeAt(15), SizeAt(14)};
   SizeReads({.cuts = {ReadAt(14, "s64[]")}}).Explain(&causes);

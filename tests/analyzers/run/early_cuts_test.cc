@@ -433,6 +433,43 @@ TEST(MissingStepMark, WithinOneStepReadsGrowToo) {
   EXPECT_EQ(run.Warnings(missing_step_mark).size(), 1u);
 }
 
+// Regression: a profile has no lines of reads, so three reads of one value might have been one step.
+TEST(MissingStepMark, ReadsOfOneValueAreOfSeveralSteps) {
+  Recorded run;
+  for (int i = 1; i <= 3; ++i) {
+    run.Graph(i, fmt::format("a{}", i), "f32[]", 10 * i);
+    run.Execute(i, "value_access", i);
+  }
+  run.Exec("UPDATE execution SET site_id = NULL");
+  EXPECT_TRUE(run.Warnings(missing_step_mark).empty());
+  run.Exec("UPDATE graph_node SET location = 'loss@/home/u/train.py:7'");
+  EXPECT_EQ(run.Warnings(missing_step_mark).size(), 1u);
+}
+
+TEST(SyncPoint, WithoutLinesTheValueTellsReadsApart) {
+  Recorded run;
+  run.Graph(1, "aa", "f32[]");
+  run.Graph(2, "bb", "f32[]");
+  run.Graph(3, "cc", "f32[10]{0}");
+  for (int i = 0; i < 20; ++i) {
+    run.Step();
+    for (int graph : {1, 2}) run.Execute(graph, "value_access", 9);
+    run.Execute(3, "step_trace_exit", 5);
+  }
+  run.Exec(
+      "UPDATE execution SET site_id = NULL; UPDATE graph_node SET location = "
+      "printf('loss@/home/u/train.py:%d', 10 * graph_id)");
+  const Findings found = run.Find(sync_point);
+  ASSERT_EQ(found.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(found[i].count, 20);
+    EXPECT_FALSE(found[i].subject.file) << "the line of the read is not known";
+    const auto& figures =
+        std::get<EarlyReadFigures>(std::any_cast<const SyncPointFigures&>(found[i].figures));
+    EXPECT_EQ(figures.value_place.line, 10 * int64_t(i + 1));
+  }
+}
+
 TEST(MissingStepMark, OneStepMarkIsEnough) {
   Recorded run;
   run.Graph(1, "aa", "f32[]", 10);
