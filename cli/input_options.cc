@@ -61,7 +61,9 @@ absl::StatusOr<Store> OpenInput(const InputOptions& input) {
           input.paths[0], ShellWord(input.paths[0]),
           end == "unwritten"
               ? "it could not be written when its recording ended, for example because the disk was full"
-              : "its process was killed");
+          : end == "killed"
+              ? "its process was killed"
+              : "it lacks events of forked processes, which went on after its recording");
       fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
       return **std::move(killed);
     }

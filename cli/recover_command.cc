@@ -24,11 +24,19 @@ absl::StatusOr<std::string> RecoverStore(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error))
     return NotFound("{}: no such file. Name the store that was being recorded", path);
-  XP_TRY(int64_t events, RecoverRecording(path));
-  if (events == 0) XP_TRY(internal::ToStatus(Store::Open(path)));  // it may not be a store of ours
-  return events == 0 ? fmt::format("{}: nothing waits in a ring\n", path)
-                     : fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n",
-                                   path, events, events == 1 ? "" : "s", ShellWord(path));
+  XP_TRY(const Recovered recovered, RecoverRecording(path));
+  const auto [events, forked] = recovered;
+  std::string told;
+  if (events > 0)
+    told = fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n", path, events,
+                       events == 1 ? "" : "s", ShellWord(path));
+  if (forked > 0)
+    told += fmt::format("{}: lacks {} event{} of forked processes, which {} now counted in it{}\n",
+                        path, forked, forked == 1 ? "" : "s", forked == 1 ? "is" : "are",
+                        fs::exists(RingPath(path), error) ? ". Such processes still run" : "");
+  if (!told.empty()) return told;
+  XP_TRY(internal::ToStatus(Store::Open(path)));  // it may not be a store of ours
+  return fmt::format("{}: nothing waits in a ring\n", path);
 }
 
 // Writes a copy of the store at `path` with what waits in its ring, and changes neither.

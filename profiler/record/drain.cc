@@ -110,7 +110,6 @@ absl::StatusOr<RecordStats> Drain::Stop() {
   thread_.join();
   requests_->Answer(UINT64_MAX, Stats());  // later requests need not wait
   RecordStats stats;
-  file_->header().forked_events += TakeLastForkedEvents();
   if (error_.ok()) error_ = Finish(&stats);
   if (absl::IsNotFound(error_)) file_->Unlink();
   collector_.reset();
@@ -328,7 +327,6 @@ absl::Status Drain::Round(bool all) {
   }
   if (clock_.HasJumped({Now(), ClockNs(CLOCK_MONOTONIC) - origin_ns_})) AddAnchor();
   file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
-  file_->header().forked_events += TakeForkedEvents();
   const std::span<const Segment> segments = file_->segments();
   bool more = true;
   // If many threads have ended, commits early, because their memory is free for new threads only
@@ -432,6 +430,7 @@ void Drain::Run() {
 }
 
 absl::Status Drain::Finish(RecordStats* stats) {
+  const uint64_t forked = file_->header().forked_events;
   XP_TRY(WriteName());
   XP_TRY(facts_->Write(*store_));
   // exit() does not leave blocks, so scopes may still be open. Other threads that go on are still
@@ -453,7 +452,7 @@ absl::Status Drain::Finish(RecordStats* stats) {
   XP_TRY(store_->Commit());
   collector_.reset();
   XP_TRY(store_->CloseLog());
-  file_->Unlink();
+  file_->Finish(forked);
   std::error_code none;
   stats->committed_bytes = int64_t(std::filesystem::file_size(path_, none));
   return absl::OkStatus();

@@ -12,7 +12,6 @@
 
 #include "profiler/record/collector.h"
 #include "profiler/record/commit_requests.h"
-#include "profiler/record/forked.h"
 #include "profiler/record/record.h"
 #include "profiler/record/runtime_facts.h"
 

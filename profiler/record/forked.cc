@@ -1,14 +1,10 @@
 #include "profiler/record/forked.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -17,107 +13,53 @@
 #include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
 #include "profiler/record/start_at.h"
-#include "profiler/store/store.h"
+#include "profiler/record/truncation.h"
 
 namespace xlaprof::record {
 namespace {
 
-// The memory that parents and children share. It stays mapped, because children of a recording that
-// has ended may go on.
-struct Shared {
-  std::atomic<uint64_t> lost, told;  // events of children, and how many of these were reported
-  std::atomic<bool> has_ended;       // the recording reports no more
-};
-Shared* shared = nullptr;
+// The header of the ring in which children count, or private memory while nothing is recorded. Its
+// address never changes, because threads may count while another thread replaces it.
+FileHeader* counted = nullptr;
 
-// The recording to which `shared` belongs.
-struct Recorded {
-  std::filesystem::path store;
-  std::string ring_key;
-};
-Recorded& TheRecorded() {
-  static Recorded& recorded = *new Recorded;
-  return recorded;
+// Maps `fd`, or private memory if it is -1, in the place of `counted`. A failure leaves what is
+// there.
+void MapCount(int fd) {
+  const int kind = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* page = mmap(counted, kPageBytes, PROT_READ | PROT_WRITE,
+                    kind | (counted != nullptr ? MAP_FIXED : 0), fd, 0);
+  if (counted != nullptr || page == MAP_FAILED) return;
+  counted = static_cast<FileHeader*>(page);
+  GuardMapping(page, kPageBytes);
 }
 
-enum class Parent : uint8_t {
-  kRuns,         // and holds the lock of its ring
-  kLeftItsRing,  // because it was killed, or could not write to its store
-  kHasEnded,     // and has deleted its ring
+// The store of the recording to which `counted` belongs.
+std::filesystem::path& TheStore() {
+  static std::filesystem::path& store = *new std::filesystem::path;
+  return store;
+}
+
+// Adds the count to the store when a child that is not recorded exits, if the recording has ended.
+// While it runs, or if its process was killed, the ring keeps the count.
+struct AtExit {
+  ~AtExit();
 };
-
-// Finds out about the process that was recorded. If it left its ring, adds the children's events to
-// those that the ring counts.
-Parent AskParent() {
-  const int fd = open(RingPath(TheRecorded().store).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Parent::kHasEnded;
-  Parent parent = Parent::kRuns;
-  struct stat info{};
-  if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
-    parent = Parent::kHasEnded;  // unless the ring is its own
-    void* page = fstat(fd, &info) == 0 && info.st_size >= off_t(kPageBytes)
-                     ? mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                     : MAP_FAILED;
-    if (page != MAP_FAILED) {
-      auto& header = *static_cast<FileHeader*>(page);
-      if (KeyOf(header) == TheRecorded().ring_key) {
-        header.forked_events += TakeForkedEvents();
-        parent = Parent::kLeftItsRing;
-      }
-      munmap(page, kPageBytes);
-    }
-  }
-  close(fd);
-  return parent;
-}
-
-// Adds events of children to the store of a recording that has ended.
-absl::Status AddToStore(uint64_t events) {
-  XP_TRY(Store store, Store::OpenForWriting(TheRecorded().store));
-  XP_TRY(const auto source,
-         store.One<int64_t>("SELECT source_id FROM process p JOIN recording r ON r.process_id = "
-                            "p.id WHERE ring_key = ?1",
-                            TheRecorded().ring_key));
-  if (!source) return NotFound("another recording has this name");
-  XP_TRY(store.AddIssue(*source, kForkedEvents, Severity::kWarning, kForkedEventsAdvice, {}, {},
-                        int64_t(events)));
-  return store.CloseLog();
-}
-
-// Reports, at the end of a child that is not recorded, the events of children that the recording did
-// not report before it ended.
-void TellForkedEvents() {
-  if (shared == nullptr || shared->lost == shared->told) return;
-  const uint64_t untold = shared->lost - shared->told;
-  Parent parent = AskParent();
-  // A recording that has reported for the last time is about to delete its ring.
-  constexpr int kMostTries = 10'000;
-  for (int i = 0; parent == Parent::kRuns && shared->has_ended && i < kMostTries; ++i) {
-    usleep(1000);
-    parent = AskParent();
-  }
-  if (parent == Parent::kRuns) return;
-  uint64_t events = untold;
-  if (parent == Parent::kHasEnded) {
-    events = TakeForkedEvents();
-    if (events == 0) return;  // another child has reported them
-    (void)AddToStore(events);
-  }
+AtExit::~AtExit() {
+  if (recording.load() != kForkedChild || counted == nullptr || counted->only_counts == 0) return;
+  ReleaseCount();  // so that the last child removes the ring
+  const auto recovered = RecoverRecording(TheStore());
+  if (!recovered.ok() || recovered->forked == 0) return;
   std::fprintf(
       stderr,
-      "xlaprof: %s lacks %llu events of forked processes, which went on after its recording. "
+      "xlaprof: %s lacks %lld events of forked processes, which went on after its recording. "
       "XLAPROF_RECORD=DIR/ gives each process a file of its own\n",
-      TheRecorded().store.c_str(), static_cast<unsigned long long>(events));
+      TheStore().c_str(), static_cast<long long>(recovered->forked));
 }
 
 // A child's own recording, which ends with the child.
 class OfChild {
  public:
   ~OfChild() {
-    if (recording.load() == kForkedChild) {
-      TellForkedEvents();
-      return;
-    }
     if (!started_) return;
     const auto stats = started_->recording.Stop();
     if (!stats.ok())
@@ -149,35 +91,33 @@ Child& TheChild() {
 
 }  // namespace
 
-void PrepareForForks(const std::filesystem::path& store, std::string ring_key) {
-  void* page =
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  shared = page == MAP_FAILED ? nullptr : new (page) Shared{};
-  TheRecorded() = {store, std::move(ring_key)};
+void PrepareForForks(const std::filesystem::path& store) {
+  TheStore() = store;
   TheChild();
+  static const AtExit at_exit;  // in the children, too
+  MapCount(-1);
+  const int fd = open(RingPath(store).c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  // A child that records for itself counts nothing, so no ring is left for it.
+  if (!RecordsForkedChildren()) RingFile::Hold(fd);
+  // The mapping keeps the lock until it is gone from all processes that inherit it.
+  MapCount(fd);
+  close(fd);
+}
+
+void ReleaseCount() {
+  if (counted != nullptr) MapCount(-1);
 }
 
 void LoseInForkedChild() {
-  if (shared != nullptr) shared->lost.fetch_add(1, std::memory_order_relaxed);
-}
-
-uint64_t TakeForkedEvents() {
-  if (shared == nullptr) return 0;
-  uint64_t told = shared->told, lost = 0;
-  do {
-    lost = shared->lost;
-  } while (!shared->told.compare_exchange_weak(told, lost));
-  return lost - told;
-}
-
-uint64_t TakeLastForkedEvents() {
-  if (shared != nullptr) shared->has_ended = true;
-  return TakeForkedEvents();
+  if (counted != nullptr) counted->forked_events.fetch_add(1, std::memory_order_relaxed);
 }
 
 void InForkedChild() {
   new (&TheChild().mutex) std::mutex;
   TheChild().was_tried = false;
+  // The fork came while the recording started or ended.
+  if (recording.load() != kForkedChild) ReleaseCount();
 }
 
 bool RecordForkedChild() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiler/record/record.h"
+#include "profiler/record/recover.h"
 #include "profiler/record/start_at.h"
 
 extern char** environ;
@@ -122,6 +123,7 @@ class FromEnvironment {
     } else {
       std::error_code error;
       std::filesystem::remove(path_, error);
+      std::filesystem::remove(RingPath(path_), error);  // a forked child may still count in it
     }
   }
 

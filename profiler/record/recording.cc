@@ -362,11 +362,11 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   header.first = Clock::ReadAnchor(origin_ns);
   header.newest[0] = header.newest[1] = header.first;
 
-  record::PrepareForForks(path, (*file)->Key());
   auto impl =
       std::make_unique<Recording::Impl>(path, given.string(), std::move(options), std::move(store),
                                         *std::move(file), origin_ns, ++current.last_number);
   XP_TRY(impl->Start());
+  record::PrepareForForks(path);
   record::Sites::Get().Attach(&impl->file());
   if (!current.process_name.empty()) impl->RenameProcess(current.process_name);
   current.impl = impl.get();
@@ -403,6 +403,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
     }
     record::recording.store(0, std::memory_order_relaxed);
     TheCurrent().impl = nullptr;
+    record::ReleaseCount();
     record::ObserveRuntime(false);
     record::Sites::Get().Attach(nullptr);
   }

@@ -1,4 +1,5 @@
-// Recovers what a killed process left in its ring: everything that it had completed, exactly once.
+// Recovers what a process left in its ring: everything that it had completed if it was killed, and
+// the count of events that its forked children lost, exactly once.
 #include "profiler/record/recover.h"
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 
 #include "core/base/temporary_folder.h"
 #include "profiler/record/collector.h"
+#include "profiler/record/forked.h"
 #include "profiler/record/marked_steps.h"
 
 namespace xlaprof {
@@ -49,6 +51,25 @@ static absl::Status TellFacts(Store& store, int64_t process_id, bool was_killed)
 }
 
 namespace {
+
+// Finds the recording with this ring. Its id is 0 if the store has none.
+struct Found {
+  int64_t id = 0, process_id = 0, source_id = 0;
+  bool ended = false;
+  int64_t forked = 0;  // events of forked children that the store counts
+};
+absl::StatusOr<Found> FindRecording(const Store& store, const std::string& ring_key) {
+  Found found;
+  XP_TRY(store.Each(
+      "SELECT r.id, p.id, p.source_id, r.ended, coalesce((SELECT sum(count) FROM import_issue i "
+      "WHERE i.source_id = p.source_id AND code = ?2), 0) FROM recording r JOIN process p ON p.id = "
+      "r.process_id WHERE ring_key = ?1",
+      [&](int64_t id, int64_t process_id, int64_t source_id, bool ended, int64_t forked) {
+        found = {id, process_id, source_id, ended, forked};
+      },
+      ring_key, kForkedEvents));
+  return found;
+}
 
 // A read-only file, closed with the object.
 struct OpenFile {
@@ -126,6 +147,15 @@ absl::Status CopyRing(int from, const FileHeader& header, off_t bytes, int to) {
   return absl::OkStatus();
 }
 
+// Returns whether the ring of a recording that has ended counts events that the store does not.
+absl::StatusOr<bool> HasLateCount(const Store& store, int ring) {
+  alignas(FileHeader) char head[sizeof(FileHeader)] = {};
+  const auto& header = *reinterpret_cast<const FileHeader*>(head);
+  if (!ReadAt(ring, 0, head, sizeof head).ok()) return false;  // a pipe, for example
+  XP_TRY(const Found found, FindRecording(store, KeyOf(header)));
+  return found.id != 0 && header.forked_events > uint64_t(found.forked);
+}
+
 // Copies a ring to a new file. Returns DataLoss if it is not a ring.
 absl::Status CopyRing(int from, const std::filesystem::path& path,
                       const std::filesystem::path& copy) {
@@ -161,7 +191,10 @@ absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& pat
   {
     XP_TRY(Store store, Store::Open(path));
     XP_TRY(auto open, store.One<int64_t>("SELECT count(*) FROM recording WHERE ended = 0"));
-    if (open.value_or(0) == 0) return std::nullopt;
+    if (open.value_or(0) == 0) {
+      XP_TRY(const bool is_late, record::HasLateCount(store, ring.fd));
+      if (!is_late) return std::nullopt;
+    }
     XP_TRY(store.Run("VACUUM INTO ?1", copy.string()));
   }
   XP_TRY(record::CopyRing(ring.fd, RingPath(path), RingPath(copy)));
@@ -170,27 +203,26 @@ absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& pat
   return whole;
 }
 
-absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
+absl::StatusOr<Recovered> RecoverRecording(const std::filesystem::path& path) {
   using namespace record;
+  Recovered recovered;
   std::error_code error;
-  if (!std::filesystem::exists(RingPath(path), error)) return 0;
+  if (!std::filesystem::exists(RingPath(path), error)) return recovered;
   XP_TRY(std::unique_ptr<RingFile> file, RingFile::Open(RingPath(path)));
   XP_TRY(Store store, Store::OpenForWriting(path));
-  struct Found {
-    int64_t id = 0, process_id = 0;
-    bool ended = false;
-  } found;
-  XP_TRY(store.Each(
-      "SELECT id, process_id, ended FROM recording WHERE ring_key = ?1",
-      [&](int64_t id, int64_t process_id, bool ended) { found = {id, process_id, ended}; },
-      file->Key()));
+  XP_TRY(const Found found, FindRecording(store, file->Key()));
   if (found.id == 0) {
     return Invalid("{}: this ring belongs to another recording than {}. Move it away",
                    file->path().string(), path.string());
   }
-  int64_t taken = 0;
+  const FileHeader& header = file->header();
+  const uint64_t forked = header.forked_events;
+  if (forked > uint64_t(found.forked)) {
+    recovered.forked = int64_t(forked - uint64_t(found.forked));
+    XP_TRY(store.AddIssue(found.source_id, kForkedEvents, Severity::kWarning, kForkedEventsAdvice,
+                          {}, {}, recovered.forked));
+  }
   if (!found.ended) {
-    const FileHeader& header = file->header();
     const Anchor newest = header.newest[header.anchor_count.load() % 2];  // the other: half written
     const int64_t ns_per_tick = header.ns_per_tick.load();
     Clock clock(header.first, ns_per_tick);
@@ -226,11 +258,11 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     XP_TRY(store.SetMeta("recording_end", was_killed ? "killed" : "unwritten"));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
     XP_TRY(store.Commit());
-    taken = collector.events() - before;
+    recovered.events = collector.events() - before;
   }
   XP_TRY(store.CloseLog());
-  file->Unlink();
-  return taken;
+  file->Finish(forked);
+  return recovered;
 }
 
 }  // namespace xlaprof

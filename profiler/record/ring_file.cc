@@ -265,6 +265,29 @@ void RingFile::Unlink() {
   std::filesystem::remove(error ? path_ : now, error);
 }
 
+void RingFile::Finish(uint64_t forked) {
+  // The lock is looked at first, because a child that no longer holds it counts no more.
+  if (!IsHeld() && header_->forked_events == forked) Unlink();
+  header_->segment_count = header_->string_count = header_->string_bytes = header_->site_count = 0;
+  header_->only_counts = 1;
+  // Frees the disk, because a removed file takes its room as long as a child has the header mapped.
+  // The file keeps its size, because threads may still write to mappings of it.
+  struct stat info{};
+  if (fstat(fd_, &info) == 0 && info.st_size > off_t(kPageBytes))
+    (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(kPageBytes),
+                    info.st_size - off_t(kPageBytes));
+}
+
+void RingFile::Hold(int fd) {
+  struct flock lock{.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+  (void)fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+bool RingFile::IsHeld() const {
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+  return fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 void RingFile::Release() {
   const size_t bytes = SegmentBytes();
   for (const Segment& segment : segments()) {

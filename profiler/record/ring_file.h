@@ -60,6 +60,8 @@ struct FileHeader {
   std::atomic<int64_t> ns_per_tick;  // at the newest anchor, times 2^32; 0: not known yet
   // 1: the recording ended, but could not write to its store, for example because the disk was full.
   std::atomic<uint32_t> is_unwritten;
+  // 1: the rest is in the store, and only forked_events is of use.
+  std::atomic<uint32_t> only_counts;
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
 std::string KeyOf(const FileHeader& header);  // in hexadecimal
@@ -131,6 +133,12 @@ class RingFile {
 
   // Removes the file, wherever it was moved.
   void Unlink();
+  // Removes the file once its events are in the store, which counts `forked` of forked_events. If
+  // forked children still run, or have counted more, keeps the header.
+  void Finish(uint64_t forked);
+  // Locks an open ring for forked children, which count in it. The lock does not concern that of a
+  // recording or recovery. It ends with the last descriptor and mapping made from `fd`.
+  static void Hold(int fd);
   // Releases the file and its lock; nothing else of this object may be used afterwards. Scopes that
   // began before may still end, so the segments' memory stays mapped for good, empty.
   void Release();
@@ -141,6 +149,7 @@ class RingFile {
   absl::Status MapTables();
   absl::StatusOr<Segment> MapSegment(uint32_t index);
   absl::Status Reserve(off_t from, off_t bytes);
+  bool IsHeld() const;
   size_t SegmentBytes() const { return BytesOfSegment(levels_); }
 
   const std::filesystem::path path_;

@@ -99,8 +99,10 @@ fs::path& FolderOfChildren() {
 
 }  // namespace
 
+bool RecordsForkedChildren() { return !FolderOfChildren().empty(); }
+
 absl::StatusOr<Started> StartForkedChild() {
-  if (FolderOfChildren().empty())
+  if (!RecordsForkedChildren())
     return absl::FailedPreconditionError("the parent does not record into a directory");
   return StartInFolder(FolderOfChildren(), "");
 }

@@ -17,6 +17,9 @@ struct Started {
 // directory, which is created. Leaves nothing behind if it fails.
 absl::StatusOr<Started> StartAt(const std::string& where);
 
+// Returns whether children that are forked from this process record into its directory.
+bool RecordsForkedChildren();
+
 // Starts recording a child that was forked from a process that records into a directory, to a file
 // of its own there. Returns FailedPrecondition if the parent does not record into a directory.
 absl::StatusOr<Started> StartForkedChild();

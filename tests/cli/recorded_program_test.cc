@@ -74,10 +74,11 @@ TEST_F(RecordedProgram, EventsOfAForkedChildAreCounted) {
 
 // Regression: nobody counted or reported the events of a child that went on after its parent.
 TEST_F(RecordedProgram, EventsOfAChildThatOutlivesItsParentAreCounted) {
-  for (const std::string word : {"outlive", "daemon"}) {
+  for (const std::string word : {"outlive", "daemon", "vanish"}) {
     const std::string store = word + ".xlaprof";
     RunRecorded("XLAPROF_RECORD=" + store, word);  // until the child has closed its output
-    EXPECT_THAT(Content("stderr.txt"), HasSubstr(store + " lacks 500 events of forked processes"));
+    const std::string told = store + " lacks 500 events of forked processes";
+    EXPECT_EQ(Content("stderr.txt").find(told) != std::string::npos, word == "outlive") << word;
     const auto query = [&](const std::string& sql) {
       return Run(fmt::format("query {} --format csv \"{}\"", store, sql)).out;
     };
@@ -85,6 +86,25 @@ TEST_F(RecordedProgram, EventsOfAChildThatOutlivesItsParentAreCounted) {
                 HasSubstr("forked_events,500\n"));
     EXPECT_THAT(query("SELECT name, count(*) FROM event GROUP BY name"), HasSubstr("compute,5\n"));
   }
+}
+
+// The process that left this ring was not killed. Its recording ended before its child did.
+TEST_F(RecordedProgram, ACountThatALaterChildLeftIsNoKilledRecording) {
+  RunRecorded("XLAPROF_RECORD=run.xlaprof", "vanish");
+  Ran ran = Run("report run.xlaprof --all");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("forked from this one"), HasSubstr("lacks events of forked"),
+                             Not(HasSubstr("was killed"))));
+  EXPECT_THAT(
+      Run("recover run.xlaprof").out,
+      HasSubstr("run.xlaprof: lacks 500 events of forked processes, which are now counted"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof.ring"));
+  ran = Run("report run.xlaprof --all");
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("forked from this one"), Not(HasSubstr("lacks events of"))));
+  // The recording in a temporary store ended with its report.
+  std::filesystem::create_directory(folder_ / "tmp");
+  RunRecorded("TMPDIR=tmp XLAPROF_REPORT=1", "vanish");
+  EXPECT_THAT(FilesIn("tmp"), testing::IsEmpty());
 }
 
 TEST_F(RecordedProgram, TheLimitOfRingsComesFromTheEnvironment) {

@@ -125,7 +125,7 @@ class Kill : public testing::Test {
     // Nothing is recovered from a recording that still runs.
     if (number % 4 == 0 && fs::exists(RingPath(path))) {
       auto taken = RecoverRecording(path);
-      EXPECT_FALSE(taken.ok() && *taken > 0);
+      EXPECT_FALSE(taken.ok() && taken->events > 0);
     }
     kill(child, SIGKILL);
     int status = 0;
@@ -138,7 +138,7 @@ class Kill : public testing::Test {
     if (!recovered.ok() && truth_->threads[0].completed == 0 && truth_->threads[1].completed == 0)
       return;  // killed while the store was being made
     ASSERT_TRUE(recovered.ok()) << recovered.status();
-    EXPECT_EQ(*RecoverRecording(path), 0);
+    EXPECT_EQ(RecoverRecording(path)->events, 0);
     EXPECT_FALSE(fs::exists(RingPath(path)));
     auto store = Store::Open(path);
     if (!store.ok() && truth_->threads[0].completed == 0 && truth_->threads[1].completed == 0)

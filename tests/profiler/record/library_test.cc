@@ -234,7 +234,7 @@ TEST_F(Library, SlicesSurviveKill) {
             -SIGKILL);
   auto recovered = RecoverRecording(path_);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
-  EXPECT_EQ(*recovered, 1);
+  EXPECT_EQ(recovered->events, 1);
   EXPECT_THAT(Rows("SELECT t.kind || ' ' || t.name || ' ' || e.name || ' ' || a.value FROM event e "
                    "JOIN track t ON t.id = e.track_id JOIN arg a ON a.event_id = e.id"),
               ElementsAre("async queue slice -3"));

@@ -210,7 +210,7 @@ TEST_F(OddProgram, AForkedChildDoesNotKeepTheLock) {
   kill(orphan, SIGKILL);
   close(from_orphan[0]), close(from_orphan[1]);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
-  EXPECT_EQ(*recovered, 1);
+  EXPECT_EQ(recovered->events, 1);
 }
 
 // Regression: after a fork while the recording's thread was inside SQLite, the child could not get

@@ -149,7 +149,7 @@ TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
             -SIGKILL);
   auto recovered = RecoverRecording(path_);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
-  EXPECT_EQ(*recovered, 1);
+  EXPECT_EQ(recovered->events, 1);
   EXPECT_THAT(Rows(kScopes), ElementsAre("done 0", "hangs 0 open"));
 }
 

@@ -596,7 +596,7 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   EXPECT_EQ(*(*read)->Meta("recording_end"), "unwritten");
   auto recovered = RecoverRecording(path_);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
-  EXPECT_GT(*recovered, 0);
+  EXPECT_GT(recovered->events, 0);
   EXPECT_EQ(Rows("SELECT count(*) + (SELECT sum(dropped) FROM recording_thread) FROM event"),
             std::vector<std::string>{std::to_string(ends[0])});
   EXPECT_THAT(Rows("SELECT count(DISTINCT value) = count(*) FROM arg WHERE key = 'random'"),

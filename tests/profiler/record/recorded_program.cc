@@ -1,8 +1,9 @@
 // The program that the tests of XLAPROF_RECORD run; it knows nothing of files. Its argument selects
 // how it ends: `kill` ends by SIGKILL and `exit` by exit(), both within a block. `exec` replaces
-// itself once with itself, `fork` forks a child that records, `outlive` and `daemon` fork one that records after its parent has
-// ended by exit() and by _exit(), `load LIBRARY` loads a library that has its own recorder, `ignore`
-// ignores its children, and `static` records while its static objects are destroyed.
+// itself once with itself, `fork` forks a child that records, `outlive` and `daemon` fork one that
+// records after its parent has ended by exit() and by _exit(), `vanish` is like `outlive` but its
+// child ends by _exit(), `load LIBRARY` loads a library that has its own recorder, `ignore` ignores
+// its children, and `static` records while its static objects are destroyed.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -64,15 +65,16 @@ int main(int argc, char** argv) {
       XLAPROF_TRACE("in the child");
     }
   }
-  if (word == "outlive" || word == "daemon") {
+  if (word == "outlive" || word == "daemon" || word == "vanish") {
     const pid_t parent = getpid();
     if (word == "daemon" && daemon(/*nochdir=*/1, /*noclose=*/1) != 0) return 1;
     if (word == "daemon" && fork() > 0) _exit(0);  // so that it can never get a terminal
-    if (word == "outlive" && fork() > 0) return 0;
+    if (word != "daemon" && fork() > 0) return 0;
     while (kill(parent, 0) == 0) usleep(1000);
     for (int i = 0; i < 500; ++i) {
       XLAPROF_TRACE("in the child");
     }
+    if (word == "vanish") _exit(0);
   }
   if (word == "load") {
     void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
