@@ -291,6 +291,23 @@ bool IsUploadedAgain(const RecompileFigures& figures) {
          std::ranges::any_of(figures.sizes->times, [](int64_t times) { return times > 1; });
 }
 
+// Returns the lines of the scalars whose values made the compiles, those with most compiles first;
+// nothing if it is one line.
+Places PlacesOfScalars(const RecompileGroup& group) {
+  Places places;
+  if (!group.cause().is_scalar_value()) return places;
+  for (const RecompileCause& cause : group.causes) {
+    if (cause.location.empty()) continue;
+    const auto known = std::ranges::find(places, cause.location, &Places::value_type::first);
+    if (known == places.end())
+      places.emplace_back(cause.location, 1);
+    else
+      ++known->second;
+  }
+  std::ranges::stable_sort(places, std::greater(), &Places::value_type::second);
+  return places.size() > 1 ? places : Places();
+}
+
 RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& first_executions,
                            OptInt wall_ns, const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
@@ -303,6 +320,7 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .sizes = SizesOf(group),
                            .from_sizes = group.from_sizes,
                            .beside = group.beside,
+                           .scalar_places = PlacesOfScalars(group),
                            .cost = CostOf(group, first_executions, wall_ns)};
   if (figures.sizes && figures.sizes->dimension) {
     figures.grows_steadily = GrowsSteadily(figures.sizes->sizes) && !IsUploadedAgain(figures);

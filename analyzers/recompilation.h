@@ -70,6 +70,8 @@ struct RecompileFigures {
   bool may_be_other_programs = false;    // such as an evaluation
   size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile
+  // The lines of several scalars that became 0, 1 or equal to another, with their compiles.
+  std::vector<std::pair<SourcePlace, int64_t>> scalar_places;
   // The op whose result's size depends on values, if it changes the sizes of this graph.
   std::optional<Subject> mask;
   RecompileCost cost;

@@ -102,7 +102,13 @@ bool RecompileCause::is_weak_type() const {
          before.substr(0, before.find_first_of(" {")) == after.substr(0, after.find_first_of(" {"));
 }
 
+bool RecompileCause::is_scalar_value() const {
+  return type == ReasonType::kParameterSharingChange ||
+         (type == ReasonType::kConstantChange && constant == ConstantKind::kScalarOrInput);
+}
+
 std::string RecompileCause::Key() const {
+  if (is_scalar_value()) return fmt::format("{}|scalar", type);
   if (!location.empty()) return fmt::format("{}|{}", type, location.text());
   // Indices that a scope's name ends with count its uses and say nothing.
   const bool by_node = type == ReasonType::kOpChange || type == ReasonType::kConstantChange ||

@@ -148,6 +148,9 @@ struct RecompileCause {
   // shape.
   std::string Name() const;
   std::string Key() const;  // equal for the same change in other compiles
+  // Returns whether a scalar is no input of its own any more, because it became 0, 1 or equal to
+  // another, or is one again. Such numbers have one remedy, at whatever line they are.
+  bool is_scalar_value() const;
   // Returns whether only the strength of the type changed: a Python number has a weak type.
   bool is_weak_type() const;
 };

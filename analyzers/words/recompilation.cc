@@ -245,6 +245,12 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
         mask.op.value_or("an op"),
         mask.file ? fmt::format(" at {}", mask.place().ShortText()) : ""));
   }
+  if (!figures.scalar_places.empty()) {
+    std::vector<std::string> places;
+    for (const auto& [place, times] : figures.scalar_places)
+      places.push_back(fmt::format("{} ({})", place.ShortText(), TimesText(times)));
+    sentences.push_back(fmt::format("The numbers are at {}.", ListText(places)));
+  }
   if (!figures.beside.empty()) {
     std::vector<std::string> beside;
     for (const RecompileCause& other : figures.beside) beside.push_back(Beside(other));

@@ -149,7 +149,10 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
         figures.rounds->place.line.value_or(0),
         framework == Framework::kCpp ? "sync()" : "torch_xla.sync()", advice);
   }
-  if (figures.may_be_fallback)
+  if (figures.value == ReadValue::kUnknown)
+    advice +=
+        " If this line reads no value itself, an op in it runs on the CPU, as nonzero and a mask used as index do: XLA_METRICS_FILE=metrics.txt shows its name.";
+  else if (figures.may_be_fallback)
     advice +=
         " If this line calls an op without lowering, that op causes the read, and the fallback finding describes it.";
   return advice;
