@@ -111,6 +111,12 @@ struct Shown {
     }
     return calls_compiled > int64_t(functions.size());
   }
+  // Returns whether JAX's log explains calls: only such a log names their callers.
+  bool explains_calls() const {
+    return std::ranges::any_of(compiles, [](const CompileRow& row) {
+      return row.cause == CutKind::kCall && row.stack_id.has_value();
+    });
+  }
   bool times_an_execution() const {
     return std::ranges::any_of(executions,
                                [](const ExecutionRow& row) { return row.ts_ns || row.dur_ns; });
@@ -136,7 +142,9 @@ constexpr Question kQuestions[] = {
      [](const Shown& s) { return int64_t(s.compiles.size()) - s.calls() > 1; },
      [](const Shown& s) { return s.contents.graphs_with_nodes > 0; }},
     {ReasonType::kNoReasons, [](const Shown& s) { return s.functions_compile_again(); },
-     [](const Shown& s) { return s.contents.compile_reasons + s.contents.graphs_with_nodes > 0; }},
+     [](const Shown& s) {
+       return s.explains_calls() || s.contents.compile_reasons + s.contents.graphs_with_nodes > 0;
+     }},
     {ReasonType::kOnlyAlarms, [](const Shown& s) { return s.contents.compile_alarms > 0; },
      [](const Shown& s) {
        return !s.compiles.empty() || !s.executions.empty() || s.contents.metrics_reports > 0;

@@ -410,6 +410,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                   .count = static_cast<int64_t>(group.compiles.size()),
                   .cost_ns = CostNs(group, figures.cost),
                   .reason = ReasonOf(group, places)};
+  figures.site.explained = facts.explained.contains(process_id);
   figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
   if (!figures.may_be_other_programs && !AreOtherPieces(group, executions)) {
     SetSaving(group, &finding, &figures);

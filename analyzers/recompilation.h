@@ -22,8 +22,9 @@ namespace xlaprof {
 struct RecompileSite {
   std::string function;  // "" if the site is not a function
   CutKind cut = CutKind::kUnknown;
-  SourcePlace place;      // empty when unknown
-  std::string step_name;  // such as train; "" when unknown
+  SourcePlace place;       // empty when unknown
+  std::string step_name;   // such as train; "" when unknown
+  bool explained = false;  // the log has JAX's explanations, though maybe not of this function
 };
 
 // The parts of the cost.

@@ -380,8 +380,10 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   XP_TRY(const Sites* sites, run.Get<Sites>());
   for (const auto& [id, site] : sites->by_id)
     facts.places[id] = {site.file.value_or(""), site.line, site.function.value_or("")};
-  for (const CompileFact& compile : compiles)
+  for (const CompileFact& compile : compiles) {
     facts.compiling_ns[compile.process_id] += compile.compiling_ns();
+    if (compile.caller_known) facts.explained.insert(compile.process_id);
+  }
   XP_TRY(std::vector<CompileFact> operations, TakeOperations(run, compiles));
   for (CompileFact& operation : operations)
     facts.operations[operation.process_id].push_back(std::move(operation));

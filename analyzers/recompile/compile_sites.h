@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,9 @@ struct CompileSites {
   std::map<int64_t, int64_t> compiling_ns;  // by process: time of all its compiles, with tracing
   // By process: programs of single operations (outside_jit.h), which belong to no site.
   std::map<int64_t, std::vector<CompileFact>> operations;
+
+  // The processes whose log has JAX's explanations. JAX explains no compiles of operations.
+  std::set<int64_t> explained;
 
   static absl::StatusOr<CompileSites> Of(const Run& run);
 };

@@ -81,11 +81,7 @@ absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) 
 
 // Returns the ordinal of the first compile of a jitted function of the user's, or 0.
 int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
-  bool explains = false;
-  for (const CompileSite& site : facts.sites) {
-    for (const CompileFact& compile : site.compiles)
-      explains |= site.process_id == process_id && compile.caller_known;
-  }
+  const bool explains = facts.explained.contains(process_id);
   int64_t first = INT64_MAX;
   for (const CompileSite& site : facts.sites) {
     if (site.process_id != process_id || site.cause != CutKind::kCall) continue;
@@ -265,10 +261,7 @@ absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& r
   for (const auto& [process_id, operations] : facts.operations) {
     const int64_t first_jitted = FirstJitted(facts, process_id);
     Called in_run, at_start{.at_start = true}, both;
-    for (const CompileSite& site : facts.sites) {
-      for (const CompileFact& compile : site.compiles)
-        in_run.explained |= site.process_id == process_id && compile.caller_known;
-    }
+    in_run.explained = facts.explained.contains(process_id);
     for (const CompileFact& compile : operations) {
       if (!compile.in_slice) continue;
       XP_TRY(const SourcePlace place, places.Of(compile));

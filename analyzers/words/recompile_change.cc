@@ -472,7 +472,9 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
   const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;
   return {
       "nothing that was captured shows why",
-      is_jax
+      is_jax && figures.site.explained
+          ? "JAX does not explain this compilation. A profile that covers it shows more."
+      : is_jax
           ? "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or record a profile that covers these compiles."
           : "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1, or record a profile that covers these compiles."};
 }

@@ -55,6 +55,19 @@ TEST(IncompleteCapture, AProfileWithoutEventsIsEmptyOrCut) {
   EXPECT_EQ(said.at(ReasonType::kCutProfile).severity, Severity::kWarning);
 }
 
+// Regression: the advice was to switch on explanations, which the log had.
+TEST(IncompleteCapture, ALogThatExplainsCallsNeedsNoExplanations) {
+  TimedRun run;
+  for (int i = 0; i < 2; ++i)
+    run.Exec(fmt::format(
+        "INSERT INTO compile (process_id, ordinal, cause, function, inferred) VALUES (1, {}, "
+        "'call', 'f', 0)",
+        i));
+  EXPECT_TRUE(Said(run).contains(ReasonType::kNoReasons));
+  run.Exec("INSERT INTO stack (id, hash) VALUES (1, 'a'); UPDATE compile SET stack_id = 1");
+  EXPECT_FALSE(Said(run).contains(ReasonType::kNoReasons));
+}
+
 TEST(IncompleteCapture, AWindowIsSaidToBeOne) {
   TimedRun run;
   for (int i = 0; i < 5; ++i)
