@@ -164,6 +164,17 @@ bool IsGapWhile(const Finding& finding, Doing doing) {
   return IsOf(finding, device_gap) && figures != nullptr && figures->doing == doing;
 }
 
+// Returns whether the device idles while ops without lowering run on the CPU.
+bool IsGapOfFallbacks(const Finding& finding) {
+  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  return figures != nullptr && figures->uploads && figures->uploads->are_of_fallbacks;
+}
+
+// Returns whether half of some copies, whose lines are not known, may be those of an op.
+bool MayCopy(const Finding& op, const Finding& copies) {
+  return !copies.subject.file && 2 * op.count.value_or(0) >= copies.count.value_or(INT64_MAX / 4);
+}
+
 // Returns whether step marks inside the steps, and not reads, cut most pieces of graph_fragmentation.
 bool IsCutByMarks(const Finding& finding) {
   const auto* figures = std::any_cast<GraphFragmentationFigures>(&finding.figures);
@@ -193,13 +204,34 @@ SourcePlace PlaceOfRead(const Finding& finding) {
   return finding.subject.file ? finding.subject.place() : early->value_place;
 }
 
+// Returns whether a finding is about the graph of a read that is compiled again.
+bool IsRecompileOfRead(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  return figures != nullptr && figures->site.cut == CutKind::kValueAccess &&
+         !figures->site.place.empty();
+}
+
+// Returns whether both findings are recompilations for changes at one line of the user's.
+bool IsSamePlace(const Finding& a, const Finding& b) {
+  const auto *of_a = std::any_cast<RecompileFigures>(&a.figures),
+             *of_b = std::any_cast<RecompileFigures>(&b.figures);
+  return of_a != nullptr && of_b != nullptr && !of_a->cause.location.empty() &&
+         of_a->cause.location == of_b->cause.location;
+}
+
+// Returns whether both findings are recompilations for the same change.
+bool IsSameChange(const Finding& a, const Finding& b) {
+  return IsSamePlace(a, b) && a.reason->type == b.reason->type;
+}
+
 // Tells a read that its number decides the size for which `recompile` compiles.
 void TellSize(const Finding& recompile, Finding& read) {
   auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
   auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
   const RecompileCause& cause = std::any_cast<const RecompileFigures&>(recompile.figures).cause;
-  if (early == nullptr || cause.is_input) return;
-  early->decides_size = EarlyReadFigures::Sized{cause.node, cause.location};
+  if (early == nullptr || early->returned) return;
+  early->decides_size = EarlyReadFigures::Sized{
+      cause.is_input ? "an input " + cause.shape : cause.node, cause.location};
 }
 
 // Links a recompile to the fallback op whose result has another size each time, if that op ran
@@ -261,13 +293,36 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               [](const Finding& cause, const Finding& effect) {
                 return PlaceOfRead(cause) == *SizeReadOf(effect);
               });
+  // The graph of a read is compiled again for the same change as the step's graph, or else because it
+  // is read at all.
+  linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
+    return IsSameChange(cause, effect) && !IsRecompileOfRead(cause);
+  });
+  linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
+    return IsOf(cause, sync_point) && cause.needs_fixing &&
+           PlaceOfRead(cause) == std::any_cast<const RecompileFigures&>(effect.figures).site.place;
+  });
+  // A number that is read decides a size, and so does whether the ops of that size are recorded.
+  linker.Link([](const Finding& effect) { return HasReason(effect, ReasonType::kOpChange); },
+              [](const Finding& cause, const Finding& effect) {
+                return SizeReadOf(cause) != nullptr && IsSamePlace(cause, effect);
+              });
   // An op without lowering fetches its inputs and uploads its result at its own line.
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },
               [](const Finding& cause, const Finding& effect) {
                 if (!IsOf(cause, fallback)) return false;
                 const bool is_here = cause.subject.file && effect.subject.file &&
                                      cause.subject.place() == effect.subject.place();
-                return is_here || (!effect.subject.file && CopiesAreIts(cause));
+                return is_here || (!effect.subject.file && CopiesAreIts(cause)) ||
+                       MayCopy(cause, effect);
+              });
+  linker.Link(IsGapOfFallbacks,
+              [](const Finding& cause, const Finding&) { return IsOf(cause, fallback); });
+  // Only a step's end donates, so what an op or a read evaluates before it copies what it updates.
+  linker.Link([](const Finding& effect) { return IsOf(effect, missing_donation); },
+              [](const Finding& cause, const Finding& effect) {
+                return (IsOf(cause, fallback) || IsOf(cause, sync_point)) && effect.subject.file &&
+                       cause.subject.place() == effect.subject.place();
               });
   // Reads and ops without lowering cut the graph in pieces, unless step marks cut most of them.
   linker.Link(
@@ -334,8 +389,9 @@ auto SubjectKey(const Finding& finding) {
                     std::string_view(finding.words.title));
 }
 
-// What the time of a cost was spent on. The host compiles and is blocked at different times.
-enum class SpentOn : uint8_t { kCompiling, kBlocked };
+// What the time of a cost was spent on. The host compiles, is blocked, and runs ops without lowering
+// at different times.
+enum class SpentOn : uint8_t { kCompiling, kBlocked, kOnCpu };
 
 // The costs of several findings. Findings of one kind never count the same time twice, but two kinds
 // may: a missing step mark counts the compilations that it causes.
@@ -357,11 +413,12 @@ class Costs {
   // Returns the time that all of them take, each part of it counted once.
   OptInt total_ns() const {
     if (ns_.empty()) return {};
-    return Most(SpentOn::kCompiling) + Most(SpentOn::kBlocked);
+    return Most(SpentOn::kCompiling) + Most(SpentOn::kBlocked) + Most(SpentOn::kOnCpu);
   }
 
  private:
   static SpentOn SpentOnOf(const Finding& finding) {
+    if (IsGapOfFallbacks(finding)) return SpentOn::kOnCpu;
     return IsOf(finding, recompilation) || IsOf(finding, slow_compile) ? SpentOn::kCompiling
                                                                        : SpentOn::kBlocked;
   }
@@ -382,8 +439,8 @@ struct Tree {
   std::vector<size_t> children;
   Severity severity = Severity::kInfo;  // the most severe
   Costs costs;
-  // Savings of what follows from it by compiling less, which nothing else counts.
-  int64_t compiling_ns = 0, least_compiling_ns = 0, most_compiling_ns = 0;
+  // Savings of what follows from it, as far as nothing else counts them.
+  int64_t saved_ns = 0, least_saved_ns = 0, most_saved_ns = 0;
 };
 
 class Forest {
@@ -408,28 +465,31 @@ class Forest {
     Tree& tree = trees_[at];
     tree.severity = findings_[at].severity;
     // The copies of an op without lowering, or of a read, are part of its time. Idle time that follows
-    // from something is the same time, seen from the device.
+    // from something is the same time, seen from the device, except for that in which an op runs on
+    // the CPU.
     const bool is_part_of_cause =
-        is_consequence && (IsOf(findings_[at], large_transfer) || IsOf(findings_[at], device_gap));
+        is_consequence &&
+        (IsOf(findings_[at], large_transfer) || IsOf(findings_[at], device_gap)) &&
+        !IsGapOfFallbacks(findings_[at]);
     if (!is_part_of_cause) tree.costs.Add(findings_[at]);
     for (const size_t child : tree.children) {
       Sum(child, true);
       tree.severity = std::max(tree.severity, trees_[child].severity);
       tree.costs.Add(trees_[child].costs);
-      AddCompiling(child, tree);
+      AddSaving(child, tree);
     }
   }
-  void AddCompiling(size_t child, Tree& tree) const {
+  void AddSaving(size_t child, Tree& tree) const {
     const Finding& finding = findings_[child];
-    tree.compiling_ns += trees_[child].compiling_ns;
-    tree.least_compiling_ns += trees_[child].least_compiling_ns;
-    tree.most_compiling_ns += trees_[child].most_compiling_ns;
-    if ((!IsOf(finding, recompilation) && !IsOf(finding, slow_compile)) ||
-        !finding.saving_interval_ns)
-      return;
-    tree.compiling_ns += finding.saving_ns.value_or(0);
-    tree.least_compiling_ns += finding.saving_interval_ns->first;
-    tree.most_compiling_ns += finding.saving_interval_ns->second;
+    tree.saved_ns += trees_[child].saved_ns;
+    tree.least_saved_ns += trees_[child].least_saved_ns;
+    tree.most_saved_ns += trees_[child].most_saved_ns;
+    const bool is_own_time =
+        IsOf(finding, recompilation) || IsOf(finding, slow_compile) || IsGapOfFallbacks(finding);
+    if (!is_own_time || !finding.saving_interval_ns) return;
+    tree.saved_ns += finding.saving_ns.value_or(0);
+    tree.least_saved_ns += finding.saving_interval_ns->first;
+    tree.most_saved_ns += finding.saving_interval_ns->second;
   }
   void Sort(std::vector<size_t>& indices) const {
     std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
@@ -461,12 +521,11 @@ void Append(Findings& findings, const Forest& forest, size_t at, int depth,
   for (const size_t child : tree.children)
     finding.consequences.push_back(findings[child].fingerprint);
   const std::string fingerprint = finding.fingerprint;
-  finding.saved_compiling_ns = tree.compiling_ns;
+  finding.consequent_saving_ns = tree.saved_ns;
   finding.total_saving_interval_ns = finding.saving_interval_ns;
-  if (tree.compiling_ns > 0) {
+  if (tree.saved_ns > 0) {
     const auto [low, high] = finding.saving_interval_ns.value_or(std::pair(int64_t{0}, int64_t{0}));
-    finding.total_saving_interval_ns = {low + tree.least_compiling_ns,
-                                        high + tree.most_compiling_ns};
+    finding.total_saving_interval_ns = {low + tree.least_saved_ns, high + tree.most_saved_ns};
   }
   ordered.push_back(std::move(finding));
   for (const size_t child : tree.children)

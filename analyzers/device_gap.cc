@@ -15,12 +15,14 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/early_cuts.h"
 #include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_calls.h"
 #include "analyzers/run/host_functions.h"
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/scope_place.h"
+#include "analyzers/run/step_count.h"
 #include "analyzers/run/step_uploads.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
@@ -266,6 +268,15 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
   return is_slowed || is_doubtful ? std::optional(DeviceGapVerdict::kPythonTracer) : std::nullopt;
 }
 
+// Returns how many calls of ops without lowering the counters show for each step.
+absl::StatusOr<double> FallbacksPerStep(const Run& run) {
+  XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
+  XP_TRY(const StepCounts* steps, run.Get<StepCounts>());
+  int64_t calls = 0;
+  for (const FallbackOp& op : cuts->ops) calls += op.count.value_or(0);
+  return steps->all.value_or(0) > 0 ? double(calls) / double(*steps->all) : 0.0;
+}
+
 // Returns what the host uploaded after most of the time in these gaps in which nothing was recorded,
 // if that is large, or if it is the batch. Python traces graphs in such times, too, so small uploads
 // later in the step say nothing.
@@ -279,20 +290,24 @@ absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances&
   const bool is_batch =
       !uploads->has_others && uploads->largest_bytes.value_or(0) >= policy::kBatchBytes;
   if (!are_large && !is_batch) return std::nullopt;
-  int64_t unrecorded_ns = 0, before_uploads_ns = 0;
+  int64_t unrecorded_ns = 0, before_first_ns = 0, before_any_ns = 0;
   for (const LongGap& gap : idle.longest) {
     unrecorded_ns += gap.main_ns;
-    Interval looked_at = gap.gap;
-    const auto first = std::ranges::lower_bound(uploads->starts_ns, looked_at.begin_ns);
-    if (first == uploads->starts_ns.end() || *first >= looked_at.end_ns) continue;
-    if (!are_large) looked_at.end_ns = *first + 1;
-    before_uploads_ns += of.host.UnrecordedBefore(looked_at, uploads->starts_ns);
+    const auto first = std::ranges::lower_bound(uploads->starts_ns, gap.gap.begin_ns);
+    if (first == uploads->starts_ns.end() || *first >= gap.gap.end_ns) continue;
+    // Calls that free the last batch may be recorded in the middle.
+    before_first_ns += of.host.TotalsDuring({gap.gap.begin_ns, *first})[size_t(Doing::kNothing)];
+    before_any_ns += of.host.UnrecordedBefore(gap.gap, uploads->starts_ns);
   }
-  const double least_share = are_large ? 0.5 : double(policy::kBeforeBatchShare);
-  if (double(before_uploads_ns) < least_share * double(unrecorded_ns)) return std::nullopt;
+  const bool is_before_first =
+      is_batch && double(before_first_ns) >= policy::kBeforeBatchShare * double(unrecorded_ns);
+  const bool is_before_any = are_large && 2 * before_any_ns >= unrecorded_ns;
+  if (!is_before_first && !is_before_any) return std::nullopt;
+  XP_TRY(const double fallbacks_per_step, FallbacksPerStep(of.run));
   return PreparedUploads{.per_step = uploads->per_step,
                          .usual_bytes = are_large ? *uploads->usual_bytes : *uploads->largest_bytes,
-                         .is_batch = !are_large,
+                         .is_batch = is_before_first,
+                         .are_of_fallbacks = 2 * fallbacks_per_step >= uploads->per_step,
                          .inputs = uploads->inputs};
 }
 
@@ -328,7 +343,8 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
 }
 
 ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
-  if (figures.recurs() && figures.uploads) return ReasonType::kInput;
+  if (figures.recurs() && figures.uploads)
+    return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering : ReasonType::kInput;
   switch (figures.verdict) {
     case DeviceGapVerdict::kOnce:
       return ReasonType::kOnce;

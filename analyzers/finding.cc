@@ -21,8 +21,8 @@ std::string QueryOf(const Evidence& evidence) {
 }
 
 std::optional<int64_t> Finding::total_saving_ns() const {
-  if (!saving_ns && saved_compiling_ns == 0) return {};
-  return saving_ns.value_or(0) + saved_compiling_ns;
+  if (!saving_ns && consequent_saving_ns == 0) return {};
+  return saving_ns.value_or(0) + consequent_saving_ns;
 }
 
 std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }

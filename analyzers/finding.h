@@ -120,7 +120,7 @@ struct Finding {
   int depth = 0;                          // 0: a root; 1: follows from a root; and so on
   // The time that it and its consequences take, each counted once. Set if it has consequences.
   std::optional<int64_t> total_cost_ns;
-  int64_t saved_compiling_ns = 0;  // the savings of its consequences that are compilations
+  int64_t consequent_saving_ns = 0;  // what its remedy also saves of its consequences
   // The range of what the remedy saves: its own saving and that of these consequences.
   std::optional<std::pair<int64_t, int64_t>> total_saving_interval_ns;
   // Returns what the remedy saves, with these consequences; nothing if no saving is known.

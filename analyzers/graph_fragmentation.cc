@@ -9,6 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/jax_operation.h"
+#include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/metric_names.h"
@@ -224,6 +225,9 @@ absl::StatusOr<std::optional<Finding>> OperationsOutsideJit(const Run& run,
   figures.has_others = figures.most.size() > kNamed;
   if (figures.has_others) figures.most.resize(kNamed);
   if (device_ns > 0) finding.cost_ns = device_ns;
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  const double starts_ns = double(*finding.count) * double(policy::kStartOfExecutionNs);
+  finding.needs_fixing = starts_ns >= policy::kStartsShare * double(times->longest().value_or(0));
   XP_TRY(figures.lines, LinesOf(run, by_graph));
   if (!figures.lines.empty()) finding.subject.SetPlace(figures.lines.front());
   finding.evidence.push_back(std::move(evidence));
@@ -292,5 +296,6 @@ extern const Analyzer graph_fragmentation{
     .find = FindGraphFragmentation,
     .say = SayGraphFragmentation,
     .thresholds = {policy::kPiecesPerStep, policy::kManyPiecesPerStep,
-                   policy::kStepsWithMedianPieces, policy::kOperationsPerFunction}};
+                   policy::kStepsWithMedianPieces, policy::kOperationsPerFunction,
+                   policy::kStartOfExecutionNs, policy::kStartsShare}};
 }  // namespace xlaprof

@@ -6,6 +6,6 @@
 namespace xlaprof {
 
 extern const Analyzer device_gap, fallback, graph_fragmentation, input_bound, large_transfer,
-    missing_step_mark, recompilation, slow_compile, sync_point, tracing_bound;
+    missing_donation, missing_step_mark, recompilation, slow_compile, sync_point, tracing_bound;
 
 }  // namespace xlaprof

@@ -377,6 +377,17 @@ inline constexpr Threshold kGrowingShare{
     0.75, Unit::kShare,
     "Inputs grow in number if this share of the recompiles takes the same number more than the compile before.",
     "Programs that take another path each time have more inputs in one compile and fewer in the next."};
+inline constexpr Threshold kStartOfExecutionNs{
+    int64_t{50'000}, Unit::kNs, "The start of an execution is taken to cost the host this.",
+    "Hosts take 20 to 100 us, and the profile of a short execution does not show it."};
+inline constexpr Threshold kStartsShare{
+    0.01, Unit::kShare,
+    "Operations outside of jit are a warning if starting them takes this share of the run.",
+    "A change of the program would not be worth the effort."};
+inline constexpr Threshold kNodesOfListInput{
+    int64_t{30}, Unit::kCount,
+    "Inputs that grow in number are those of a loop that runs more often, and not a list, if the graph grows by more nodes than this for each.",
+    "What uses the tensors of a list takes a few nodes for each. A layer of a model takes more."};
 inline constexpr Threshold kUnnamedIdleShare{
     0.2, Unit::kShare,
     "Idle time during host code that nothing names is a warning from this share of the steady time on.",

@@ -324,7 +324,9 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .cost = CostOf(group, first_executions, wall_ns)};
   if (figures.sizes && figures.sizes->dimension) {
     figures.grows_steadily = GrowsSteadily(figures.sizes->sizes) && !IsUploadedAgain(figures);
-    if (!figures.grows_steadily) figures.padding = PaddingOf(*figures.sizes);
+    // No padding of one input keeps a size inside the graph.
+    if (!figures.grows_steadily && !figures.cause.is_size_inside)
+      figures.padding = PaddingOf(*figures.sizes);
   }
   figures.is_rare_smaller_size =
       figures.sizes && IsRareSmallerSize(group, *figures.sizes, executions);
@@ -554,34 +556,20 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,
-                   policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,
-                   policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,
-                   policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,
-                   policy::kGrowingSizes,
-                   policy::kGrowingShare,
-                   policy::kBurstCompiles,
-                   policy::kBurstSteps,
-                   policy::kBurstPartOfRun,
-                   policy::kCleanStepsAfterBurst,
-                   policy::kRoundsOfPieces,
-                   policy::kStepsWithPieces,
-                   policy::kFirstStepsShare,
-                   policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean,
-                   policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,
-                   policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,
-                   policy::kManyCompiles,
-                   policy::kManyGraphs,
-                   policy::kManyOperations,
-                   policy::kSureOperationNames,
-                   policy::kRepeatedLoop,
-                   policy::kOperationInputs,
-                   policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,      policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,       policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,     policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,       policy::kGrowingSizes,
+                   policy::kGrowingShare,        policy::kNodesOfListInput,
+                   policy::kBurstCompiles,       policy::kBurstSteps,
+                   policy::kBurstPartOfRun,      policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,      policy::kStepsWithPieces,
+                   policy::kFirstStepsShare,     policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean, policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,       policy::kManyCompiles,
+                   policy::kManyGraphs,          policy::kManyOperations,
+                   policy::kSureOperationNames,  policy::kRepeatedLoop,
+                   policy::kOperationInputs,     policy::kManyUnpricedOperations,
                    policy::kMostPrograms}};
 }  // namespace xlaprof

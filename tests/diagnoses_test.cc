@@ -194,7 +194,7 @@ std::string Index() {
 | count | How often it happened in the run, or in the part of it that the report covers. |
 | per step | The count, divided by the steps of the processes in which it happened. |
 | cost | Time that was measured. The cost note says where it was measured. |
-| saving | An estimate of the time that the remedy would save, with the compiling that follows from the finding. The saving note says how it was estimated. |
+| saving | An estimate of the time that the remedy would save, with what it saves of the consequences. The saving note says how it was estimated. |
 
 The words of `reason.type` and of all other closed vocabularies are listed in [schema.md](../schema.md).
 )";

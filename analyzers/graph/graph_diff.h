@@ -44,11 +44,12 @@ struct GraphDifference {
   std::string node;  // the op that differs, for example xla::select or slice
   // Its two values: shapes, attributes, ops or counts; "" in a graph without it.
   std::string before, after;
-  int node_index = -1;    // in the newer graph; -1: it is only in the older one
-  int before_index = -1;  // in the older graph; -1: it is only in the newer one
-  bool is_input = false;  // a parameter of the graph
-  bool resized = false;   // its result has another shape
-  bool follows = false;   // likely a consequence: a literal, or an op that reads constants only
+  int node_index = -1;        // in the newer graph; -1: it is only in the older one
+  int before_index = -1;      // in the older graph; -1: it is only in the newer one
+  bool is_input = false;      // a parameter of the graph
+  bool resized = false;       // its result has another shape
+  bool follows = false;       // likely a consequence: a literal, or an op that reads constants only
+  bool has_same_ops = false;  // only the operands of ops, or their order, differ
   // Tensors that the older graph makes are inputs of the newer one, as the state of an optimizer
   // that its first step makes. If `is_of_optimizer`, an optimizer's code recorded them.
   bool is_new_state = false, is_of_optimizer = false;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <tuple>
+#include <utility>
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
@@ -190,10 +192,9 @@ class StructureDiff {
       if (same) continue;
       return GraphDifference{.type = ReasonType::kOpChange,
                              .node = b.op,
-                             .before = "other operands",
-                             .after = "operands",
                              .node_index = after_.nodes[place],
-                             .before_index = before_.nodes[i]};
+                             .before_index = before_.nodes[i],
+                             .has_same_ops = true};
     }
     for (size_t j = 0; j < after_.nodes.size(); ++j) {
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
@@ -220,12 +221,7 @@ class StructureDiff {
     d.before =
         fmt::format("{} times", longer_is_after ? count->shorter_turns : count->longer_turns);
     d.after = fmt::format("{} times", longer_is_after ? count->longer_turns : count->shorter_turns);
-    std::vector<int> first_places;  // of each op
-    absl::flat_hash_set<std::string_view> named;
-    for (const int place : extra_places) {
-      if (named.insert(longer.Node(place).op).second) first_places.push_back(place);
-    }
-    NameOps(first_places, longer_is_after, &d);
+    NameOps(extra_places, longer_is_after, &d);
     return d;
   }
 
@@ -260,13 +256,14 @@ class StructureDiff {
     return d;
   }
 
-  // Sets the node of a difference to the ops at `places` of one graph, separated by commas. Inputs
-  // and constants are left out, and a long list is cut.
+  // Sets the node of a difference to the different ops at `places` of one graph, separated by commas.
+  // Inputs and constants are left out, and a long list is cut.
   void NameOps(std::span<const int> places, bool is_after, GraphDifference* d) const {
     const GraphListing& listing = is_after ? after_ : before_;
+    absl::flat_hash_set<std::string_view> named;
     for (const int place : places) {
       const GraphNode& node = listing.Node(place);
-      if (IsInput(node) || IsConstant(node)) continue;
+      if (IsInput(node) || IsConstant(node) || !named.insert(node.op).second) continue;
       if (d->node.empty()) (is_after ? d->node_index : d->before_index) = listing.nodes[place];
       if (d->node.size() > 60) {
         d->node += ", ...";
@@ -307,33 +304,74 @@ class StructureDiff {
     }
   }
 
+  // Leaves the places of nodes of which the graphs have different numbers. The alignment does not
+  // match nodes in another order, although both graphs have them.
+  void LeaveUnequal(std::vector<int>& added, std::vector<int>& removed) const {
+    absl::flat_hash_map<uint64_t, int64_t> more;  // in `after`
+    for (size_t p = 0; p < after_.nodes.size(); ++p) ++more[ContentHash(after_.Node(int(p)))];
+    for (size_t p = 0; p < before_.nodes.size(); ++p) --more[ContentHash(before_.Node(int(p)))];
+    std::erase_if(added, [&](int p) { return more[ContentHash(after_.Node(p))] <= 0; });
+    std::erase_if(removed, [&](int p) { return more[ContentHash(before_.Node(p))] >= 0; });
+  }
+
+  // Returns how many nodes with the content of `node` a graph has.
+  static int64_t CountOf(const GraphListing& listing, const GraphNode& node) {
+    const uint64_t content = ContentHash(node);
+    return std::ranges::count_if(
+        listing.nodes, [&](int at) { return ContentHash(listing.graph->nodes[at]) == content; });
+  }
+
   // Returns an op_change that names the first added node, and the removed one that it replaces.
-  GraphDifference OpChange(const std::vector<int>& added, const std::vector<int>& removed) const {
+  GraphDifference OpChange(std::vector<int> added, std::vector<int> removed) const {
     GraphDifference d{.type = ReasonType::kOpChange};
-    auto text = [](const GraphNode& node) {
-      return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
-    };
-    // A node replaces the one between the same neighbours.
-    const int b = added.empty() ? -1 : added.front();
-    int a = -1;
-    if (!removed.empty()) {
-      const int previous = b > 0 ? match_.after_to_before[b - 1] : -1;
-      for (int place : removed) {
-        if (b < 0 || place == previous + 1) {
-          a = place;
-          break;
-        }
+    auto [a, b] = FirstReplaced(added, removed);
+    if (a < 0 || b < 0) {
+      const std::pair first(a, b);
+      LeaveUnequal(added, removed);
+      if (added.empty() && removed.empty()) {
+        d.has_same_ops = true;
+        SetNodes(&d, first.first, first.second);
+        return d;
       }
+      std::tie(a, b) = FirstReplaced(added, removed);
     }
     if (a >= 0 && b >= 0 && before_.Node(a).op == after_.Node(b).op) {  // the rank changed
       d = CompareNodes(before_.Node(a), after_.Node(b));
-      d.before_index = before_.nodes[a], d.node_index = after_.nodes[b];
+      SetNodes(&d, a, b);
       return d;
     }
-    if (a >= 0) d.before = text(before_.Node(a)), d.before_index = before_.nodes[a];
-    if (b >= 0) d.after = text(after_.Node(b)), d.node_index = after_.nodes[b];
-    d.node = b >= 0 ? after_.Node(b).op : before_.Node(a).op;
+    SetNodes(&d, a, b);
+    auto text = [](const GraphNode& node) {
+      return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
+    };
+    if (a >= 0) d.before = text(before_.Node(a));
+    if (b >= 0) d.after = text(after_.Node(b));
+    const GraphNode& node = b >= 0 ? after_.Node(b) : before_.Node(a);
+    const int64_t count_before = CountOf(before_, node), count_after = CountOf(after_, node);
+    if ((a < 0 || b < 0) && count_before > 0 && count_after > 0) {
+      d.before = fmt::format("{} × {}", count_before, text(node));
+      d.after = fmt::format("{} × {}", count_after, text(node));
+    }
     return d;
+  }
+
+  // Returns the places of a removed node and of the added node that replaces it; -1 for one without
+  // the other. A node replaces the one between the same neighbours.
+  std::pair<int, int> FirstReplaced(const std::vector<int>& added,
+                                    const std::vector<int>& removed) const {
+    const int b = added.empty() ? -1 : added.front();
+    const int previous = b > 0 ? match_.after_to_before[b - 1] : -1;
+    for (const int place : removed) {
+      if (b < 0 || place == previous + 1) return {place, b};
+    }
+    return {-1, b};
+  }
+
+  // Sets the nodes of a difference; -1: only the other graph has one.
+  void SetNodes(GraphDifference* d, int removed, int added) const {
+    if (removed >= 0) d->before_index = before_.nodes[removed];
+    if (added >= 0) d->node_index = after_.nodes[added];
+    d->node = added >= 0 ? after_.Node(added).op : before_.Node(removed).op;
   }
 
   struct Scalars {

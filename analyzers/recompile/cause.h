@@ -132,10 +132,12 @@ struct RecompileCause {
   bool is_size_inside = false;  // the size of an op inside the graph, which something else decides
   // The read that decides this size, or where the value that it reads was made; empty if unknown.
   SourcePlace size_read;
+  bool is_made_of_read = false;  // for an input: an op on the CPU made it of what is read there
   // For a changed input: the older graph has a result of its new shape, so the input may be a cache
   // that the program appends to. Nothing if no graph was compared.
   std::optional<bool> may_be_result;
-  bool names_input = false;  // reports use the input's name and shape, not its op
+  bool has_same_ops = false;  // for an op_change: only operands of ops, or their order, differ
+  bool names_input = false;   // reports use the input's name and shape, not its op
   ConstantKind constant = ConstantKind::kInOp;  // for a constant_change
   // For kScalarOrInput: another scalar has the number's value. Nothing if no value is printed.
   std::optional<bool> has_equal_scalar;

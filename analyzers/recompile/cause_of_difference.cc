@@ -162,6 +162,7 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
                        .before = d.before,
                        .after = d.after,
                        .is_input = d.is_input,
+                       .has_same_ops = d.has_same_ops,
                        .follows = d.follows};
   if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
   if (d.type == ReasonType::kInputStructureChange) cause.note = note::OtherInputs();
@@ -169,6 +170,11 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
   const bool in_after = d.node_index >= 0;
   const int index = in_after ? d.node_index : d.before_index;
   if (index < 0) return cause;
+  // Where the order of equal ops differs says nothing about the cause.
+  if (d.has_same_ops) {
+    cause.node.clear();
+    return cause;
+  }
   const PrintedGraph& graph = in_after ? after : before;
   const GraphNode& node = graph.nodes[index];
   cause.scope = node.scope;
@@ -190,6 +196,9 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
     cause.is_size_inside = true;
   }
   cause.location = code.Of(node);
+  // Of two ops that replace each other, a library may have recorded one.
+  if (cause.location.empty() && d.type == ReasonType::kOpChange && in_after && d.before_index >= 0)
+    cause.location = code.Of(before.nodes[d.before_index]);
   if (cause.location.empty()) {
     // Values near an optimizer's state are anywhere in the model.
     if (!d.is_new_state) cause.location = code.Near(graph, index);

@@ -25,7 +25,7 @@ namespace {
 // The forms of one hash that list nodes, and the counts of inputs and results that its sources
 // know.
 struct KnownGraph {
-  OptInt input_count, output_count;
+  OptInt input_count, output_count, ir_nodes;
   std::vector<std::pair<PrintedForm, int64_t>> forms;
 };
 
@@ -45,6 +45,7 @@ absl::flat_hash_map<std::string, KnownGraph> KnownByHash(const Graphs& graphs) {
       known.input_count = graph.input_count;
     if (graph.output_count && (!known.output_count || !printed))
       known.output_count = graph.output_count;
+    if (graph.printed_as == PrintedForm::kIrText) known.ir_nodes = graph.node_count;
     if (printed) known.forms.emplace_back(*graph.printed_as, id);
   }
   return by_hash;
@@ -203,10 +204,12 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
   if (const auto known = known_by_hash.find(fact.hash);
       !fact.hash.empty() && known != known_by_hash.end()) {
     fact.forms = known->second.forms;
+    fact.ir_nodes = known->second.ir_nodes;
     fact.input_count = known->second.input_count;
     fact.output_count = known->second.output_count;
   } else if (ListsNodes(*graph)) {
     fact.forms.emplace_back(*graph->printed_as, graph->id);
+    if (graph->printed_as == PrintedForm::kIrText) fact.ir_nodes = graph->node_count;
   }
   return fact;
 }

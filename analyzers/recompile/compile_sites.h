@@ -27,6 +27,7 @@ struct CompileFact {
   OptInt input_count, output_count;               // from any source of this graph
   // Nodes of an IR dump that are inputs. Several may be one input, so only differences mean much.
   OptInt input_nodes;
+  OptInt ir_nodes;            // all nodes of its IR dump
   bool in_slice = true;       // false: kept only to compare later compiles with it
   bool inferred = false;      // inferred from the first use of a graph, not reported
   bool caller_known = false;  // JAX's log names the caller

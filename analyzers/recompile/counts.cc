@@ -168,7 +168,8 @@ bool RecompilesByExecution(const CountSignals& signals) {
 
 bool Recompiles(const CountSignals& signals) {
   if (signals.in_windows && signals.state.word != State::kUnknown)
-    return RecompilesInWindows(signals);
+    return RecompilesInWindows(signals) &&
+           (signals.beyond_clean() || signals.state.word == State::kOngoing);
   if (signals.quiet || !signals.beyond_clean()) return false;
   return signals.steps > 0 ? RecompilesByStep(signals) : RecompilesByExecution(signals);
 }

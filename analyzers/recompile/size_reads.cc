@@ -7,6 +7,8 @@
 namespace xlaprof {
 namespace {
 
+constexpr int64_t kMostLines = 10;  // from a number to the input of this size
+
 bool IsSize(const RecompileCause& cause) {
   return cause.is_size_inside ||
          (cause.type == ReasonType::kConstantChange && cause.constant == ConstantKind::kBound);
@@ -24,7 +26,8 @@ SizeReads::SizeReads(const EarlyCuts& cuts) {
     if (!cut.op.empty() || place.empty() || !place.line) continue;
     if (cut.returned) returned_.emplace_back(cut.returned->place, place);
     if (cut.value == EarlyCut::Value::kScalar)
-      reads_.push_back({place, cut.shape && IsInteger(*cut.shape)});
+      reads_.push_back({place, cut.shape && IsInteger(*cut.shape),
+                        cut.steps && int64_t(cut.executions.size()) >= *cut.steps});
   }
 }
 
@@ -48,9 +51,16 @@ void SizeReads::Explain(std::vector<RecompileCause>* causes) const {
     inputs_change = true;
     const auto read =
         std::ranges::find(returned_, cause.location, &std::pair<SourcePlace, SourcePlace>::first);
-    if (cause.type == ReasonType::kShapeChange && !cause.near && cause.library.empty() &&
-        read != returned_.end())
+    if (cause.type != ReasonType::kShapeChange || cause.near || !cause.library.empty()) continue;
+    if (read != returned_.end()) {
       cause.size_read = read->second;
+      cause.is_made_of_read = true;
+      continue;
+    }
+    const Read* number = Before(cause.location);
+    if (number != nullptr && number->is_integer && number->is_in_each_step &&
+        *cause.location.line - *number->place.line <= kMostLines)
+      cause.size_read = number->place;
   }
   if (inputs_change) return;
   for (RecompileCause& cause : *causes) {

@@ -18,13 +18,14 @@ class SizeReads {
 
   // Sets the read that decides the size in each cause of one compile, as far as one does, and puts
   // sizes inside the graph that have one first. If an input has another size, no read decides the
-  // sizes inside, but the input itself may come from one.
+  // sizes inside, but the input itself may come from one: an op on the CPU makes it of what is read,
+  // or an integer that each step reads some lines above it in the same function is its size.
   void Explain(std::vector<RecompileCause>* causes) const;
 
  private:
   struct Read {
     SourcePlace place;
-    bool is_integer = false;
+    bool is_integer = false, is_in_each_step = false;
   };
   // Returns the read that decides a size at this line, or nothing. A read of any number in the same
   // line counts, because the op follows it. In an earlier line of the function, only the nearest

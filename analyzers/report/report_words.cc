@@ -416,12 +416,12 @@ std::string CostText(const Report& report, const Finding& finding) {
 }
 
 std::string SavingText(const Finding& finding) {
-  std::string compiling;
-  if (finding.saved_compiling_ns > 0)
-    compiling = fmt::format("{} of compiling", DurationText(finding.saved_compiling_ns));
-  if (!finding.saving_ns) return compiling.empty() ? "" : "about " + compiling;
-  return fmt::format("about {}{}{}{}{}", DurationText(*finding.saving_ns),
-                     compiling.empty() ? "" : ", and ", compiling,
+  std::string text;
+  if (finding.consequent_saving_ns > 0)
+    text = fmt::format("about {} with what it causes", DurationText(*finding.total_saving_ns()));
+  if (!finding.saving_ns) return text;
+  return fmt::format("{}about {}{}{}",
+                     text.empty() ? "" : text + "; alone: ", DurationText(*finding.saving_ns),
                      finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
 }
 

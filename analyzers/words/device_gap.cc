@@ -154,6 +154,11 @@ std::string MainCall(const DeviceGapFigures& figures) {
 CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
   // A thread that gives no work to devices may have an event that says what the program waits for.
   const std::string call = MainCall(figures);
+  if (figures.recurs() && figures.uploads && figures.uploads->are_of_fallbacks)
+    return {fmt::format(
+                "ops without lowering ran on the CPU, whose results were then uploaded (up to {})",
+                BytesText(figures.uploads->usual_bytes)),
+            "See the findings about ops without lowering."};
   if (figures.recurs() && figures.uploads && figures.uploads->is_batch)
     return {
         fmt::format("the host made the next batch, which it then uploaded (tensors of up to {})",

@@ -26,6 +26,9 @@ std::string KeyOf(const std::string& value) {
   return named ? value.substr(0, sign + 1) : "";
 }
 
+constexpr std::string_view kOtherParameters =
+    "The steps may use or train other parameters of the same shapes, such as layers that are chosen at random or frozen (requires_grad), or record the same ops in another order. Do both in the same way in each step: train all of them, and multiply gradients by a tensor of 0 and 1.";
+
 std::string Short(std::string text) {
   constexpr size_t kLongest = 48;
   if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
@@ -81,8 +84,8 @@ std::string MaskAdvice(const Subject& mask, Framework framework) {
 }
 
 // Returns the advice for a size that follows from what is read at a line.
-std::string SizeReadAdvice(const SourcePlace& read, bool is_input, Framework framework) {
-  if (!is_input)
+std::string SizeReadAdvice(const SourcePlace& read, bool is_made_of_read, Framework framework) {
+  if (!is_made_of_read)
     return fmt::format(
         "Its size most likely is the number that is read at {}. Use the largest size that can occur, and mask what is too much.",
         read.ShortText());
@@ -297,6 +300,7 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
 }
 
 std::string OtherOps(const RecompileFigures& figures) {
+  if (figures.cause.has_same_ops) return "the same ops read other tensors, or have another order";
   const std::vector<std::string>& ops = figures.values;
   if (!ops.empty() && (figures.cause.before.empty() || figures.cause.after.empty())) {
     return fmt::format(
@@ -331,6 +335,28 @@ std::string InputsText(std::vector<std::string> inputs) {
   constexpr size_t kShown = 4;
   if (inputs.size() > kShown) inputs.resize(kShown);
   return ListText(inputs);
+}
+
+// The static fields of a class in an argument, which JAX prints as its metadata.
+struct StaticFields {
+  std::string type;                 // state.TrainState
+  std::vector<std::string> values;  // (0,)
+};
+
+// Returns nothing if something else than static fields differs.
+std::optional<StaticFields> StaticFieldsOf(const RecompileFigures& figures) {
+  constexpr std::string_view kClass = "<class '", kMetadata = "'> with pytree metadata ";
+  StaticFields fields;
+  for (const std::string& value : figures.values) {
+    const size_t end = value.find(kMetadata);
+    if (!value.starts_with(kClass) || end == value.npos) return {};
+    std::string type = value.substr(kClass.size(), end - kClass.size());
+    if (!fields.type.empty() && fields.type != type) return {};
+    fields.type = std::move(type);
+    fields.values.push_back(value.substr(end + kMetadata.size()));
+  }
+  if (fields.values.size() < 2 || figures.cause.seen_in != SeenIn::kJaxExplanation) return {};
+  return fields;
 }
 
 std::string OtherStructure(const RecompileFigures& figures) {
@@ -383,13 +409,15 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
     case ReasonType::kConstantChange:
       return OfConstant(figures, framework);
     case ReasonType::kOpChange:
+      if (cause.has_same_ops) return {OtherOps(figures), std::string(kOtherParameters)};
       return {
           OtherOps(figures),
           fmt::format(
               "The {} code takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with {}, or run both paths once at the start.",
               Language(framework), WhereCall(framework))};
     case ReasonType::kLoopCountChange:
-      return {fmt::format("a part of the graph is repeated {} ({})", values, Short(cause.node)),
+      return {fmt::format("a part of the graph is repeated {}{}", values,
+                          cause.node.empty() ? "" : fmt::format(" ({})", Short(cause.node))),
               LoopAdvice(framework)};
     case ReasonType::kLiveTensorsChange:
       return {
@@ -434,6 +462,12 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           "each call passes another function object",
           "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};
     case ReasonType::kInputStructureChange:
+      if (const std::optional<StaticFields> fields = StaticFieldsOf(figures)) {
+        return {
+            fmt::format("a static field of {} in {} changes ({})", fields->type, cause.node,
+                        Values(fields->values)),
+            "A static field of a class is part of the key, so each of its values makes another program. Make the field an array: a data field (without static=True, aux_data or meta_fields) that holds jnp.asarray(value)."};
+      }
       if (std::holds_alternative<note::OtherInputs>(cause.note)) {
         return {
             fmt::format("only some of its programs have inputs such as {}",
@@ -457,7 +491,8 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       if (cause.seen_in == SeenIn::kOptimizedHlo) {
         return {
             "the programs are equal, but the graphs that they come from differ",
-            "The steps may use other parameters of the same shapes, such as layers that are chosen at random, or record the same ops in another order. Do both in the same way in each step. To compare the graphs, run with XLA_SAVE_TENSORS_FILE=ir.txt and XLA_IR_DEBUG=1."};
+            std::string(kOtherParameters) +
+                " To compare the graphs, run with XLA_SAVE_TENSORS_FILE=ir.txt and XLA_IR_DEBUG=1."};
       }
       return {
           "the graphs print alike but differ",
@@ -479,6 +514,13 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           : "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1, or record a profile that covers these compiles."};
 }
 
+// Returns whether the op, its number or the inputs of ops differ, which is decided where the ops are
+// recorded.
+static bool RecordsOtherOps(const RecompileCause& cause) {
+  return cause.type == ReasonType::kOpChange || cause.type == ReasonType::kLoopCountChange ||
+         cause.type == ReasonType::kInputStructureChange;
+}
+
 // Returns the words for a program that takes more inputs each time.
 static ChangeWords SayGrowth(const note::GrowingInputs& growing, Framework framework) {
   return {
@@ -495,12 +537,17 @@ static ChangeWords SayGrowth(const note::GrowingInputs& growing, Framework frame
 }
 
 ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
+  ChangeWords words;
   if (const auto* growing = std::get_if<note::GrowingInputs>(&figures.cause.note))
-    return SayGrowth(*growing, framework);
-  ChangeWords words = SayCause(figures, framework);
+    words = SayGrowth(*growing, framework);
+  else
+    words = SayCause(figures, framework);
+  if (RecordsOtherOps(figures.cause) && figures.cause.library.basename() == "lbfgs.py")
+    words.advice =
+        "torch.optim.LBFGS records other ops in each iteration: it keeps a history that grows, and reads values to decide what to do. Use an optimizer that records the same ops in each step, such as Adam or SGD, or run L-BFGS on the CPU.";
   if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
   if (const SourcePlace& read = figures.cause.size_read; !read.empty())
-    words.advice = SizeReadAdvice(read, figures.cause.is_input, framework);
+    words.advice = SizeReadAdvice(read, figures.cause.is_made_of_read, framework);
   return words;
 }
 

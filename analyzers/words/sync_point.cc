@@ -355,19 +355,25 @@ Words Say(const ReadOperationFigures& figures, const Finding& finding, Framework
       .evidence = ReadTimes(finding)};
 }
 
+// Returns the advice for a function that a program calls. The program uses what a pure_callback
+// returns.
+std::string_view CallbackAdvice(std::string_view op) {
+  if (op == "pure_callback")
+    return "Write the function with jax.numpy, so that it is a part of the program. If Python has to compute it, call it once for a whole batch: vmap_method=\"broadcast_all\" or \"expand_dims\" instead of \"sequential\", which calls it for each element.";
+  return "Return the value from the jitted function and use it on the host every N steps, call back only every N steps (jax.lax.cond), or remove jax.debug.print and jax.debug.callback.";
+}
+
 Words Say(const CallbackFigures& figures, const Finding& finding, Framework) {
-  return {
-      .title = fmt::format("{} calls Python from the device{}: {:.0f} % of {}'s busy time",
-                           finding.subject.op.value_or("a callback"),
-                           HowOften(finding.count, finding.per_step), 100 * figures.share,
-                           figures.device),
-      .why = "The device waits while Python runs, and the host cannot run ahead.",
-      .cost_note = "time of the callbacks on the device",
-      .saving_note = "the program no longer calls Python",
-      .advice =
-          "Return the value from the jitted function and use it on the host every N steps, call back only every N steps (jax.lax.cond), or remove jax.debug.print and jax.debug.callback.",
-      .evidence = {"the longest callback"},
-      .tells_share = true};
+  return {.title = fmt::format("{} calls Python from the device{}: {:.0f} % of {}'s busy time",
+                               finding.subject.op.value_or("a callback"),
+                               HowOften(finding.count, finding.per_step), 100 * figures.share,
+                               figures.device),
+          .why = "The device waits while Python runs, and the host cannot run ahead.",
+          .cost_note = "time of the callbacks on the device",
+          .saving_note = "the program no longer calls Python",
+          .advice = std::string(CallbackAdvice(finding.subject.op.value_or(""))),
+          .evidence = {"the longest callback"},
+          .tells_share = true};
 }
 
 }  // namespace

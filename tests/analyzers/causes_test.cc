@@ -234,6 +234,47 @@ TEST(Causes, AnInputAtTheLineOfAnOpComesFromIt) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
+TEST(Causes, AReadExplainsThatItsOwnGraphIsCompiledAgain) {
+  TimedRun run;
+  const SourcePlace read{.file = "/x/fit.py", .line = 16, .function = "fit"};
+  RecompileFigures of_read, of_step;
+  of_read.site = {.cut = CutKind::kValueAccess, .place = read};
+  of_read.cause.location = of_step.cause.location = {.file = "/x/model.py", .line = 5};
+  Findings findings{Recompile(ReasonType::kShapeChange, 60),
+                    {.analyzer = &sync_point,
+                     .needs_fixing = true,
+                     .figures = SyncPointFigures(EarlyReadFigures())},
+                    Recompile(ReasonType::kShapeChange, 20)};
+  findings[0].figures = of_read;
+  findings[1].subject.SetPlace(read);
+  findings[2].figures = of_step;
+  EXPECT_THAT(Link(run, findings),
+              testing::ElementsAre(std::optional<size_t>(2), std::nullopt, std::nullopt))
+      << "the step's graph is compiled again for the same change";
+  of_step.cause.location.line = 6;
+  findings[2].figures = of_step;
+  EXPECT_THAT(Link(run, findings),
+              testing::ElementsAre(std::optional<size_t>(1), std::nullopt, std::nullopt));
+}
+
+TEST(Causes, AnOpOnTheCpuExplainsTheIdleTimeBeforeItsUploads) {
+  TimedRun run;
+  DeviceGapFigures figures;
+  figures.uploads = PreparedUploads{.are_of_fallbacks = true};
+  Findings findings{Gap(ReasonType::kNoLowering, 90),
+                    Fallback("aten::embedding_renorm_"),
+                    {.analyzer = &large_transfer, .count = 902},
+                    {.analyzer = &missing_donation, .cost_ns = 7}};
+  findings[0].figures = figures;
+  findings[1].count = 600;
+  findings[3].subject.SetPlace(findings[1].subject.place());
+  const CauseLinks links = Link(run, findings);
+  EXPECT_THAT(links, testing::ElementsAre(std::optional<size_t>(1), std::nullopt,
+                                          std::optional<size_t>(1), std::optional<size_t>(1)));
+  EXPECT_EQ(OrderByCause(std::move(findings), links)[0].total_cost_ns, 43 + 90)
+      << "the host is blocked, and runs the op, at different times";
+}
+
 TEST(Causes, WaitingForDataExplainsTheIdleTimeMeanwhileWhateverItsReason) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kHostWait, 70);

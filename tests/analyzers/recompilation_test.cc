@@ -62,6 +62,36 @@ TestNodes StackOf(int64_t count) {
   return nodes;
 }
 
+// Returns a graph that holds `rounds` rounds of a loop, each with two inputs of its own.
+TestNodes RoundsOf(int64_t rounds) {
+  TestNodes nodes;
+  for (int64_t round = 0; round < rounds; ++round) {
+    for (const char* shape : {"f32[8,16]{1,0}", "f32[8]{0}"})
+      nodes.push_back({.op = "xla::device_data", .shape = shape, .location = "update@main.py:20"});
+    for (int64_t i = 0; i < 80; ++i)
+      nodes.push_back({.op = i % 2 == 0 ? "aten::mul" : "aten::relu",
+                       .shape = "f32[8,16]{1,0}",
+                       .operands = fmt::to_string(nodes.size() - (i == 0 ? 2 : 1)),
+                       .location = "update@main.py:20"});
+  }
+  nodes.back().root = 0;
+  return nodes;
+}
+
+// Regression: micro-batches that are accumulated without a step mark were taken for a list of
+// tensors that grows.
+TEST(Recompilation, ALoopThatRunsMoreOftenIsNoListThatGrows) {
+  RecompileRun run;
+  for (int64_t rounds = 1; rounds < 8; ++rounds)
+    run.Step(run.Graph(fmt::format("g{}", rounds), RoundsOf(rounds), PrintedForm::kIrText,
+                       2 * rounds, 1),
+             {.dur_ns = 1'000'000'000});
+  const Findings findings = run.Find();
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings)
+    EXPECT_EQ(finding.reason->type, ReasonType::kLoopCountChange) << finding.words.title;
+}
+
 // Regression: a list that grows by one tensor in each step was taken for another path of the code
 // (torch.where), for a number that is baked in, or for the state of an optimizer.
 TEST(Recompilation, AListThatGrowsTakesMoreInputsEachTime) {

@@ -435,6 +435,22 @@ TEST(GraphDiff, APartThatIsTheWholeIsAnotherBound) {
   EXPECT_EQ(more.origins[0].node_index, 1);
 }
 
+// Regression: layers that are frozen at random have the same shapes, and the report said that only
+// some graphs contain an op that all of them contain.
+TEST(GraphDiff, TheSameOpsInAnotherOrderAreNotOtherOps) {
+  const TestNode weight{.op = "xla::device_data", .shape = "f32[8]"},
+      grad{.op = "aten::mul", .shape = "f32[8]", .operands = "0,0"},
+      relu{.op = "aten::relu", .shape = "f32[8]", .operands = "1"},
+      tanh{.op = "aten::tanh", .shape = "f32[8]", .operands = "2"};
+  TestNodes one{weight, grad, relu, tanh}, other{weight, grad, tanh, relu};
+  other[2].operands = "1", other[3].operands = "2";
+  one[3].root = other[3].root = 0;
+  const GraphDiff diff = DiffOf(one, other);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kOpChange);
+  EXPECT_TRUE(diff.origins[0].has_same_ops);
+}
+
 TEST(GraphDiff, OtherOps) {
   TestNodes after = TrainStep(8);
   after[2].op = "aten::add";

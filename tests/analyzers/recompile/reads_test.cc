@@ -104,6 +104,21 @@ TEST(SizeReads, AnInputThatComesBackFromAReadHasItsSizeFromIt) {
   EXPECT_EQ(LineOfRead({mask}, input), std::nullopt) << "the line only uses it";
 }
 
+TEST(SizeReads, AnIntegerThatEachStepReadsIsTheSizeOfAnInputBelowIt) {
+  EarlyCut count = ReadAt(12, "s64[]");
+  count.executions = {1, 2, 3};
+  count.steps = 3;
+  RecompileCause input = SizeAt(15);
+  input.is_size_inside = false;
+  input.is_input = true;
+  EXPECT_EQ(LineOfRead({count}, input), 12);
+  count.steps = 30;
+  EXPECT_EQ(LineOfRead({count}, input), std::nullopt) << "it is read once per epoch";
+  count.steps = 3;
+  input.location.line = 40;
+  EXPECT_EQ(LineOfRead({count}, input), std::nullopt) << "it is far below";
+}
+
 TEST(SizeReads, TheOpInTheLineOfTheReadComesFirst) {
   std::vector<RecompileCause> causes{SizeAt(20, "step"), SizeAt(15), SizeAt(14)};
   SizeReads({.cuts = {ReadAt(14, "s64[]")}}).Explain(&causes);

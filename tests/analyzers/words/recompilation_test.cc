@@ -129,8 +129,8 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
       {ConstantKind::kStaticArgument, "op changes (0 → 1)", "static_argnums", "static_argnums"},
       {ConstantKind::kCapturedArray, "a captured array f32[4] changes",
        "that the function captures", "that the function captures"},
-      {ConstantKind::kBound, "a number that bounds op changes (0 → 1)", "torch.where(torch.arange(n",
-       "as in x * mask, or round"},
+      {ConstantKind::kBound, "a number that bounds op changes (0 → 1)",
+       "torch.where(torch.arange(n", "as in x * mask, or round"},
       {ConstantKind::kIndex, "a number baked into op changes (0 → 1)", "torch.index_select(x, 0",
        "index_select(x, 0, index)."},
   };
@@ -352,6 +352,21 @@ TEST(RecompilationWords, OperationsOutsideOfJit) {
   EXPECT_THAT(say().advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
   figures.at_start = true;
   EXPECT_THAT(say().title, HasSubstr("outside of jit at the start"));
+}
+
+// Regression: a counter in the static fields of a state was taken for another container.
+TEST(RecompilationWords, AStaticFieldHasAnotherRemedyThanOtherContainers) {
+  RecompileCause cause{.type = ReasonType::kInputStructureChange,
+                       .node = "argument 0",
+                       .before = "<class 'state.TrainState'> with pytree metadata (0,)",
+                       .after = "<class 'state.TrainState'> with pytree metadata (1,)",
+                       .seen_in = SeenIn::kJaxExplanation};
+  const Words words = SayOf(cause, Framework::kJax);
+  EXPECT_THAT(words.title,
+              HasSubstr("a static field of state.TrainState in argument 0 changes ((0,) → (1,))"));
+  EXPECT_THAT(words.advice, HasSubstr("Make the field an array"));
+  cause.after = "<class 'tuple'> with pytree metadata None";
+  EXPECT_THAT(SayOf(cause, Framework::kJax).title, HasSubstr("the structure of its inputs"));
 }
 
 }  // namespace
