@@ -1,5 +1,5 @@
-// Finds programs that mostly compute in double precision although none of their inputs is a double.
-// A single array or number of this type makes everything double that is computed with it.
+// Finds programs that mostly compute in double precision. It needs fixing if none of their inputs is
+// a double: a single array or number of this type makes everything double that is computed with it.
 #include "analyzers/double_precision.h"
 
 #include "analyzers/analyzer.h"
@@ -40,7 +40,7 @@ absl::StatusOr<std::optional<Finding>> OnDevice(const Run& run, const DeviceTop&
   const std::optional<Promotion> promotion = FindPromotion(graph);
   if (!promotion) return std::nullopt;
   const int64_t double_ns = Whole(share * device.busy_share * double(device.span_ns));
-  Finding finding{.needs_fixing = true,
+  Finding finding{.needs_fixing = promotion->inputs == 0,
                   .cost_ns = double_ns,
                   .saving_ns = Whole(policy::kDoubleSaving * double(double_ns)),
                   .reason = Reason{.type = ReasonType::kTypePromotion},
@@ -52,7 +52,8 @@ absl::StatusOr<std::optional<Finding>> OnDevice(const Run& run, const DeviceTop&
   finding.figures = DoublePrecisionFigures{.program = graph.name,
                                            .device = device.label,
                                            .share = share,
-                                           .has_array = promotion->has_array};
+                                           .has_array = promotion->has_array,
+                                           .inputs = promotion->inputs};
   return finding;
 }
 
@@ -72,9 +73,9 @@ absl::StatusOr<Findings> FindDoublePrecision(const Run& run) {
 
 extern const Analyzer double_precision{
     .name = "double_precision",
-    .summary = "programs that compute in float64 although their inputs are narrower",
+    .summary = "programs that mostly compute in float64",
     .meaning =
-        "Most of a device's time goes into ops in double precision, but none of the program's input arrays is a double. A NumPy table or number of float64 makes everything float64 that is computed with it, which happens in JAX if jax_enable_x64 is set. A CPU computes doubles at half the speed, and most accelerators at a small fraction of it.",
+        "Most of a device's time goes into ops in double precision. If the program's inputs are doubles, it may need them, and the finding only says so. If none is, a NumPy table or number of float64 makes everything float64 that is computed with it, which happens in JAX if jax_enable_x64 is set. A CPU computes doubles at half the speed, and most accelerators at a small fraction of it.",
     .looks_at = "optimised HLO and the ops on devices",
     .find = FindDoublePrecision,
     .say = SayDoublePrecision,

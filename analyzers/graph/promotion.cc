@@ -47,10 +47,9 @@ bool IsDoublePrecision(const std::string& shape) {
 }
 
 std::optional<Promotion> FindPromotion(const PrintedGraph& graph) {
-  if (std::ranges::any_of(graph.nodes, [](const GraphNode& node) {
-        return IsInput(node) && IsArrayOfDoubles(node);
-      }))
-    return std::nullopt;
+  const int64_t inputs = std::ranges::count_if(
+      graph.nodes, [](const GraphNode& node) { return IsInput(node) && IsArrayOfDoubles(node); });
+  if (inputs > 0) return Promotion{.inputs = inputs};
   std::map<std::string, int> places;
   bool found = false;
   std::string of_array;

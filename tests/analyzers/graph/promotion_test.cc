@@ -46,8 +46,8 @@ TEST(Promotion, ANumberIsNamedWhereItIsFirstComputedWith) {
   EXPECT_EQ(promotion->location, "energy@forces.py:18");
 }
 
-TEST(Promotion, InputsInDoublePrecisionAreMeantToBe) {
-  EXPECT_FALSE(FindPromotion(Energy({.op = "constant", .shape = "f64[32]{0}"}, "f64")));
+TEST(Promotion, InputsInDoublePrecisionAreTheReason) {
+  EXPECT_EQ(FindPromotion(Energy({.op = "constant", .shape = "f64[32]{0}"}, "f64"))->inputs, 1);
 }
 
 TEST(Promotion, TuplesAndComplexNumbersCountByTheirFirstPart) {
