@@ -221,7 +221,9 @@ bool UserCode::IsUserCall(const SourcePlace& place) const {
   if (const size_t slash = place.file.find('/'); slash != std::string::npos)
     return !Has(kPackages, std::string_view(place.file).substr(0, slash));
   if (user_files_.contains(place.file)) return true;
-  return !Has(kJaxFiles, place.file) && !Has(kHostLibraryFiles, place.file);
+  // Packages have modules that begin with _ for their own use, such as SciPy's _filters.py.
+  const bool is_private = place.file.starts_with('_') && !place.file.starts_with("__");
+  return !is_private && !Has(kJaxFiles, place.file) && !Has(kHostLibraryFiles, place.file);
 }
 
 bool IsJaxFile(std::string_view file) { return Has(kJaxFiles, file); }

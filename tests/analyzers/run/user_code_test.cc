@@ -45,6 +45,7 @@ TEST(UserCodeTest, CallsOfLibrariesAreNotTheUsers) {
   EXPECT_TRUE(is_user("data/augment.py(12): flip"));
   EXPECT_FALSE(is_user("$numeric.py:1230 roll"));
   EXPECT_FALSE(is_user("$array.py:298 __float__"));
+  EXPECT_FALSE(is_user("$_filters.py:555 correlate1d"));
   EXPECT_FALSE(is_user("$numpy asarray"));
   EXPECT_FALSE(is_user("torch/_tensor.py(9): item"));
   EXPECT_FALSE(is_user("transformers/image_transforms.py(390): normalize"));
