@@ -38,6 +38,26 @@ absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windo
   return absl::OkStatus();
 }
 
+// Returns the time of the copies that have one, inside these bounds, or nothing if none has. A copy
+// from the device waits for the work that makes its data, and the time in which a device works is no
+// part of the copy.
+absl::StatusOr<OptInt> TransferTime(const Run& run, int64_t from_ns, int64_t to_ns) {
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  XP_TRY(const DeviceTimes* devices, run.Get<DeviceTimes>());
+  OptInt sum_ns;
+  for (const TransferRow& row : transfers->rows) {
+    if (!row.ts_ns || !row.dur_ns) continue;
+    const Interval time{std::max(*row.ts_ns, from_ns), std::min(*row.ts_ns + *row.dur_ns, to_ns)};
+    int64_t waiting_ns = 0;
+    if (row.direction == Direction::kFromDevice && time.length_ns() > 0) {
+      for (const DeviceTime& device : devices->devices)
+        waiting_ns = std::max(waiting_ns, Overlap(device.busy, time));
+    }
+    sum_ns = sum_ns.value_or(0) + std::max<int64_t>(0, time.length_ns() - waiting_ns);
+  }
+  return sum_ns;
+}
+
 absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>& windows,
                               Summary& summary) {
   XP_TRY(HostTotals(run, windows, summary));
@@ -55,7 +75,7 @@ absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>&
   };
   XP_TRY(summary.compile_ns, total("compile"));
   XP_TRY(summary.execute_ns, total("execution"));
-  XP_TRY(summary.transfer_ns, total("transfer"));
+  XP_TRY(summary.transfer_ns, TransferTime(run, from_ns, to_ns));
   if (!summary.execute_ns) summary.execute_ns = summary.device_busy_ns;
   if (summary.tracing_ns) {  // the host's threads were recorded, so nothing seen means 0
     if (!summary.compile_ns) summary.compile_ns = 0;

@@ -270,5 +270,16 @@ TEST(Summary, Empty) {
   EXPECT_EQ(summary.coverage.size(), 1u);
 }
 
+// Regression: a call that waits for the device and then copies a number counted as a copy.
+TEST(Summary, WaitingForTheDeviceIsNoTransfer) {
+  TimedRun run;
+  run.Event(run.HostThread(), TextOf(Category::kHost), "main", 0, 200);
+  run.Event(run.Device(), TextOf(Category::kModule), "jit_step", 0, 100);
+  run.Exec(
+      "INSERT INTO transfer (process_id, ordinal, direction, ts_ns, dur_ns) VALUES (1, 0, "
+      "'from_device', 10000, 95000), (1, 1, 'to_device', 20000, 30000)");
+  EXPECT_EQ(Summarize(xlaprof::Run(run.store())).value().transfer_ns, 5000 + 30'000);
+}
+
 }  // namespace
 }  // namespace xlaprof
