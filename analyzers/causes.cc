@@ -224,6 +224,14 @@ bool IsSameChange(const Finding& a, const Finding& b) {
   return IsSamePlace(a, b) && a.reason->type == b.reason->type;
 }
 
+// Returns whether a read is the one whose graph is compiled again.
+bool IsAtSite(const Finding& read, const Finding& recompile) {
+  const auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
+  const auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  const RecompileSite& site = std::any_cast<const RecompileFigures&>(recompile.figures).site;
+  return early != nullptr && read.subject.place() == site.place && early->library == site.library;
+}
+
 // Tells a read that its number decides the size for which `recompile` compiles.
 void TellSize(const Finding& recompile, Finding& read) {
   auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
@@ -299,8 +307,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
     return IsSameChange(cause, effect) && !IsRecompileOfRead(cause);
   });
   linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
-    return IsOf(cause, sync_point) && cause.needs_fixing &&
-           PlaceOfRead(cause) == std::any_cast<const RecompileFigures&>(effect.figures).site.place;
+    return IsOf(cause, sync_point) && cause.needs_fixing && IsAtSite(cause, effect);
   });
   // A number that is read decides a size, and so does whether the ops of that size are recorded.
   linker.Link([](const Finding& effect) { return HasReason(effect, ReasonType::kOpChange); },

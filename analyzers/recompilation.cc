@@ -314,6 +314,7 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
   RecompileFigures figures{.site = {.function = site.function,
                                     .cut = site.cause,
                                     .place = site.place,
+                                    .library = site.library,
                                     .step_name = group.steps->name},
                            .cause = group.cause(),
                            .values = ValuesOf(group),

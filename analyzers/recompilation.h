@@ -23,6 +23,7 @@ struct RecompileSite {
   std::string function;  // "" if the site is not a function
   CutKind cut = CutKind::kUnknown;
   SourcePlace place;       // empty when unknown
+  SourcePlace library;     // of a read: the library's line that reads; may be empty
   std::string step_name;   // such as train; "" when unknown
   bool explained = false;  // the log has JAX's explanations, though maybe not of this function
 };

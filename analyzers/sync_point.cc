@@ -76,6 +76,7 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
                            .again_ns = cut.again_ns,
                            .is_limited = cut.lost < 1,
                            .may_be_fallback = may_be_fallback,
+                           .library = cut.library,
                            .returned = cut.returned};
   if (!cut.subject.file) figures.value_place = cut.value_place;
   if (cut.inputs && cut.inputs->count >= policy::kInputsOfRounds) figures.rounds = cut.inputs;

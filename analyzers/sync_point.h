@@ -32,6 +32,7 @@ struct EarlyReadFigures {
   std::optional<int64_t> again_ns;
   bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
+  SourcePlace library;           // the library's line that reads; may be empty
   SourcePlace value_place;       // if the line of the read is unknown: the line that made the value
   // An input that enters graphs at this line, so an op without lowering most likely caused the read.
   std::optional<InputsOfLine> returned;

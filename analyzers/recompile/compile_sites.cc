@@ -356,6 +356,10 @@ absl::StatusOr<std::vector<CompileSite>> SitesOf(
                        .site_id = compile.site_id};
       if (compile.site_id && places.contains(*compile.site_id))
         site.place = places.at(*compile.site_id);
+      if (compile.cause == CutKind::kValueAccess) {
+        XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
+        site.library = stacks->LibraryOf(compile.stack_id);
+      }
       sites.push_back(std::move(site));
     }
     sites[at->second].compiles.push_back(std::move(compile));

@@ -62,6 +62,7 @@ struct CompileSite {
   std::string function;
   OptInt site_id;
   SourcePlace place;                  // the user's line
+  SourcePlace library;                // of a read: the library's line that reads; may be empty
   std::vector<CompileFact> compiles;  // in order
 };
 
