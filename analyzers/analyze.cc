@@ -6,6 +6,7 @@
 #include "analyzers/causes.h"
 #include "analyzers/impact.h"
 #include "analyzers/kinds.h"
+#include "analyzers/order_by_cause.h"
 #include "analyzers/run/call_stacks.h"
 
 namespace xlaprof {

@@ -19,9 +19,4 @@ using CauseLinks = std::vector<std::optional<size_t>>;
 // a size. Their words are not needed.
 absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings);
 
-// Orders findings that have words: a root that needs fixing before one that is only mentioned, then
-// the most expensive first, each followed by its consequences. Sets fingerprints and the fields
-// that describe the links. A root is at least as severe as its consequences.
-Findings OrderByCause(Findings findings, CauseLinks links);
-
 }  // namespace xlaprof

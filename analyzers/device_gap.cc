@@ -561,6 +561,11 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
 
 }  // namespace
 
+bool IsGapOfFallbacks(const Finding& finding) {
+  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  return figures != nullptr && figures->uploads && figures->uploads->are_of_fallbacks;
+}
+
 extern const Analyzer device_gap{
     .name = "device_gap",
     .summary = "the device idles between executions, and what the host did meanwhile",

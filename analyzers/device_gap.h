@@ -106,6 +106,9 @@ struct DeviceGapFigures {
   FetchesBeforeGaps fetches;  // fetches from the device, before the gaps in Finding::evidence
 };
 
+// Returns whether the device idles while ops without lowering run on the CPU.
+bool IsGapOfFallbacks(const Finding& finding);
+
 // Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.
 Words SayDeviceGap(const Finding& finding, Framework framework);
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "analyzers/analyzer.h"
+#include "analyzers/finding.h"
 
 namespace xlaprof {
 
 extern const Analyzer device_gap, fallback, graph_fragmentation, input_bound, large_transfer,
     missing_donation, missing_step_mark, recompilation, slow_compile, sync_point, tracing_bound;
+
+inline bool IsOf(const Finding& finding, const Analyzer& kind) { return finding.analyzer == &kind; }
 
 }  // namespace xlaprof

@@ -8,6 +8,7 @@
 #include "analyzers/fallback.h"
 #include "analyzers/kinds.h"
 #include "analyzers/missing_step_mark.h"
+#include "analyzers/order_by_cause.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/sync_point.h"
 #include "tests/analyzers/timed_run.h"
