@@ -183,11 +183,17 @@ const SourcePlace* SizeReadOf(const Finding& finding) {
                                                                  : nullptr;
 }
 
+// Returns the figures of a read before the step mark; null for a finding of another kind.
+template <class AnyFinding>
+auto* EarlyReadOf(AnyFinding& finding) {
+  auto* figures = std::any_cast<SyncPointFigures>(&finding.figures);
+  return figures != nullptr ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+}
+
 // Returns where a finding reads before the step mark, or else where it made what it reads. Returns an
 // empty place for a finding of another kind.
 SourcePlace PlaceOfRead(const Finding& finding) {
-  const auto* figures = std::any_cast<SyncPointFigures>(&finding.figures);
-  const auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  const EarlyReadFigures* early = EarlyReadOf(finding);
   if (early == nullptr) return {};
   return finding.subject.file ? finding.subject.place() : early->value_place;
 }
@@ -214,16 +220,14 @@ bool IsSameChange(const Finding& a, const Finding& b) {
 
 // Returns whether a read is the one whose graph is compiled again.
 bool IsAtSite(const Finding& read, const Finding& recompile) {
-  const auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
-  const auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  const EarlyReadFigures* early = EarlyReadOf(read);
   const RecompileSite& site = std::any_cast<const RecompileFigures&>(recompile.figures).site;
   return early != nullptr && read.subject.place() == site.place && early->library == site.library;
 }
 
 // Tells a read that its number decides the size for which `recompile` compiles.
 void TellSize(const Finding& recompile, Finding& read) {
-  auto* figures = std::any_cast<SyncPointFigures>(&read.figures);
-  auto* early = figures ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  EarlyReadFigures* early = EarlyReadOf(read);
   const RecompileCause& cause = std::any_cast<const RecompileFigures&>(recompile.figures).cause;
   if (early == nullptr || early->returned) return;
   early->decides_size = EarlyReadFigures::Sized{

@@ -21,8 +21,8 @@ auto SubjectKey(const Finding& finding) {
                     std::string_view(finding.words.title));
 }
 
-// What the time of a cost was spent on. The host compiles, is blocked, and runs ops without lowering
-// at different times.
+// Each cost is time that the host spent on one of these. It compiles, is blocked, and runs ops without
+// lowering at different times.
 enum class SpentOn : uint8_t { kCompiling, kBlocked, kOnCpu };
 
 // The costs of several findings. Findings of one kind never count the same time twice, but two kinds

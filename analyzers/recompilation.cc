@@ -204,6 +204,18 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
 
 using Places = std::vector<std::pair<SourcePlace, int64_t>>;  // each with its number of compiles
 
+// Counts a compile at a line.
+void CountAt(const SourcePlace& place, Places& places) {
+  const auto known = std::ranges::find_if(places, [&](const auto& one) {
+    return one.first.file == place.file && one.first.line == place.line;
+  });
+  if (known != places.end()) {
+    ++known->second;
+  } else {
+    places.emplace_back(place, 1);
+  }
+}
+
 // Returns the lines that caused the compiles of a group, those with most compiles first. A function
 // may be called from several lines, but its site only has the line of the first call.
 Places PlacesOf(const RecompileGroup& group, const CompileSites& facts) {
@@ -212,17 +224,9 @@ Places PlacesOf(const RecompileGroup& group, const CompileSites& facts) {
     if (!compile->site_id) continue;
     const auto at = facts.places.find(*compile->site_id);
     if (at == facts.places.end() || at->second.file.empty()) continue;
-    const SourcePlace& place = at->second;
-    const auto known = std::ranges::find_if(places, [&](const auto& one) {
-      return one.first.file == place.file && one.first.line == place.line;
-    });
-    if (known != places.end()) {
-      ++known->second;
-    } else {
-      places.emplace_back(place, 1);
-    }
+    CountAt(at->second, places);
   }
-  std::ranges::stable_sort(places, std::greater(), [](const auto& one) { return one.second; });
+  std::ranges::stable_sort(places, std::greater(), &Places::value_type::second);
   const CompileSite& site = *group.site;
   if (places.empty() && !site.place.empty()) places.emplace_back(site.place, 0);
   return places;
@@ -297,12 +301,7 @@ Places PlacesOfScalars(const RecompileGroup& group) {
   Places places;
   if (!group.cause().is_scalar_value()) return places;
   for (const RecompileCause& cause : group.causes) {
-    if (cause.location.empty()) continue;
-    const auto known = std::ranges::find(places, cause.location, &Places::value_type::first);
-    if (known == places.end())
-      places.emplace_back(cause.location, 1);
-    else
-      ++known->second;
+    if (!cause.location.empty()) CountAt(cause.location, places);
   }
   std::ranges::stable_sort(places, std::greater(), &Places::value_type::second);
   return places.size() > 1 ? places : Places();

@@ -170,7 +170,7 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
   const bool in_after = d.node_index >= 0;
   const int index = in_after ? d.node_index : d.before_index;
   if (index < 0) return cause;
-  // Where the order of equal ops differs says nothing about the cause.
+  // The place at which the order of equal ops differs says nothing about the cause.
   if (d.has_same_ops) {
     cause.node.clear();
     return cause;
@@ -196,7 +196,7 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
     cause.is_size_inside = true;
   }
   cause.location = code.Of(node);
-  // Of two ops that replace each other, a library may have recorded one.
+  // A library may have recorded one of two ops that replace each other.
   if (cause.location.empty() && d.type == ReasonType::kOpChange && in_after && d.before_index >= 0)
     cause.location = code.Of(before.nodes[d.before_index]);
   if (cause.location.empty()) {

@@ -292,8 +292,8 @@ class Reads {
       Read read;
       XP_TRY(read.key, KeyOf(run, compile));
       if (compile.graph_id) {
-        XP_TRY(ResultOps ops, OpsOfResults(run, *compile.graph_id, compile.hash));
-        read.ops = std::move(ops.text);
+        XP_TRY(const GraphResults* results, run.Get<GraphResults>(*compile.graph_id));
+        read.ops = results->ops;
       }
       const auto [first, is_first] = first_in_step.try_emplace(
           {compile.process_id, compile.site_id, read.key, compile.step}, read.ops);
@@ -320,9 +320,8 @@ class Reads {
     std::string key;
     XP_TRY(const CallStacks* stacks, run.Get<CallStacks>());
     if (compile.graph_id) {
-      XP_TRY(const std::vector<XlaShape> shapes,
-             ResultShapes(run, *compile.graph_id, compile.hash));
-      for (const XlaShape& shape : shapes)
+      XP_TRY(const GraphResults* results, run.Get<GraphResults>(*compile.graph_id));
+      for (const XlaShape& shape : results->shapes)
         key += fmt::format("{} of rank {};", shape.element_type(), shape.rank());
     }
     return key + stacks->LibraryOf(compile.stack_id).text();

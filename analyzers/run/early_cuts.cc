@@ -64,15 +64,10 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
 // Sets where the values were made, in the user's code. Only reads without a line need it.
 absl::Status PlaceValues(const Run& run, std::vector<Row>& rows) {
   XP_TRY(const UserCode* code, run.Get<UserCode>());
-  std::map<int64_t, SourcePlace> places;  // by graph
   for (Row& row : rows) {
     if (row.site_id || !row.graph_id) continue;
-    const auto [place, is_new] = places.try_emplace(*row.graph_id);
-    if (is_new) {
-      XP_TRY(const ResultOps ops, OpsOfResults(run, *row.graph_id, row.hash));
-      place->second = code->Resolve(code->Of(ops.location));
-    }
-    row.value_place = place->second;
+    XP_TRY(const GraphResults* results, run.Get<GraphResults>(*row.graph_id));
+    row.value_place = code->Resolve(code->Of(results->location));
   }
   return absl::OkStatus();
 }
@@ -90,8 +85,8 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
       cut.again_ns = cut.again_ns.value_or(0) + Whole(*again * double(*row.device_ns));
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
     ++cut.graphs;
-    XP_TRY(std::vector<XlaShape> shapes, ResultShapes(run, *row.graph_id, row.hash));
-    for (const XlaShape& shape : shapes) {
+    XP_TRY(const GraphResults* results, run.Get<GraphResults>(*row.graph_id));
+    for (const XlaShape& shape : results->shapes) {
       if (!cut.shape) cut.shape = shape;
       bool scalar = shape.is_scalar();
       if (!scalar) cut.value = EarlyCut::Value::kTensor;
@@ -273,14 +268,14 @@ absl::Status FindReturned(const Run& run, const std::vector<Row>& rows, EarlyCut
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   InputsByPlace::Fetched fetched{.place = cut.place(), .is_exact = cut.subject.file.has_value()};
   std::set<int64_t> seen;
-  std::optional<std::vector<XlaShape>> shapes;
+  const GraphResults* first = nullptr;
   for (const Row& row : rows) {
     if (!row.graph_id || !seen.insert(*row.graph_id).second) continue;
     std::set<int64_t>& forms = fetched.graphs.emplace_back(std::set<int64_t>{*row.graph_id});
     for (const GraphRow* form : graphs->FormsOf(row.graph_id)) forms.insert(form->id);
-    XP_TRY(std::vector<XlaShape> of_graph, ResultShapes(run, *row.graph_id, row.hash));
-    if (shapes && *shapes != of_graph) fetched.has_one_shape = false;
-    shapes = std::move(of_graph);
+    XP_TRY(const GraphResults* results, run.Get<GraphResults>(*row.graph_id));
+    if (first == nullptr) first = results;
+    fetched.has_one_shape = fetched.has_one_shape && results->shapes == first->shapes;
   }
   cut.returned = inputs->MadeOf(fetched);
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/xla_shape.h"
 
@@ -59,59 +60,45 @@ absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id) {
       graph_id);
 }
 
-absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph_id,
-                                                   const std::string& hash) {
-  std::vector<XlaShape> out;
-  int64_t form = 0;
-  XP_TRY(run.store().Each(
-      "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS "
-      "NOT NULL AND n.computation IS NULL AND "
-      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
-      "n.root",
-      [&](int64_t id, std::string_view text) {
-        if (form == 0) form = id;
-        const std::optional<XlaShape> shape = XlaShape::Parse(WithoutLayout(text));
-        if (id != form || !shape) return;
-        if (shape->is_tuple()) {
-          out.insert(out.end(), shape->elements().begin(), shape->elements().end());
-        } else {
-          out.push_back(*shape);
-        }
-      },
-      graph_id, hash));
-  return out;
-}
-
-absl::StatusOr<ResultOps> OpsOfResults(const Run& run, int64_t graph_id, const std::string& hash) {
-  ResultOps ops;
-  const auto add = [&](std::string_view op, std::string_view location) {
-    if (ops.text.empty()) ops.location = location;
-    ops.text += fmt::format("{} at {};", op, location);
-    ops.are_placed = ops.are_placed && !location.empty();
+absl::StatusOr<GraphResults> GraphResults::Of(const Run& run, int64_t graph_id) {
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  GraphResults results;
+  const auto add_op = [&](std::string_view op, std::string_view location) {
+    if (results.ops.empty()) results.location = location;
+    results.ops += fmt::format("{} at {};", op, location);
+    results.are_placed = results.are_placed && !location.empty();
   };
   int64_t form = 0;
-  std::string tuple;  // the operands of the tuple that an HLO program returns
+  std::string gathered;  // the operands of the tuple that an HLO program returns
   XP_TRY(run.store().Each(
-      "SELECT g.id, n.op, coalesce(n.framework_op, n.op), coalesce(n.location, ''), n.operands FROM "
-      "graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL AND n.computation "
-      "IS NULL AND (g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' "
-      "DESC, g.id, n.root",
-      [&](int64_t id, std::string_view opcode, std::string_view op, std::string_view location,
-          std::string operands) {
+      "SELECT g.id, n.shape, n.op = 'tuple', coalesce(n.framework_op, n.op), coalesce(n.location, "
+      "''), n.operands FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL "
+      "AND n.computation IS NULL AND (g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY "
+      "g.printed_as = 'ir_text' DESC, g.id, n.root",
+      [&](int64_t id, std::string_view text, bool gathers, std::string_view op,
+          std::string_view location, std::string operands) {
         if (form == 0) form = id;
         if (id != form) return;
-        if (opcode == "tuple")
-          tuple = std::move(operands);
+        if (gathers)
+          gathered = std::move(operands);
         else
-          add(op, location);
+          add_op(op, location);
+        const std::optional<XlaShape> shape = XlaShape::Parse(WithoutLayout(text));
+        if (!shape) return;
+        if (shape->is_tuple()) {
+          results.shapes.insert(results.shapes.end(), shape->elements().begin(),
+                                shape->elements().end());
+        } else {
+          results.shapes.push_back(*shape);
+        }
       },
-      graph_id, hash));
-  if (!tuple.empty())
-    XP_TRY(run.store().Each(
-        "SELECT coalesce(framework_op, op), coalesce(location, '') FROM graph_node WHERE graph_id "
-        "= ?1 AND idx IN (SELECT value FROM json_each('[' || ?2 || ']'))",
-        add, form, tuple));
-  return ops;
+      graph_id, graphs->HashOf(graph_id).value_or("")));
+  if (gathered.empty()) return results;
+  XP_TRY(run.store().Each(
+      "SELECT coalesce(framework_op, op), coalesce(location, '') FROM graph_node WHERE graph_id = "
+      "?1 AND idx IN (SELECT value FROM json_each('[' || ?2 || ']'))",
+      add_op, form, gathered));
+  return results;
 }
 
 absl::StatusOr<std::vector<CallbackNode>> PythonCallbacks(const Run& run) {

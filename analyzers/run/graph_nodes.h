@@ -36,18 +36,16 @@ absl::StatusOr<std::vector<InputsOfLine>> InputsByLine(const Run& run, int64_t g
 // Returns the most of them that one line of the user's code uses; nothing if no such line is known.
 absl::StatusOr<std::optional<InputsOfLine>> MostInputsOfOneLine(const Run& run, int64_t graph_id);
 
-// Returns the shapes of the results of a graph, without layouts, from the first form in which it
-// was printed. HLO gives a program's results as one tuple.
-absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Run& run, int64_t graph_id,
-                                                   const std::string& hash);
-
-// The ops that make the results of a graph, and where they were recorded.
-struct ResultOps {
-  std::string text;        // equal for graphs that read the same values; "" if no form names them
-  std::string location;    // of the first, as it was printed; "" if unknown
+// The results of a graph, from the first form in which it was printed: an IR dump, if there is one.
+// Run::Get takes the graph's id.
+struct GraphResults {
+  std::vector<XlaShape> shapes;  // without layouts; HLO gives a program's results as one tuple
+  std::string ops;         // the ops that make them and their locations, equal for the same values
+  std::string location;    // of the first op, as it was printed; "" if unknown
   bool are_placed = true;  // the location of each op is known
+
+  static absl::StatusOr<GraphResults> Of(const Run& run, int64_t graph_id);
 };
-absl::StatusOr<ResultOps> OpsOfResults(const Run& run, int64_t graph_id, const std::string& hash);
 
 // An instruction that calls a Python function: jax.debug.callback, jax.debug.print, pure_callback,
 // io_callback.

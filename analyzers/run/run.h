@@ -60,7 +60,7 @@ class Run {
  private:
   struct FactKey {
     const char* type = nullptr;
-    int64_t process_id = 0;
+    int64_t key = 0;  // such as a process or a graph
     auto operator<=>(const FactKey&) const = default;
   };
   template <class Fact>

@@ -41,10 +41,8 @@ absl::StatusOr<UnmarkedReads> UnmarkedReads::Of(const Run& run, int64_t process_
                       .site_id = row->site_id,
                       .dur_ns = row->dur_ns ? row->dur_ns : row->host_wait_ns};
     if (!row->site_id && row->graph_id) {
-      const GraphRow* graph = graphs->Find(row->graph_id);
-      XP_TRY(ResultOps ops,
-             OpsOfResults(run, *row->graph_id, graph == nullptr ? "" : graph->hash.value_or("")));
-      if (ops.are_placed) read.value = std::move(ops.text);
+      XP_TRY(const GraphResults* results, run.Get<GraphResults>(*row->graph_id));
+      if (results->are_placed) read.value = results->ops;
     }
     unmarked.reads.push_back(std::move(read));
   }

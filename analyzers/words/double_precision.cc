@@ -23,16 +23,11 @@ std::string Why(const DoublePrecisionFigures& figures) {
 std::string_view Advice(const DoublePrecisionFigures& figures, Framework framework) {
   if (figures.inputs > 0)
     return framework == Framework::kJax
-               ? "If the program does not need this precision, make its arrays float32: "
-                 "x.astype(np.float32) for data, and dtype=jnp.float32 for parameters. NumPy makes "
-                 "float64 arrays, and jax_enable_x64 keeps them so; integers may stay int64."
+               ? "If the program does not need this precision, make its arrays float32: x.astype(np.float32) for data, and dtype=jnp.float32 for parameters. NumPy makes float64 arrays, and jax_enable_x64 keeps them so; integers may stay int64."
                : "If the program does not need this precision, convert its inputs to float32.";
   return framework == Framework::kJax
-             ? "Give the array or number the type of the rest: table.astype(np.float32), or "
-               "jnp.asarray(x, dtype=y.dtype). To compute only some values in float64, "
-               "convert them with .astype, and convert the result back."
-             : "Give the array or number the type of the rest, and convert back to float32 "
-               "after what needs float64.";
+             ? "Give the array or number the type of the rest: table.astype(np.float32), or jnp.asarray(x, dtype=y.dtype). To compute only some values in float64, convert them with .astype, and convert the result back."
+             : "Give the array or number the type of the rest, and convert back to float32 after what needs float64.";
 }
 
 }  // namespace

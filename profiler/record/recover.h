@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// What was added to a store.
+// The events that recovery added to a store.
 struct Recovered {
   int64_t events = 0;  // that the process had completed
   int64_t forked = 0;  // that forked children lost, which are only counted
