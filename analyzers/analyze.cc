@@ -117,9 +117,9 @@ absl::StatusOr<Findings> Analyze(const Run& run) {
     XP_TRY(Findings found, Find(run, *analyzer));
     std::ranges::move(found, std::back_inserter(all));
   }
-  XP_TRY(CauseLinks links, LinkCauses(run, all));
+  XP_TRY(const CauseLinks links, LinkCauses(run, all));
   SetWords(framework, all);
-  Findings ordered = OrderByCause(std::move(all), std::move(links));
+  Findings ordered = OrderByCause(std::move(all), links);
   XP_TRY(const RunLength* length, run.Get<RunLength>());
   for (Finding& finding : ordered) LimitTotalSaving(*length, finding);
   return ordered;

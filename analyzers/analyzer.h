@@ -38,6 +38,7 @@ struct Analyzer {
   std::vector<PrintedThreshold> thresholds = {};  // for docs/diagnoses/
   bool is_from_timeline = false;  // costs come from the timeline alone, so from its window
   bool is_paid_once = false;      // the cost occurs once, so it is not divided by steps
+  SpentOn spent_on = SpentOn::kBlocked;
   bool is_about_capture = false;  // findings are about the capture, not about the program
 };
 

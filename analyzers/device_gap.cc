@@ -311,6 +311,23 @@ absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances&
                          .inputs = uploads->inputs};
 }
 
+// Returns the lines between which the host worked for most of these gaps, if no event names that work.
+absl::StatusOr<std::optional<WorkBetweenLines>> WorkIn(const Circumstances& of,
+                                                       const IdleCause& cause,
+                                                       const IdlePart& part) {
+  const Activity& activity = cause.activity;
+  const bool is_unnamed =
+      activity.doing == Doing::kNothing ||
+      (activity.doing == Doing::kUserCode && activity.named_by == NamedBy::kStep);
+  if (!is_unnamed || cause.wait != GapWait::kUnknown) return std::nullopt;
+  XP_TRY(const std::optional<WorkBetweenLines> work,
+         FindWorkBetweenLines(of.run, of.device.time.process_id, part.longest));
+  int64_t examined_ns = 0;
+  for (const LongGap& gap : part.longest) examined_ns += gap.gap.length_ns();
+  if (!work || 2 * work->ns < examined_ns) return std::nullopt;
+  return work;
+}
+
 DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
                        const IdlePart& part, const DeviceGapFigures& figures) {
   const std::string& scope = figures.scope;
@@ -328,7 +345,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   // If the host launches each op too late, that is the cause, whatever it does in between.
   if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait) {
     const bool is_named = figures.uploads && figures.uploads->inputs;
-    return is_named || (figures.uploads && share >= policy::kUnnamedIdleShare)
+    return is_named || ((figures.uploads || figures.work) && share >= policy::kUnnamedIdleShare)
                ? DeviceGapVerdict::kPattern
                : DeviceGapVerdict::kUnseen;
   }
@@ -345,6 +362,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
 ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
   if (figures.recurs() && figures.uploads)
     return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering : ReasonType::kInput;
+  if (figures.recurs() && figures.work) return ReasonType::kUserScope;
   switch (figures.verdict) {
     case DeviceGapVerdict::kOnce:
       return ReasonType::kOnce;
@@ -424,6 +442,9 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   XP_TRY(const Contents* contents, of.run.Get<Contents>());
   figures.has_old_torch = contents->has_old_torch;
   XP_TRY(figures.uploads, UploadsAfter(of, cause, idle));
+  if (!figures.uploads) {
+    XP_TRY(figures.work, WorkIn(of, cause, part));
+  }
   if (activity.doing == Doing::kExecute && cause.wait == GapWait::kUnknown)
     figures.small_executions = of.small_executions;
   figures.verdict = Judge(of, cause, idle, part, figures);
@@ -484,9 +505,11 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   }
   if (figures.recurs() && figures.uploads && figures.uploads->inputs)
     finding.subject.SetPlace(figures.uploads->inputs->place);
+  if (figures.recurs() && figures.work) finding.subject.SetPlace(figures.work->before);
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures)};
+  if (figures.uploads && figures.uploads->are_of_fallbacks) finding.spent_on = SpentOn::kOnCpu;
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
     const Interval& gap = part.longest[i].gap;
     finding.evidence.push_back(
@@ -581,6 +604,7 @@ extern const Analyzer device_gap{
                    policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
                    policy::kBatchBytes, policy::kBeforeBatchShare, policy::kSmallExecutionNs,
                    policy::kManySmallExecutions, policy::kSmallExecutionsPerUnit},
-    .is_from_timeline = true};
+    .is_from_timeline = true,
+    .spent_on = SpentOn::kDeviceIdle};
 
 }  // namespace xlaprof

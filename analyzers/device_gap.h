@@ -14,6 +14,7 @@
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/launches.h"
+#include "analyzers/run/work_between_lines.h"
 
 namespace xlaprof {
 
@@ -95,6 +96,8 @@ struct DeviceGapFigures {
   bool launches_in_gaps = true;     // false: nothing was launched in the longest gap
   // The host's unrecorded time before uploads, if that is most of it and the uploads are large.
   std::optional<PreparedUploads> uploads;
+  // The lines between which the host worked, if most of the time is work and nothing was recorded.
+  std::optional<WorkBetweenLines> work;
   // Set if the host does nothing but start small executions, one after the other.
   std::optional<SmallExecutions> small_executions;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,

@@ -91,6 +91,16 @@ struct Words {
 
 struct Analyzer;
 
+// What the time of a cost is spent on. The host compiles, is blocked, and runs ops without lowering at
+// different times, so such costs may be added.
+enum class SpentOn : uint8_t {
+  kBlocked,  // the host waits, or works on anything that follows here
+  kCompiling,
+  kOnCpu,       // ops without lowering run on the CPU
+  kCopying,     // copies, whose time is part of the fallback or the read that makes them
+  kDeviceIdle,  // the time of the cause, seen from the device
+};
+
 struct Finding {
   const Analyzer* analyzer = nullptr;  // the analyzer that found it; its caller sets this
   // Whether the rule asks for a change: no clean program of this framework has this, it is not the
@@ -100,8 +110,10 @@ struct Finding {
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;
-  bool may_be_once = false;          // one step was traced, so nothing shows that it goes on
-  std::optional<int64_t> cost_ns;    // measured
+  bool may_be_once = false;        // one step was traced, so nothing shows that it goes on
+  std::optional<int64_t> cost_ns;  // measured
+  int64_t compiling_ns = 0;        // the part of the cost in which the host compiles, if not all is
+  std::optional<SpentOn> spent_on;   // set if it differs from the analyzer's
   std::optional<int64_t> saving_ns;  // estimated
   // The ranges in which cost and saving lie, if they are not measured. Analyze sets them.
   std::optional<std::pair<int64_t, int64_t>> cost_interval_ns, saving_interval_ns;

@@ -2,12 +2,16 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
+#include "core/base/jax_module.h"
 
 namespace xlaprof {
 namespace {
@@ -31,23 +35,21 @@ std::optional<bool> LinesAreCpp(const Sites& sites) {
   return more_cpp_than_python > 0;
 }
 
-// Returns the framework that gives its programs such names.
+// Returns the framework whose programs have names like this, or kUnknown.
 Framework FrameworkOfProgram(std::string_view name) {
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
   // Lazy tensors, torch_xla.compile and eager operations of torch_xla.
   if (begins("SyncTensorsGraph") || begins("IrToHlo") || begins("PyTorchXLA"))
     return Framework::kPytorchXla;
-  if (begins("jit_") || begins("jit(") || begins("pjit_") || begins("pmap_") ||
-      begins("PjitFunction("))
-    return Framework::kJax;
-  // XLA's clusters of TensorFlow, and its functions.
+  if (!JaxFunctionOf(name).empty() || begins("PjitFunction(")) return Framework::kJax;
+  // TensorFlow's XLA clusters and functions.
   if (begins("cluster_") || begins("a_inference_") || begins("__inference_"))
     return Framework::kTensorflow;
   return Framework::kUnknown;
 }
 
-// Returns the framework of most programs that a profile or a dump names. A profile may name them only
-// in the host's calls.
+// Returns the framework of most named programs. If no graph has a name that tells it, the host's calls
+// count.
 absl::StatusOr<Framework> FrameworkOfPrograms(const Run& run) {
   std::map<Framework, int64_t> programs;
   const auto add = [&](std::string_view name) {
@@ -79,7 +81,7 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   for (const Framework framework : {Framework::kPytorchXla, Framework::kJax}) {
     if (written_by.contains(framework)) return framework;
   }
-  if (!lines_are_cpp && written_by == std::set{Framework::kCpp}) return Framework::kCpp;
+  if (!lines_are_cpp.has_value() && written_by == std::set{Framework::kCpp}) return Framework::kCpp;
   XP_TRY(const Framework of_programs, FrameworkOfPrograms(run));
   if (of_programs != Framework::kUnknown) return of_programs;
   XP_TRY(const Contents* contents, run.Get<Contents>());

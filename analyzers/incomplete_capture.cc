@@ -17,9 +17,12 @@
 namespace xlaprof {
 namespace {
 
-Finding Missing(ReasonType type, bool needs_fixing = false, IncompleteCaptureFigures figures = {}) {
-  return {
-      .needs_fixing = needs_fixing, .reason = Reason{.type = type}, .figures = std::move(figures)};
+enum class Asks : uint8_t { kNothing, kChange };
+
+Finding MakeFinding(ReasonType type, Asks asks, IncompleteCaptureFigures figures = {}) {
+  return {.needs_fixing = asks == Asks::kChange,
+          .reason = Reason{.type = type},
+          .figures = std::move(figures)};
 }
 
 // Finds profiles that are empty, cut, full, or without enough steps.
@@ -29,32 +32,35 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
     if (!contents->formats.contains("xspace")) return absl::OkStatus();
     const bool is_cut = contents->issue_codes.contains(issue_codes::kCutFile) ||
                         contents->issue_codes.contains(issue_codes::kDamagedCoding);
-    findings.push_back(Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile, true));
+    findings.push_back(
+        MakeFinding(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile, Asks::kChange));
     return absl::OkStatus();
   }
   const bool is_full = contents->events == policy::kEventsOfOldProfilers ||
                        contents->events == policy::kEventsOfNewProfilers;
   if (is_full)
-    findings.push_back(Missing(ReasonType::kCapped, true, {.event_limit = contents->events}));
+    findings.push_back(
+        MakeFinding(ReasonType::kCapped, Asks::kChange, {.event_limit = contents->events}));
   if (run.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, were asked for
   XP_TRY(const Steps* steps, run.Get<Steps>());
   const int64_t steps_with_start = std::ranges::count_if(
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
   if (steps_with_start == 0) {
-    findings.push_back(Missing(
-        ReasonType::kNoStepMarkers, false,
+    findings.push_back(MakeFinding(
+        ReasonType::kNoStepMarkers, Asks::kNothing,
         {.steps_are_known = !steps->all.empty(), .is_torch_profile = contents->has_torch_ops}));
   } else if (steps_with_start == 1) {
-    findings.push_back(Missing(ReasonType::kOneStep));
+    findings.push_back(MakeFinding(ReasonType::kOneStep, Asks::kNothing));
   }
   return absl::OkStatus();
 }
 
-// Finds a profile whose GPU was not recorded.
+// Finds a profile whose GPU was not recorded. Launches are only counted if no device was recorded.
 absl::Status JudgeKernels(const Run& run, Findings& findings) {
   XP_TRY(const HostOps* ops, run.Get<HostOps>());
   if (ops->launches == 0) return absl::OkStatus();
-  findings.push_back(Missing(ReasonType::kNoKernels, true, {.launches = ops->launches}));
+  findings.push_back(
+      MakeFinding(ReasonType::kNoKernels, Asks::kChange, {.launches = ops->launches}));
   return absl::OkStatus();
 }
 
@@ -65,8 +71,8 @@ absl::Status JudgeWindow(const Run& run, Findings& findings) {
   const int64_t timed = std::ranges::count_if(
       executions->rows, [](const ExecutionRow& row) { return row.ts_ns || row.enqueue_ts_ns; });
   if (timed > 0 && timed < all) {
-    findings.push_back(
-        Missing(ReasonType::kWindow, false, {.executions = all, .timed_executions = timed}));
+    findings.push_back(MakeFinding(ReasonType::kWindow, Asks::kNothing,
+                                   {.executions = all, .timed_executions = timed}));
     findings.back().count = timed;
   }
   return absl::OkStatus();
@@ -77,11 +83,11 @@ absl::Status JudgeOpenCompiles(const Run& run, Findings& findings) {
   if (run.slice().is_part_of_time()) return absl::OkStatus();
   XP_TRY(const OpenCompiles* open, run.Get<OpenCompiles>());
   for (const OpenCompile& compile : open->all) {
-    if (compile.dur_ns < policy::kOpenCompileNs) break;
+    if (compile.dur_ns < policy::kOpenCompileNs) break;  // the rest are shorter
     const bool is_most =
         double(compile.dur_ns) >= policy::kOpenCompileShare * double(compile.window_ns);
-    findings.push_back(Missing(
-        ReasonType::kInsideCompile, is_most,
+    findings.push_back(MakeFinding(
+        ReasonType::kInsideCompile, is_most ? Asks::kChange : Asks::kNothing,
         {.module = compile.module, .passes_ns = compile.dur_ns, .window_ns = compile.window_ns}));
     findings.back().subject.function = compile.module;
     findings.back().evidence.push_back(
@@ -90,13 +96,13 @@ absl::Status JudgeOpenCompiles(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
-// The facts about a run with lazy graphs that the questions below need.
+// The facts about a run with compiled graphs that the questions below need.
 struct Shown {
   const Contents& contents;
   const std::vector<CompileRow>& compiles;
   const std::vector<ExecutionRow>& executions;
 
-  int64_t calls() const {  // compiles of jitted functions, and of operations outside of jit
+  int64_t jax_compiles() const {  // of jitted functions, and of operations outside of jit
     return std::ranges::count_if(compiles, [](const CompileRow& row) {
       return row.cause == CutKind::kCall || row.cause == CutKind::kOperation;
     });
@@ -111,8 +117,8 @@ struct Shown {
     }
     return calls_compiled > int64_t(functions.size());
   }
-  // Returns whether JAX's log explains calls: only such a log names their callers.
-  bool explains_calls() const {
+  // Returns whether JAX's log explains compiles. Only such a log names their callers.
+  bool log_explains_compiles() const {
     return std::ranges::any_of(compiles, [](const CompileRow& row) {
       return row.cause == CutKind::kCall && row.stack_id.has_value();
     });
@@ -129,7 +135,7 @@ struct Question {
   bool (*is_answered)(const Shown& shown);
 };
 
-// Questions that a run with lazy graphs raises, and that these sources may not answer.
+// Questions that a run with compiled graphs raises, and that these sources may not answer.
 constexpr Question kQuestions[] = {
     {ReasonType::kNoLines,
      [](const Shown& s) { return s.contents.metrics_reports + s.contents.profiler_lines > 0; },
@@ -139,17 +145,18 @@ constexpr Question kQuestions[] = {
     {ReasonType::kNoExecutions, [](const Shown& s) { return s.contents.metrics > 0; },
      [](const Shown& s) { return s.contents.execution_metrics > 0 || !s.executions.empty(); }},
     {ReasonType::kNoGraphs,
-     [](const Shown& s) { return int64_t(s.compiles.size()) - s.calls() > 1; },
+     [](const Shown& s) { return int64_t(s.compiles.size()) - s.jax_compiles() > 1; },
      [](const Shown& s) { return s.contents.graphs_with_nodes > 0; }},
     {ReasonType::kNoReasons, [](const Shown& s) { return s.functions_compile_again(); },
      [](const Shown& s) {
-       return s.explains_calls() || s.contents.compile_reasons + s.contents.graphs_with_nodes > 0;
+       return s.log_explains_compiles() ||
+              s.contents.compile_reasons + s.contents.graphs_with_nodes > 0;
      }},
     {ReasonType::kOnlyAlarms, [](const Shown& s) { return s.contents.compile_alarms > 0; },
      [](const Shown& s) {
        return !s.compiles.empty() || !s.executions.empty() || s.contents.metrics_reports > 0;
      }},
-    {ReasonType::kNoCalls, [](const Shown& s) { return s.calls() > 0; },
+    {ReasonType::kNoCalls, [](const Shown& s) { return s.jax_compiles() > 0; },
      [](const Shown& s) { return !s.executions.empty(); }},
     {ReasonType::kNoClock, [](const Shown& s) { return !s.executions.empty(); },
      [](const Shown& s) { return s.times_an_execution(); }},
@@ -162,7 +169,7 @@ absl::Status FindUnanswered(const Run& run, Findings& findings) {
   const Shown shown{*contents, compiles->rows, executions->rows};
   for (const Question& question : kQuestions) {
     if (question.is_asked(shown) && !question.is_answered(shown))
-      findings.push_back(Missing(question.type));
+      findings.push_back(MakeFinding(question.type, Asks::kNothing));
   }
   return absl::OkStatus();
 }
@@ -172,11 +179,11 @@ absl::Status FindUnanswered(const Run& run, Findings& findings) {
 absl::Status FindSlowSettings(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   for (const SettingRow& setting : contents->settings) {
-    Finding finding = Missing(ReasonType::kRecordingOverhead, false,
-                              {.is_torch_profile = contents->has_torch_ops,
-                               .setting = setting.name,
-                               .setting_value = setting.value,
-                               .setting_evidence = setting.evidence});
+    Finding finding = MakeFinding(ReasonType::kRecordingOverhead, Asks::kNothing,
+                                  {.is_torch_profile = contents->has_torch_ops,
+                                   .setting = setting.name,
+                                   .setting_value = setting.value,
+                                   .setting_evidence = setting.evidence});
     finding.reason->node = TextOf(setting.name);
     finding.evidence.push_back({.table = "setting"});
     findings.push_back(std::move(finding));
@@ -202,7 +209,7 @@ extern const Analyzer incomplete_capture{
     .summary = "what the sources do not show, and how to record it",
     .meaning =
         "The files cannot answer a question that this run raises, or the capture itself slowed the run. The finding says what is missing and how to record it.",
-    .looks_at = "what was read",
+    .looks_at = "the contents of all sources",
     .find = FindIncompleteCaptures,
     .say = SayIncompleteCapture,
     .thresholds = {policy::kOpenCompileNs, policy::kOpenCompileShare, policy::kEventsOfOldProfilers,

@@ -1,6 +1,6 @@
-// Finds copies between host and device that take a considerable part of the time. This is the time
-// in which the device had nothing else to do while they ran, or else, without a clock, the least
-// time that their bytes take.
+// Finds copies between host and device that take a noticeable part of the time. If copies have times,
+// only the time in which the device idles counts. Otherwise, the least time that their bytes need
+// counts.
 #include "analyzers/large_transfer.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Copies {
     int64_t row = 0, ts_ns = 0, dur_ns = 0, exposed_ns = 0;
     OptInt bytes, track_id;
   };
-  std::vector<Copy> largest;
+  std::vector<Copy> all;  // FindingOf puts the largest first
 };
 
 ReasonType ReasonOf(Direction direction) {
@@ -104,18 +104,19 @@ absl::StatusOr<std::vector<Interval>> BackgroundUploads(const Run& run) {
 // Python's calls were recorded.
 absl::Status SetCaller(const Run& run, Copies& group) {
   if (group.place.line) return absl::OkStatus();
-  const Copies::Copy& longest = *std::ranges::max_element(group.largest, {}, &Copies::Copy::dur_ns);
+  const Copies::Copy& longest = *std::ranges::max_element(group.all, {}, &Copies::Copy::dur_ns);
   if (!longest.track_id) return absl::OkStatus();
   XP_TRY(const SourcePlace caller, UserCallAt(run, *longest.track_id, longest.ts_ns));
   if (!caller.empty()) group.place.SetPlace(caller);
   return absl::OkStatus();
 }
 
-// Adds the time of background uploads to that of the calls that started them.
+// Raises the exposed time of uploads without a line and scope to that of these uploads and the
+// background uploads together.
 void AddBackground(const std::vector<TransferRow>& transfers, std::vector<Interval> uploads,
                    const DeviceWork& work, Copies& calls) {
   for (const TransferRow& row : transfers) {
-    if (row.direction == Direction::kToDevice && row.ts_ns && !row.site_id)
+    if (row.direction == Direction::kToDevice && row.ts_ns && !row.site_id && !row.scope)
       uploads.push_back({*row.ts_ns, *row.ts_ns + row.dur_ns.value_or(0)});
   }
   int64_t exposed_ns = 0;
@@ -144,13 +145,13 @@ std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers,
         place.line ? SourcePlace{place.file.value_or(""), place.line}.text() : "";
     Copies& group = groups[{row.direction, line, row.scope.value_or("")}];
     ++group.count;
-    // A read waits for its value. The wait while the device works is a sync_point, not the copy.
+    // Waiting while the device works belongs to sync_point, not to the copy.
     const int64_t exposed = in.length_ns() - Overlap(work.occupied[row.process_id.value_or(0)], in);
     group.exposed_ns += exposed;
     if (row.bytes) group.bytes += *row.bytes, ++group.with_bytes;
     group.place = place;
     group.scope = row.scope;
-    group.largest.push_back({row.id, *row.ts_ns, *row.dur_ns, exposed, row.bytes, row.track_id});
+    group.all.push_back({row.id, *row.ts_ns, *row.dur_ns, exposed, row.bytes, row.track_id});
   }
   return groups;
 }
@@ -169,9 +170,9 @@ Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
   ExposedCopies figures{.direction = direction,
                         .share = double(group.exposed_ns) / double(work.steady.length_ns())};
   if (group.with_bytes > 0) figures.mean_bytes = double(group.bytes) / double(group.with_bytes);
-  std::ranges::stable_sort(group.largest, std::greater<>(), &Copies::Copy::exposed_ns);
-  for (size_t i = 0; i < group.largest.size() && i < kMaxTransferRows; ++i) {
-    const Copies::Copy& copy = group.largest[i];
+  std::ranges::stable_sort(group.all, std::greater<>(), &Copies::Copy::exposed_ns);
+  for (size_t i = 0; i < group.all.size() && i < kMaxTransferRows; ++i) {
+    const Copies::Copy& copy = group.all[i];
     finding.evidence.push_back(
         {.table = "transfer", .rows = {copy.row}, .ts_ns = copy.ts_ns, .dur_ns = copy.dur_ns});
     figures.bytes_of_evidence.push_back(copy.bytes);
@@ -180,7 +181,7 @@ Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
   return finding;
 }
 
-absl::StatusOr<Findings> FromRows(const Run& run, const Transfers& transfers) {
+absl::StatusOr<Findings> FindExposedCopies(const Run& run, const Transfers& transfers) {
   Findings findings;
   XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
@@ -206,17 +207,18 @@ absl::Status FindPageable(const Run& run, Findings& findings) {
   if (uploads->count < policy::kNotOnce) return absl::OkStatus();
   XP_TRY(const IdleTime* idle, run.Get<IdleTime>());
   const DeviceWork work = WorkOf(idle->devices);
-  const int64_t rest_ns = uploads->blocked_ns - uploads->longest_ns;
+  const int64_t rest_ns =
+      uploads->blocked_ns - uploads->longest_ns;  // the longest may be the weights
   const double steady_ns = double(work.steady.length_ns());
   if (steady_ns <= 0 || double(rest_ns) < policy::kCopyShare * steady_ns) return absl::OkStatus();
+  const int64_t idle_ns = std::min(uploads->blocked_ns, idle->most_ns().value_or(0));
   Finding finding{
-      .needs_fixing = true,
+      .needs_fixing = double(idle_ns) >= policy::kCopyShare * steady_ns,
       .count = uploads->count,
-      .cost_ns = std::min(uploads->blocked_ns, idle->most_ns().value_or(0)),
+      .cost_ns = idle_ns,
       .reason = Reason{.type = ReasonType::kToDevice},
       .evidence = {
           {.table = "event", .ts_ns = uploads->longest_ts_ns, .dur_ns = uploads->longest_ns}}};
-  if (double(*finding.cost_ns) < policy::kCopyShare * steady_ns) finding.needs_fixing = false;
   if (work.steady_steps > 0) finding.per_step = double(uploads->count) / double(work.steady_steps);
   finding.figures =
       LargeTransferFigures(BlockingUploads{.share = double(uploads->blocked_ns) / steady_ns});
@@ -257,9 +259,9 @@ const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
 }
 
 // Judges transfers by their bytes alone. They are a finding if, at the link's best speed, they take
-// a considerable part of the execution time. Reports without step marks (2019) are judged per
-// execution, because a step has at least one.
-Findings TransfersFromMetrics(const Metrics& metrics, const FallbackCopies& copies_of_ops) {
+// a noticeable part of the execution time. Reports of torch_xla from 2019 have no step marks and are
+// judged per execution, because a step has at least one.
+Findings FindCountedBytes(const Metrics& metrics, const FallbackCopies& copies_of_ops) {
   Findings findings;
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
@@ -271,7 +273,7 @@ Findings TransfersFromMetrics(const Metrics& metrics, const FallbackCopies& copi
                                  std::pair(metric_names::kOutboundData, Direction::kToDevice)}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
-    // Copies of ops without lowering have their price at the finding about these ops.
+    // The cost of copies by ops without lowering is in the finding about these ops.
     if ((direction == Direction::kToDevice ? copies_of_ops.uploads : copies_of_ops.fetches) > 0)
       continue;
     // In a single cumulative report, the sum includes the first upload (all weights). The usual
@@ -308,9 +310,9 @@ Findings TransfersFromMetrics(const Metrics& metrics, const FallbackCopies& copi
 }
 
 // Finds numbers and small tensors that Python makes and graphs use. They are uploaded one by one,
-// and each costs a call, even if it has few bytes. Used only if the report does not time the
+// and each costs a call, even if it has few bytes. This applies only if the report does not time the
 // copies.
-Findings FromValues(const Metrics& metrics) {
+Findings FindSmallUploads(const Metrics& metrics) {
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
   const MetricState* values = state ? state->Find(metric_names::kIrValueTensorToXlaData) : nullptr;
@@ -339,9 +341,9 @@ Findings FromValues(const Metrics& metrics) {
   return {finding};
 }
 
-// Judges transfers by reports that time the uploads but do not count their bytes. Uploads that are
-// the results of ops without lowering have their price at the finding about these ops.
-Findings FromTimes(const Metrics& metrics, const FallbackCopies& copies) {
+// Judges transfers by reports that time the uploads but do not count their bytes. The cost of uploads
+// that are the results of ops without lowering is in the finding about these ops.
+Findings FindTimedUploads(const Metrics& metrics, const FallbackCopies& copies) {
   const MetricsState* state = metrics.steady();
   const MetricState* uploads = state ? TimedCopies(*state, Direction::kToDevice) : nullptr;
   if (!uploads || uploads->samples < policy::kManyTimedUploads) return {};
@@ -383,21 +385,21 @@ absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
   XP_TRY(FindPageable(run, uploads));
   XP_TRY(FindOneByOne(run, uploads));
   if (has_times || !uploads.empty()) {
-    XP_TRY(Findings findings, FromRows(run, *transfers));
+    XP_TRY(Findings findings, FindExposedCopies(run, *transfers));
     std::ranges::move(uploads, std::back_inserter(findings));
     return findings;
   }
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
   XP_TRY(const FallbackCopies* copies, run.Get<FallbackCopies>());
-  Findings findings = TransfersFromMetrics(*metrics, *copies);
+  Findings findings = FindCountedBytes(*metrics, *copies);
   auto tells_uploads = [&] {
     return std::ranges::any_of(findings, [](const Finding& finding) {
       return finding.reason->type == ReasonType::kToDevice;
     });
   };
-  if (!tells_uploads()) std::ranges::move(FromValues(*metrics), std::back_inserter(findings));
+  if (!tells_uploads()) std::ranges::move(FindSmallUploads(*metrics), std::back_inserter(findings));
   if (!tells_uploads())
-    std::ranges::move(FromTimes(*metrics, *copies), std::back_inserter(findings));
+    std::ranges::move(FindTimedUploads(*metrics, *copies), std::back_inserter(findings));
   return findings;
 }
 
@@ -408,13 +410,14 @@ extern const Analyzer large_transfer{
     .summary = "copies between host and device that take a noticeable part of the time",
     .meaning =
         "Copies between host and device take a noticeable part of the time, and the device has nothing else to do while they run.",
-    .looks_at = "transfers with times, else InboundData and OutboundData",
+    .looks_at = "transfers with times, else the metrics that count or time them",
     .find = FindLargeTransfers,
     .say = SayLargeTransfer,
     .thresholds = {policy::kCopyShare, policy::kCopiesPerStep, policy::kShortCopyNs,
                    policy::kLinkBytesPerSecond, policy::kManySmallUploads,
                    policy::kSmallUploadShare, policy::kBurstPauseNs, policy::kUploadsOfBurst,
                    policy::kUploadsOneByOne, policy::kManyTimedUploads, policy::kTimedUploadShare,
-                   policy::kMostlyUploadsShare, policy::kYoungRunSteps}};
+                   policy::kMostlyUploadsShare, policy::kYoungRunSteps},
+    .spent_on = SpentOn::kCopying};
 
 }  // namespace xlaprof

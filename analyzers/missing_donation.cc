@@ -1,5 +1,5 @@
 // Finds inputs that a program copies or replaces in each execution, because the caller keeps their
-// memory although a result of the same shape could take it.
+// memory although a result of the same shape could reuse it.
 #include "analyzers/missing_donation.h"
 
 #include <algorithm>
@@ -8,24 +8,17 @@
 #include "analyzers/run/donatable_copies.h"
 #include "analyzers/run/kept_states.h"
 #include "analyzers/run/steps.h"
+#include "core/base/jax_module.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxArguments = 8;
 
-// Returns the function of a module of JAX, such as update for jit_update; "" for other modules.
-std::string_view JaxFunction(std::string_view module) {
-  for (std::string_view prefix : {"jit_", "pjit_", "pmap_"}) {
-    if (module.starts_with(prefix)) return module.substr(prefix.size());
-  }
-  return "";
-}
-
 // Returns the figures of a program whose inputs, largest first, are copied or replaced.
 template <class Input>
 MissingDonationFigures FiguresOf(std::string_view module, const std::vector<Input>& inputs) {
-  const std::string_view function = JaxFunction(module);
+  const std::string_view function = JaxFunctionOf(module);
   MissingDonationFigures figures{.program = std::string(function.empty() ? module : function),
                                  .is_jax = !function.empty(),
                                  .inputs = int64_t(inputs.size()),
@@ -43,7 +36,7 @@ MissingDonationFigures FiguresOf(std::string_view module, const std::vector<Inpu
 }
 
 // Returns the finding of a program whose copies have times; nothing if they are too short.
-std::optional<Finding> Measured(const DonatableProgram& program, int64_t timed_steps) {
+std::optional<Finding> MeasuredFinding(const DonatableProgram& program, int64_t timed_steps) {
   const DonatableProgram::Measured& measured = *program.measured;
   if (measured.executions < policy::kRepeatedExecutions || measured.span_ns <= 0) return {};
   const double share = double(measured.times.copy_ns) / double(measured.span_ns);
@@ -65,8 +58,9 @@ std::optional<Finding> Measured(const DonatableProgram& program, int64_t timed_s
   return finding;
 }
 
-// Returns the finding of a program whose copies can only be counted; nothing if they are small.
-std::optional<Finding> Counted(const DonatableProgram& program) {
+// Returns the finding of a program whose copies can only be counted; nothing if they are small,
+// or if it ran only a few times.
+std::optional<Finding> CountedFinding(const DonatableProgram& program) {
   if (double(program.bytes()) < policy::kCountedCopyBytes) return {};
   if (program.executions > 0 && program.executions < policy::kRepeatedExecutions) return {};
   Finding finding{.subject = program.subject,
@@ -81,7 +75,7 @@ std::optional<Finding> Counted(const DonatableProgram& program) {
 
 // Returns the finding of a program that replaces inputs without copying them; nothing if they are
 // small, or only a small part of its inputs. Nothing in a capture measures what this costs.
-std::optional<Finding> Kept(const KeptState& program) {
+std::optional<Finding> KeptFinding(const KeptState& program) {
   const double bytes = double(program.kept.bytes());
   if (bytes < policy::kKeptBytes) return {};
   if (bytes < policy::kKeptShare * double(program.kept.parameter_bytes)) return {};
@@ -102,12 +96,13 @@ absl::StatusOr<Findings> FindMissingDonations(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   for (const DonatableProgram& program : copies->programs) {
     std::optional<Finding> finding =
-        program.measured ? Measured(program, steps->timed) : Counted(program);
+        program.measured ? MeasuredFinding(program, steps->timed) : CountedFinding(program);
     if (finding) findings.push_back(*std::move(finding));
   }
   XP_TRY(const KeptStates* kept, run.Get<KeptStates>());
   for (const KeptState& program : kept->programs) {
-    if (std::optional<Finding> finding = Kept(program)) findings.push_back(*std::move(finding));
+    if (std::optional<Finding> finding = KeptFinding(program))
+      findings.push_back(*std::move(finding));
   }
   return findings;
 }
@@ -118,8 +113,8 @@ extern const Analyzer missing_donation{
     .name = "missing_donation",
     .summary = "inputs that are copied or replaced in each execution because they are not donated",
     .meaning =
-        "A compiled program updates an input and returns it, but may not overwrite it, because the caller keeps its memory. It copies the whole input first, in each execution. If all of the input changes, there is no copy, but each execution needs new memory for the result. A donated input is updated in place. Only compiled programs show what is donated (a profile, or --xla_dump_to), not the graphs that torch_xla dumps (XLA_SAVE_TENSORS_FILE). The lazy runtime of xlaprof donates at the end of each step what the step overwrites, and a read in the middle of a step does not prevent it, so its programs have no such finding.",
-    .looks_at = "optimised HLO, and the ops on devices until their last thread is done",
+        "A compiled program updates an input and returns it, but is not allowed to overwrite it, because the caller keeps its memory. It copies the whole input first, in each execution, or needs new memory for the result if all of it changes. A donated input is updated in place. Only compiled programs show what is donated (a profile, or --xla_dump_to), not the graphs that torch_xla dumps (XLA_SAVE_TENSORS_FILE).",
+    .looks_at = "optimised HLO, and the times of ops on devices",
     .find = FindMissingDonations,
     .say = SayMissingDonation,
     .needs = Needs::kOptimizedPrograms,

@@ -103,6 +103,7 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
     XP_TRY(figures.compile_ns, TimeOfNewGraphs(run, process));
     if (figures.again_ns || figures.compile_ns)
       finding.cost_ns = figures.again_ns.value_or(0) + figures.compile_ns.value_or(0);
+    finding.compiling_ns = figures.compile_ns.value_or(0);
     finding.saving_ns = finding.cost_ns;
     finding.certainty = Certainty::kInferred;
   }

@@ -7,9 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzers/device_gap.h"
-#include "analyzers/kinds.h"
-#include "analyzers/missing_step_mark.h"
+#include "analyzers/analyzer.h"
 
 namespace xlaprof {
 namespace {
@@ -21,9 +19,14 @@ auto SubjectKey(const Finding& finding) {
                     std::string_view(finding.words.title));
 }
 
-// Each cost is time that the host spent on one of these. It compiles, is blocked, and runs ops without
-// lowering at different times.
-enum class SpentOn : uint8_t { kCompiling, kBlocked, kOnCpu };
+SpentOn SpentOnOf(const Finding& finding) {
+  return finding.spent_on.value_or(finding.analyzer->spent_on);
+}
+
+// Returns whether the cost of a consequence is a part of its cause's time.
+bool IsPartOfCause(SpentOn spent_on) {
+  return spent_on == SpentOn::kCopying || spent_on == SpentOn::kDeviceIdle;
+}
 
 // The costs of several findings. Findings of one kind never count the same time twice, but two kinds
 // may: a missing step mark counts the compilations that it causes.
@@ -31,11 +34,10 @@ class Costs {
  public:
   void Add(const Finding& finding) {
     if (!finding.cost_ns) return;
-    const auto* growth = std::any_cast<MissingStepMarkFigures>(&finding.figures);
-    const auto* unmarked = growth ? std::get_if<UnmarkedExecutionsFigures>(growth) : nullptr;
-    const int64_t compiling_ns = unmarked ? unmarked->compile_ns.value_or(0) : 0;
-    if (compiling_ns > 0) ns_[SpentOn::kCompiling][finding.analyzer] += compiling_ns;
-    ns_[SpentOnOf(finding)][finding.analyzer] += *finding.cost_ns - compiling_ns;
+    ns_[SpentOn::kCompiling][finding.analyzer] += finding.compiling_ns;
+    const SpentOn spent_on = SpentOnOf(finding);
+    ns_[IsPartOfCause(spent_on) ? SpentOn::kBlocked : spent_on][finding.analyzer] +=
+        *finding.cost_ns - finding.compiling_ns;
   }
   void Add(const Costs& other) {
     for (const auto& [spent_on, by_kind] : other.ns_) {
@@ -45,24 +47,16 @@ class Costs {
   // Returns the time that all of them take, each part of it counted once.
   OptInt total_ns() const {
     if (ns_.empty()) return {};
-    return Most(SpentOn::kCompiling) + Most(SpentOn::kBlocked) + Most(SpentOn::kOnCpu);
+    int64_t total_ns = 0;
+    for (const auto& [spent_on, by_kind] : ns_) {
+      int64_t most_ns = 0;
+      for (const auto& [kind, ns] : by_kind) most_ns = std::max(most_ns, ns);
+      total_ns += most_ns;
+    }
+    return total_ns;
   }
 
  private:
-  static SpentOn SpentOnOf(const Finding& finding) {
-    if (IsGapOfFallbacks(finding)) return SpentOn::kOnCpu;
-    return IsOf(finding, recompilation) || IsOf(finding, slow_compile) ? SpentOn::kCompiling
-                                                                       : SpentOn::kBlocked;
-  }
-  // Returns the time of the kind that has most.
-  int64_t Most(SpentOn spent_on) const {
-    int64_t most_ns = 0;
-    if (const auto at = ns_.find(spent_on); at != ns_.end()) {
-      for (const auto& [kind, ns] : at->second) most_ns = std::max(most_ns, ns);
-    }
-    return most_ns;
-  }
-
   std::map<SpentOn, std::map<const Analyzer*, int64_t>> ns_;
 };
 
@@ -71,7 +65,7 @@ struct Tree {
   std::vector<size_t> children;
   Severity severity = Severity::kInfo;  // the most severe
   Costs costs;
-  // Savings of what follows from it, as far as nothing else counts them.
+  // Savings of what follows from it that are not part of the finding's own saving.
   int64_t saved_ns = 0, least_saved_ns = 0, most_saved_ns = 0;
 };
 
@@ -83,7 +77,7 @@ class Forest {
       if (links[i]) trees_[*links[i]].children.push_back(i);
     }
     for (size_t i = 0; i < findings.size(); ++i) {
-      if (!links[i]) roots_.push_back(i), Sum(i, false);
+      if (!links[i]) roots_.push_back(i), FillTree(i, false);
     }
     Sort(roots_);
     for (Tree& tree : trees_) Sort(tree.children);
@@ -93,19 +87,12 @@ class Forest {
   const Tree& Of(size_t finding) const { return trees_[finding]; }
 
  private:
-  void Sum(size_t at, bool is_consequence) {
+  void FillTree(size_t at, bool is_consequence) {
     Tree& tree = trees_[at];
     tree.severity = findings_[at].severity;
-    // The copies of an op without lowering, or of a read, are part of its time. Idle time that follows
-    // from something is the same time, seen from the device, except for that in which an op runs on
-    // the CPU.
-    const bool is_part_of_cause =
-        is_consequence &&
-        (IsOf(findings_[at], large_transfer) || IsOf(findings_[at], device_gap)) &&
-        !IsGapOfFallbacks(findings_[at]);
-    if (!is_part_of_cause) tree.costs.Add(findings_[at]);
+    if (!is_consequence || !IsPartOfCause(SpentOnOf(findings_[at]))) tree.costs.Add(findings_[at]);
     for (const size_t child : tree.children) {
-      Sum(child, true);
+      FillTree(child, true);
       tree.severity = std::max(tree.severity, trees_[child].severity);
       tree.costs.Add(trees_[child].costs);
       AddSaving(child, tree);
@@ -116,8 +103,8 @@ class Forest {
     tree.saved_ns += trees_[child].saved_ns;
     tree.least_saved_ns += trees_[child].least_saved_ns;
     tree.most_saved_ns += trees_[child].most_saved_ns;
-    const bool is_own_time =
-        IsOf(finding, recompilation) || IsOf(finding, slow_compile) || IsGapOfFallbacks(finding);
+    const SpentOn spent_on = SpentOnOf(finding);
+    const bool is_own_time = spent_on == SpentOn::kCompiling || spent_on == SpentOn::kOnCpu;
     if (!is_own_time || !finding.saving_interval_ns) return;
     tree.saved_ns += finding.saving_ns.value_or(0);
     tree.least_saved_ns += finding.saving_interval_ns->first;
@@ -125,7 +112,7 @@ class Forest {
   }
   void Sort(std::vector<size_t>& indices) const {
     std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
-      const auto figures = [&](size_t i) {
+      const auto figures = [&](size_t i) {  // unknown values sort last
         return std::tuple(trees_[i].severity == Severity::kInfo,
                           -trees_[i].costs.total_ns().value_or(-1), -int(trees_[i].severity),
                           -findings_[i].per_step.value_or(-1),
@@ -166,7 +153,7 @@ void Append(Findings& findings, const Forest& forest, size_t at, int depth,
 
 }  // namespace
 
-Findings OrderByCause(Findings findings, CauseLinks links) {
+Findings OrderByCause(Findings findings, const CauseLinks& links) {
   const Forest forest(findings, links);
   // Fingerprints number findings of one function by line, so they do not depend on the order.
   SetFingerprints(findings);

@@ -1,5 +1,5 @@
-// Orders findings as a report shows them: each root with what follows from it, the cost of all counted
-// once.
+// Orders findings as a report shows them: each root with what follows from it. No time is counted twice
+// in their total cost.
 #pragma once
 
 #include "analyzers/causes.h"
@@ -10,6 +10,6 @@ namespace xlaprof {
 // Orders findings that have words: a root that needs fixing before one that is only mentioned, then
 // the most expensive first, each followed by its consequences. Sets fingerprints and the fields
 // that describe the links. A root is at least as severe as its consequences.
-Findings OrderByCause(Findings findings, CauseLinks links);
+Findings OrderByCause(Findings findings, const CauseLinks& links);
 
 }  // namespace xlaprof

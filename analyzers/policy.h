@@ -340,7 +340,7 @@ inline constexpr Threshold kFallbackStackNs{
 // --- device_gap ---
 inline constexpr Threshold kDeviceIdleShare{
     0.05, Unit::kShare,
-    "Idle time of one cause is a finding from this share of the steady time on.",
+    "Idle time of one cause is reported if it takes at least this share of the steady time.",
     "XProf calls a program moderately input bound from 5 % of a step on. Less cannot be distinguished from the variation of step times."};
 inline constexpr Threshold kRecurringGapShare{
     0.1, Unit::kShare,
@@ -421,7 +421,8 @@ inline constexpr Threshold kPythonTracerCallNs{
 
 // --- device_wait ---
 inline constexpr Threshold kDeviceWaitInfoShare{
-    0.05, Unit::kShare, "Waiting in ops is a finding from this share of the device's busy time on.",
+    0.05, Unit::kShare,
+    "Waiting in ops is reported if it takes at least this share of the device's busy time.",
     "XProf calls this share of waiting moderate."};
 inline constexpr Threshold kDeviceWaitShare{
     0.10, Unit::kShare, "Waiting in ops is a warning from this share of the device's busy time on.",
@@ -437,7 +438,8 @@ inline constexpr Threshold kHostMemoryOpPart{
 
 // --- double_precision ---
 inline constexpr Threshold kDoubleShare{
-    0.5, Unit::kShare, "Ops in double precision are a finding from this share of the busy time on.",
+    0.5, Unit::kShare,
+    "Ops in double precision are reported if they take at least this share of the busy time.",
     "A program may compute a sum or a loss in float64 on purpose."};
 inline constexpr Threshold kDoubleSaving{
     0.5, Unit::kShare, "This share of their time is saved if they compute in float32.",
@@ -446,7 +448,7 @@ inline constexpr Threshold kDoubleSaving{
 // --- missing_donation ---
 inline constexpr Threshold kDonationShare{
     0.05, Unit::kShare,
-    "Copies of inputs that are not donated are a finding from this share of the device's time on, from its first to its last work.",
+    "Copies of inputs that are not donated are reported if they take at least this share of the device's time, from its first to its last work.",
     "Less cannot be distinguished from the variation of step times."};
 inline constexpr Threshold kRepeatedExecutions{
     int64_t{3}, Unit::kCount, "A program with fewer executions is not judged.",
@@ -468,7 +470,7 @@ inline constexpr Threshold kKeptShare{
 // --- input_bound ---
 inline constexpr Threshold kInputShare{
     0.05, Unit::kShare,
-    "Waiting for data is a finding from this share of the steady time on, and a warning unless one wait is most of it and the others are a smaller share.",
+    "Waiting for data is reported if it takes at least this share of the steady time, and a warning unless one wait is most of it and the others are a smaller share.",
     "XProf calls a program moderately input bound from this share on. One long wait, such as that for the first batch of an epoch, is not a pattern."};
 inline constexpr Threshold kFewestBatches{
     4, Unit::kCount,
@@ -491,7 +493,7 @@ inline constexpr Threshold kTracingOfStep{
     "Users of torch_xla asked for a rule of within 5 % of the step time (torchprime issue 149)."};
 inline constexpr Threshold kLeastTracingOfStep{
     0.05, Unit::kShare,
-    "Tracing that takes longer than the device is busy is a finding from this share of the step on.",
+    "Tracing that takes longer than the device is busy is reported if it takes at least this share of the step.",
     "XProf calls this share of waiting moderate; less does not limit a step."};
 
 // --- large_transfer ---
@@ -530,7 +532,7 @@ inline constexpr Threshold kManyTimedUploads{
     "They may all be the weights."};
 inline constexpr Threshold kTimedUploadShare{
     0.3, Unit::kShare,
-    "Uploads whose bytes are not known are a finding from this share of uploading, executing and compiling on.",
+    "Uploads whose bytes are not known are reported if they take at least this share of uploading, executing and compiling.",
     "If the bytes are not known, only a large share shows that uploading matters."};
 inline constexpr Threshold kMostlyUploadsShare{
     0.5, Unit::kShare, "Uploads whose bytes are not known are a warning from this share on.",

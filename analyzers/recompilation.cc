@@ -571,5 +571,6 @@ extern const Analyzer recompilation{
                    policy::kManyGraphs,          policy::kManyOperations,
                    policy::kSureOperationNames,  policy::kRepeatedLoop,
                    policy::kOperationInputs,     policy::kManyUnpricedOperations,
-                   policy::kMostPrograms}};
+                   policy::kMostPrograms},
+    .spent_on = SpentOn::kCompiling};
 }  // namespace xlaprof

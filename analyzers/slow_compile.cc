@@ -416,6 +416,7 @@ extern const Analyzer slow_compile{
                    policy::kUnrolledCompileNs, policy::kDearCompilingShare,
                    policy::kCapturedCompileNs, policy::kCapturedArrayBytes,
                    policy::kShareOfReadGraph},
-    .is_paid_once = true};
+    .is_paid_once = true,
+    .spent_on = SpentOn::kCompiling};
 
 }  // namespace xlaprof

@@ -14,17 +14,18 @@ class App;
 namespace xlaprof {
 
 inline constexpr const char* kCaptureSummary =
-    "Takes a profile of running programs: torch_xla, JAX, or recorded by xlaprof";
+    "Takes a profile of running programs that use torch_xla or JAX, or that xlaprof records";
 
 struct CaptureArguments {
   std::vector<std::string> addresses;
-  std::string duration = "5s", delay = "0s", output = "run.xlaprof", keep;
-  int retries = 0;
+  std::string duration = "5s", delay = "0s", output = "run.xlaprof";
+  std::string keep;  // the directory for the answers of the programs; "": they are not kept
+  int retries = 0;   // how often a capture without events is repeated
   bool force = false;
 };
 
 // Adds the subcommand. `run` returns the exit status, which becomes `exit_status`, the result of
-// main.
+// main and must outlive `app`.
 void AddCaptureCommand(CLI::App& app, int& exit_status,
                        absl::StatusOr<int> (*run)(const CaptureArguments&));
 

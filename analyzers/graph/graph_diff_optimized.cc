@@ -14,6 +14,7 @@
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
+#include "analyzers/graph/loop_count.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 
@@ -220,8 +221,8 @@ class OptimizedDiff {
     GraphDifference d{.type = ReasonType::kLoopCountChange, .node = longer.nodes[first].op};
     const int64_t base = have[ContentHash(longer.nodes[first])],
                   extra = more[ContentHash(longer.nodes[first])];
-    d.before = fmt::format("{} times", grew ? base : base + extra);
-    d.after = fmt::format("{} times", grew ? base + extra : base);
+    d.before = TurnsText(grew ? base : base + extra);
+    d.after = TurnsText(grew ? base + extra : base);
     (grew ? d.node_index : d.before_index) = first;
     diff_.origins.push_back(std::move(d));
   }

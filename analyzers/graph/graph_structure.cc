@@ -218,9 +218,8 @@ class StructureDiff {
     const std::optional<RepeatCount> count = FindRepeatCount(KindsOf(longer), KindsOf(shorter));
     if (!count) return std::nullopt;
     GraphDifference d{.type = ReasonType::kLoopCountChange};
-    d.before =
-        fmt::format("{} times", longer_is_after ? count->shorter_turns : count->longer_turns);
-    d.after = fmt::format("{} times", longer_is_after ? count->longer_turns : count->shorter_turns);
+    d.before = TurnsText(longer_is_after ? count->shorter_turns : count->longer_turns);
+    d.after = TurnsText(longer_is_after ? count->longer_turns : count->shorter_turns);
     NameOps(extra_places, longer_is_after, &d);
     return d;
   }
@@ -248,8 +247,8 @@ class StructureDiff {
     if (!loop) return RepeatChange(longer_is_after, extra_places);
     GraphDifference d{.type = ReasonType::kLoopCountChange};
     const int64_t shorter = loop->shorter_turns, more = loop->longer_turns;
-    d.before = fmt::format("{} times", longer_is_after ? shorter : more);
-    d.after = fmt::format("{} times", longer_is_after ? more : shorter);
+    d.before = TurnsText(longer_is_after ? shorter : more);
+    d.after = TurnsText(longer_is_after ? more : shorter);
     std::vector<int> body(loop->body_length);
     std::iota(body.begin(), body.end(), loop->body_begin);
     NameOps(body, longer_is_after, &d);

@@ -1,6 +1,7 @@
 #include "analyzers/graph/loop_count.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -101,6 +102,10 @@ std::optional<RepeatCount> FindRepeatCount(std::span<const uint64_t> longer,
   return RepeatCount{.longer_turns = turns + added_turns,
                      .shorter_turns = turns,
                      .body_nodes = extra / added_turns};
+}
+
+std::string TurnsText(int64_t turns) {
+  return turns == 1 ? "once" : fmt::format("{} times", turns);
 }
 
 }  // namespace xlaprof

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace xlaprof {
 
@@ -30,5 +31,8 @@ struct RepeatCount {
 // that the shorter graph has in exactly the same proportion.
 std::optional<RepeatCount> FindRepeatCount(std::span<const uint64_t> longer,
                                            std::span<const uint64_t> shorter);
+
+// Returns "once" or "3 times".
+std::string TurnsText(int64_t turns);
 
 }  // namespace xlaprof

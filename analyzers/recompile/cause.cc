@@ -388,8 +388,8 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const CompileSit
 
 absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& site, size_t index) {
   const CompileFact& compile = site.compiles[index];
-  if (auto eviction = impl_->history.Eviction(compile))
-    return CompileReason{.causes = {std::move(*eviction)}};
+  if (auto why = impl_->history.WhyCompiledAgain(compile))
+    return CompileReason{.causes = {std::move(*why)}};
   const std::vector<RecompileCause>* stated = impl_->StatedFor(compile);
   if (stated != nullptr && Explains(stated->front())) return CompileReason{.causes = *stated};
   std::optional<std::pair<size_t, const Form*>> alike;
@@ -403,7 +403,7 @@ absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& sit
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
     return CompileReason{.causes = {std::move(cause)}};
   }
-  const CompileFact& nearest = NearestBySizes(site, index);
+  const CompileFact& nearest = NearestByCounts(site, index);
   return CompileReason{.causes = {BySizes(nearest, compile)}};
 }
 

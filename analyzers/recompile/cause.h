@@ -77,7 +77,8 @@ struct OtherInputs {};
 // JAX forgot all of its programs, because the program cleared the caches.
 struct CachesCleared {};
 struct OtherCounts {
-  int64_t inputs_before = 0, results_before = 0, inputs = 0, results = 0;
+  int64_t inputs_before = 0, inputs = 0;
+  OptInt results_before, results;  // empty: the log does not count them
 };
 // JAX sees another function object. `place` is the definition of the code in it, as JAX prints it.
 struct DefinedAt {

@@ -7,8 +7,9 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxLookedBack = 4096;  // compiles; a run of days may have a million
-constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
+constexpr size_t kMaxLookedBack = 4096;  // compiles; a run of several days may have a million
+constexpr int64_t kCacheSize =
+    2048;  // graphs that torch_xla keeps by default (XLA_COMPILATION_CACHE_SIZE)
 
 }  // namespace
 
@@ -30,7 +31,7 @@ CompileHistory::CompileHistory(const CompileSites& facts) {
   }
 }
 
-size_t CompileHistory::Process::Before(int64_t ordinal) const {
+size_t CompileHistory::Process::CountBefore(int64_t ordinal) const {
   return size_t(std::lower_bound(compiles.begin(), compiles.end(), ordinal,
                                  [](const Compiled& one, int64_t o) { return one.ordinal < o; }) -
                 compiles.begin());
@@ -38,21 +39,22 @@ size_t CompileHistory::Process::Before(int64_t ordinal) const {
 
 std::span<const CompileHistory::Compiled> CompileHistory::Before(const CompileFact& compile) const {
   const Process& process = processes_.at(compile.process_id);
-  const size_t end = process.Before(compile.ordinal), count = std::min(end, kMaxLookedBack);
+  const size_t end = process.CountBefore(compile.ordinal), count = std::min(end, kMaxLookedBack);
   return std::span(process.compiles).subspan(end - count, count);
 }
 
-std::optional<RecompileCause> CompileHistory::Eviction(const CompileFact& compile) const {
+std::optional<RecompileCause> CompileHistory::WhyCompiledAgain(const CompileFact& compile) const {
   if (compile.hash.empty() || compile.inferred) return std::nullopt;
   const Process& process = processes_.at(compile.process_id);
   const std::vector<size_t>& places = process.places.at(compile.hash);
-  const size_t end = process.Before(compile.ordinal);
-  auto again = std::lower_bound(places.begin(), places.end(), end);
-  if (again == places.begin()) return std::nullopt;
-  // Counting stops at the number of graphs that evicts this one.
+  const size_t end = process.CountBefore(compile.ordinal);
+  const auto next = std::lower_bound(places.begin(), places.end(), end);
+  if (next == places.begin()) return std::nullopt;
+  const size_t previous = *(next - 1);
+  // Counting stops at kCacheSize other graphs, because these already evict this one.
   std::vector<bool> seen(process.places.size());
   int64_t between = 0;
-  for (size_t i = *(again - 1) + 1; i < end && between < kCacheSize; ++i) {
+  for (size_t i = previous + 1; i < end && between < kCacheSize; ++i) {
     between += !seen[process.compiles[i].graph];
     seen[process.compiles[i].graph] = true;
   }
@@ -63,7 +65,7 @@ std::optional<RecompileCause> CompileHistory::Eviction(const CompileFact& compil
                         .note = note::OthersSince{.others = between, .kept = kCacheSize}};
 }
 
-const CompileFact& NearestBySizes(const CompileSite& site, size_t index) {
+const CompileFact& NearestByCounts(const CompileSite& site, size_t index) {
   auto distance = [&](const CompileFact& a) {
     const CompileFact& b = site.compiles[index];
     return (a.input_count != b.input_count) + (a.output_count != b.output_count);
@@ -95,9 +97,9 @@ RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
     cause.note = note::OtherNumberOfResults();
   } else if (known_other(earlier.input_count, compile.input_count)) {
     cause.note = note::OtherCounts{.inputs_before = *earlier.input_count,
-                                   .results_before = earlier.output_count.value_or(0),
                                    .inputs = *compile.input_count,
-                                   .results = compile.output_count.value_or(0)};
+                                   .results_before = earlier.output_count,
+                                   .results = compile.output_count};
   } else if (same_inputs && same_outputs) {
     cause.note = note::SameCounts();
   }

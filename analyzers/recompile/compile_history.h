@@ -32,22 +32,21 @@ class CompileHistory {
   std::span<const Compiled> Before(const CompileFact& compile) const;
   // Returns why a graph was compiled although its process had compiled it before. Returns nothing
   // if the process had not.
-  std::optional<RecompileCause> Eviction(const CompileFact& compile) const;
+  std::optional<RecompileCause> WhyCompiledAgain(const CompileFact& compile) const;
 
  private:
   struct Process {
     std::vector<Compiled> compiles;                                     // in order
     absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // indices, by hash
-    // Returns the number of compiles before `ordinal`.
-    size_t Before(int64_t ordinal) const;
+    size_t CountBefore(int64_t ordinal) const;
   };
 
   std::map<int64_t, Process> processes_;
 };
 
 // Returns the compile with which compile `index` (at least 1) of a site is compared if no graph is
-// known: the latest one with the most equal counts and sizes.
-const CompileFact& NearestBySizes(const CompileSite& site, size_t index);
+// known: the latest one whose counts of inputs and results are most equal.
+const CompileFact& NearestByCounts(const CompileSite& site, size_t index);
 // Returns the difference that the log's counts and sizes of the two programs show.
 RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile);
 

@@ -10,18 +10,17 @@
 namespace xlaprof {
 
 struct Padding {
-  std::vector<int64_t> buckets;  // ascending; the last one is the largest size seen
+  std::vector<int64_t> buckets;  // ascending; the last one is the largest size; empty without sizes
   double extra_work = 0;  // added elements, relative to the elements before: 0.25 is 25 % more
 };
 
 // In the following functions, `times` says how often each of `sizes` was executed, for extra_work.
 // If it is empty, all sizes count equally.
 
-// Pads everything to the largest size.
+// Returns the padding of all sizes to the largest.
 Padding PadToLargest(std::span<const int64_t> sizes, std::span<const int64_t> times = {});
 
-// Pads to powers of two, but the last bucket is the largest size itself. Each size must be at least
-// 1.
+// Returns the padding to powers of two. The last bucket is the largest size itself.
 Padding PadToBuckets(std::span<const int64_t> sizes, std::span<const int64_t> times = {});
 
 // Returns "32, 64". If there are more than `most` entries, returns the first ones and "and 12

@@ -11,7 +11,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr double kLeastPart = 0.001;  // a smaller part of a steady step is not worth a look
+constexpr double kLeastPart = 0.001;  // smaller parts of a steady step are not listed
 
 bool IsFromTimeline(const Finding& finding) { return finding.analyzer->is_from_timeline; }
 
@@ -134,7 +134,7 @@ std::string ProcessesText(const Report& report) {
   }
   if (processes.size() < 2) return "";
   std::string out =
-      fmt::format("{} processes, chosen by --process:", CountText(int64_t(processes.size())));
+      fmt::format("{} processes; choose one with --process:", CountText(int64_t(processes.size())));
   for (size_t i = 0; i < std::min<size_t>(processes.size(), 16); ++i) {
     const ProcessRow& process = *processes[i];
     out += fmt::format("{} {}", i == 0 ? "" : ";", process.id);
@@ -155,8 +155,8 @@ std::string RecordingText(const RecordingCost& recording) {
           : fmt::format("{} more dropped because a ring was full", CountText(recording.dropped)));
   if (recording.drain_cpu_ns) {
     out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
-    // The thread that writes also worked before the first event and after the last, which counts for
-    // much in a short recording.
+    // The writer thread also works before the first event and after the last. In a short recording,
+    // its CPU time can exceed the recorded span.
     if (recording.span_ns.value_or(0) > *recording.drain_cpu_ns) {
       out += fmt::format(" ({} of a core)",
                          PercentText(double(*recording.drain_cpu_ns) / double(*recording.span_ns)));
@@ -164,7 +164,8 @@ std::string RecordingText(const RecordingCost& recording) {
     out += fmt::format(" and {}", BytesText(double(recording.bytes)));
   }
   if (!recording.ended) {
-    out += ". It is still running, or it was killed: `xlaprof recover` then reads the rest";
+    out +=
+        ". It is still running or was killed; if it was killed, `xlaprof recover` reads the rest";
   }
   return out;
 }
@@ -176,8 +177,7 @@ bool IsFromTheStart(const Report& report) {
 std::string AfterStepsText(const Summary::Device& device) {
   if (!device.after_steps_ns || !device.busy_a_step_ns) return "";
   return fmt::format(
-      "{} works for {} after the last step: the host's steps only queue work, and on the device one "
-      "takes {}",
+      "{} works for {} after the last step: the host's steps only queue work, and the device is busy for {} per step",
       device.name, DurationText(*device.after_steps_ns), DurationText(*device.busy_a_step_ns));
 }
 
@@ -242,9 +242,9 @@ std::string TotalSharesTitle(const Summary& summary) {
 }
 
 std::string StepSpreadText(const Summary& summary) {
-  constexpr int64_t kHundred = 100;  // with fewer steps the 99th percentile is the longest
+  constexpr int64_t kLeastSteps = 100;  // with fewer steps, the 99th percentile is the longest
   if (summary.steady_steps == 1 || !summary.step_p99_ns) return "one step";
-  if (summary.steady_steps < kHundred) {
+  if (summary.steady_steps < kLeastSteps) {
     return fmt::format("median of {}; the longest takes {}", CountText(summary.steady_steps),
                        DurationText(*summary.step_p99_ns));
   }
@@ -329,20 +329,21 @@ std::string PlaceText(const Finding& finding, bool full_path) {
 std::string LibraryText(const Finding& finding) {
   const CallFrame* frame = LibraryFrameOf(finding.stack.frames);
   if (frame == nullptr) return "";
-  return fmt::format("this line calls a library, where it happens{} at {}{}{}",
-                     finding.stack.is_only ? "" : ", mostly", TextInPackage(frame->place),
+  return fmt::format("this line calls a library; the work happens{} at {}{}{}",
+                     finding.stack.is_only ? "" : " mostly", TextInPackage(frame->place),
                      frame->place.function.empty() ? "" : ", in ", frame->place.function);
 }
 
 std::vector<std::string> CallerTexts(const Finding& finding) {
   std::vector<std::string> texts;
-  bool is_behind_line = false;  // the frames before are those that the line called
+  const SourcePlace line = finding.subject.place();
+  bool passed_line = false;  // earlier frames are calls that the line made
   for (const CallFrame& frame : finding.stack.frames) {
-    if (is_behind_line && frame.is_user)
+    if (passed_line && frame.is_user)
       texts.push_back(fmt::format("called from {}{}{}", frame.place.text(),
                                   frame.place.function.empty() ? "" : ", in ",
                                   frame.place.function));
-    is_behind_line |= frame.place.line == finding.subject.line;
+    passed_line |= frame.place.IsLineOf(line);
   }
   return texts;
 }
@@ -411,17 +412,18 @@ static std::string OwnCostText(const Report& report, const Finding& finding) {
 std::string CostText(const Report& report, const Finding& finding) {
   std::string text = OwnCostText(report, finding);
   if (!finding.total_cost_ns || *finding.total_cost_ns <= finding.cost_ns.value_or(0)) return text;
-  return fmt::format("{} with what it causes{}{}", DurationText(*finding.total_cost_ns),
-                     text.empty() ? "" : "; alone: ", text);
+  return fmt::format("{} including its consequences{}{}", DurationText(*finding.total_cost_ns),
+                     text.empty() ? "" : "; without them: ", text);
 }
 
 std::string SavingText(const Finding& finding) {
   std::string text;
   if (finding.consequent_saving_ns > 0)
-    text = fmt::format("about {} with what it causes", DurationText(*finding.total_saving_ns()));
+    text = fmt::format("about {} including its consequences",
+                       DurationText(*finding.total_saving_ns()));
   if (!finding.saving_ns) return text;
-  return fmt::format("{}about {}{}{}",
-                     text.empty() ? "" : text + "; alone: ", DurationText(*finding.saving_ns),
+  return fmt::format("{}about {}{}{}", text.empty() ? "" : text + "; without them: ",
+                     DurationText(*finding.saving_ns),
                      finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
 }
 

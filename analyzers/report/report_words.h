@@ -29,7 +29,7 @@ std::string ProcessesText(const Report& report);  // for --process; "" if there 
 // Returns "trainer (pid 12): 1,024 events of 2 threads, ...".
 std::string RecordingText(const RecordingCost& recording);
 bool IsFromTheStart(const Report& report);  // false: a slice leaves out the first step
-// Returns "GPU:0 works on for 236 ms after the last step: …", or "" if the device does not.
+// Returns "GPU:0 works for 236 ms after the last step: …", or "" if the device does not.
 std::string AfterStepsText(const Summary::Device& device);
 // Returns the unit of a run without steps: "No step is marked, so the unit is one execution of
 // `jit_decode`: 62 executions, median 14 ms, …". Returns "" if the run has steps or no such unit.
@@ -54,11 +54,11 @@ std::string TotalSharesTitle(const Summary& summary);
 std::string StepSpreadText(const Summary& summary);  // "median of 23; the longest takes 95.5 ms"
 // Returns sums over the window or, without a clock, over the run.
 std::vector<StepShare> TotalShares(const Summary& summary);
-// Returns these sums in one line: "in 1.24 s: tracing 60 ms, ...".
+// Returns these sums in one line: "of the 1.24 s in the window (activities overlap): tracing 60 ms, …".
 std::string TotalsText(const Summary& summary);
 
-// Returns "What TPU:0 does, the busiest of 4 devices: 93 % of 67.2 ms are busy", for the first
-// device of TopOps.
+// Returns "What TPU:0 does (the busiest of 4 devices): it is busy for 93 % of 67.2 ms", for the first
+// device of TopOps, which must have one.
 std::string TopTitle(const Report& report);
 // Returns "12 times, convolution fusion, at model.py:12": what is known of an op besides its share.
 std::string TopOpText(const TopOp& op);

@@ -19,9 +19,8 @@ absl::Status AddRows(const Run& run, CallStacks& stacks) {
 }
 
 bool Contains(const std::vector<CallFrame>& frames, const SourcePlace& place) {
-  return std::ranges::any_of(frames, [&](const CallFrame& frame) {
-    return frame.place.line == place.line && frame.place.basename() == place.basename();
-  });
+  return std::ranges::any_of(frames,
+                             [&](const CallFrame& frame) { return frame.place.IsLineOf(place); });
 }
 
 // Returns whether a frame passes a call on, or cuts the graph for whoever called it.

@@ -236,8 +236,19 @@ CauseWords OfSmallExecutions(const SmallExecutions& small, Framework framework) 
   return words;
 }
 
+// Returns the words for work that no event names.
+CauseWords OfWork(const WorkBetweenLines& work, Framework framework) {
+  return {
+      fmt::format("the host worked between {} and {}", work.before.ShortText(),
+                  work.after.ShortText()),
+      fmt::format(
+          "Nothing is launched meanwhile. If this work needs no result of the step, move it to another thread. Otherwise do it on the device{}, or less often.",
+          CompiledHere(framework))};
+}
+
 // Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
+  if (figures.recurs() && figures.work) return OfWork(*figures.work, framework);
   switch (figures.doing) {
     case Doing::kNothing:
       return OfNothing(figures, framework);
@@ -425,6 +436,10 @@ std::string Why(const DeviceGapFigures& figures) {
   switch (figures.verdict) {
     case DeviceGapVerdict::kPattern:
       if (figures.uploads && figures.uploads->inputs) return InputsText(*figures.uploads->inputs);
+      if (figures.work)
+        return fmt::format(
+            "{} starts the last execution before these gaps, and {} the first after them. Tracing the run's largest graph takes less time than the host spends between these lines.",
+            figures.work->before.text(), figures.work->after.text());
       return figures.is_only_step
                  ? "Only one step was traced, so nothing shows whether this recurs."
                  : AfterFetch(figures);

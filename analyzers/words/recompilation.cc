@@ -159,12 +159,15 @@ struct NoteText {
     return "functions that JAX had compiled are new to it, which only clearing its caches explains";
   }
   std::string operator()(const note::OtherCounts& counts) const {
+    const bool counts_results = counts.results && counts.results_before;
     const std::string text =
-        fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,
-                    counts.results, counts.inputs_before, counts.results_before);
+        counts_results
+            ? fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,
+                          *counts.results, counts.inputs_before, *counts.results_before)
+            : fmt::format("the log shows {} inputs after {}", counts.inputs, counts.inputs_before);
     const int64_t difference = counts.inputs - counts.inputs_before;
-    if (framework != Framework::kPytorchXla || counts.results != counts.results_before ||
-        std::abs(difference) > 2)
+    if (framework != Framework::kPytorchXla || !counts_results ||
+        counts.results != counts.results_before || std::abs(difference) > 2)
       return text;
     return text +
            "; a number that is 0 or 1 is no input but a part of the graph, and equal numbers are one input";

@@ -73,6 +73,10 @@ SourcePlace SourcePlace::ParsePythonCall(std::string_view name) {
           .function = std::string(name.substr(end + kClose.size()))};
 }
 
+bool SourcePlace::IsLineOf(const SourcePlace& other) const {
+  return line && line == other.line && basename() == other.basename();
+}
+
 std::string_view SourcePlace::basename() const {
   return std::string_view(file).substr(file.find_last_of("/\\") + 1);
 }

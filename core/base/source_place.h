@@ -25,6 +25,8 @@ struct SourcePlace {
 
   bool empty() const { return file.empty(); }
   std::string_view basename() const;  // the file without its directories
+  // Returns whether both are the same line of files with the same basename.
+  bool IsLineOf(const SourcePlace& other) const;
 
   std::string text() const;              // file:line, file, or ?:line
   std::string ShortText() const;         // the same with the basename

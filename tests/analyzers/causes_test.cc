@@ -185,12 +185,10 @@ TEST(OrderByCause, ARemedySavesTheCompilingThatFollowsToo) {
 TEST(OrderByCause, CountsIdleTimeAndTheCausesPartsOnce) {
   // A missing step mark (100, of which 60 for compilations) makes graphs new (60) and reads long (50).
   // Meanwhile the device idles (170), which is the same time.
-  UnmarkedExecutionsFigures growth{.again_ns = 40, .compile_ns = 60};
-  Findings findings{{.analyzer = &missing_step_mark, .cost_ns = 100},
+  Findings findings{{.analyzer = &missing_step_mark, .cost_ns = 100, .compiling_ns = 60},
                     Recompile(ReasonType::kNoStepMark, 60),
                     {.analyzer = &sync_point, .cost_ns = 50},
                     Gap(ReasonType::kCompile, 170)};
-  findings[0].figures = MissingStepMarkFigures(growth);
   const CauseLinks links{std::nullopt, size_t{0}, size_t{0}, size_t{1}};
   EXPECT_EQ(OrderByCause(findings, links)[0].total_cost_ns, 60 + 50);
 }
@@ -267,6 +265,7 @@ TEST(Causes, AnOpOnTheCpuExplainsTheIdleTimeBeforeItsUploads) {
                     {.analyzer = &large_transfer, .count = 902},
                     {.analyzer = &missing_donation, .cost_ns = 7}};
   findings[0].figures = figures;
+  findings[0].spent_on = SpentOn::kOnCpu;
   findings[1].count = 600;
   findings[3].subject.SetPlace(findings[1].subject.place());
   const CauseLinks links = Link(run, findings);

@@ -8,28 +8,28 @@ const std::vector<std::string>& HostileNames() {
   static const std::vector<std::string> names = {
       "\x1b[2J\x1b[31mred\x1b]0;title\x07",            // clears the screen and sets the title
       "\xc2\x9b"s + "31m",                             // the same with a C1 control
-      "\x9b" + "31m"s,                                 // and as a bare byte
-      "back\b\b\bspace\rreturn\x7f",                   //
-      "right\xe2\x80\xae" + "left"s,                   // turns the direction of the text after it
-      "zero\xe2\x80\x8bwidth\xef\xbb\xbf",             //
-      "nul\0nul"s,                                     //
+      "\x9b" + "31m"s,                                 // the same control as a bare byte
+      "back\b\b\bspace\rreturn\x7f",                   // moves the cursor
+      "right\xe2\x80\xae" + "left"s,                   // reverses the direction of what follows
+      "zero\xe2\x80\x8bwidth\xef\xbb\xbf",             // a space without width
+      "nul\0nul"s,                                     // ends early as a C string
       "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80",  // invalid UTF-8
       "cut\xe2\x82",                                   // ends inside a character
-      "'; DROP TABLE event; --",                       //
-      "\"quoted\\\"",                                  //
+      "'; DROP TABLE event; --",                       // ends a string of SQL
+      "\"quoted\\\"",                                  // ends a string of JSON
       "a|b|c\n| - | - |\n```\n# head",                 // ends a table and a fence
-      "<script>alert(1)</script>&amp;<!--",            //
-      "[link](javascript:x) @user #1 ![i](u)",         //
-      "=cmd|' /C calc'!A0",                            // a formula
-      "-2+3+cmd",                                      //
-      "@SUM(1)",                                       //
+      "<script>alert(1)</script>&amp;<!--",            // HTML
+      "[link](javascript:x) @user #1 ![i](u)",         // Markdown
+      "=cmd|' /C calc'!A0",                            // a formula of a spreadsheet
+      "-2+3+cmd",                                      // the same
+      "@SUM(1)",                                       // the same
       "{}{0}{:>99999999}",                             // a format string
-      "%s%n%1000000d",                                 //
-      "../../../../etc/passwd",                        //
-      "$(reboot)`reboot`",                             //
+      "%s%n%1000000d",                                 // a format string of C
+      "../../../../etc/passwd",                        // leaves the directory
+      "$(reboot)`reboot`",                             // commands of a shell
       std::string(70'000, 'x'),                        // longer than a 16-bit length
-      std::string(5000, ' '),                          //
-      "",                                              //
+      std::string(5000, ' '),                          // nothing to see
+      "",                                              // empty
   };
   return names;
 }
@@ -65,7 +65,7 @@ const std::vector<std::string>& HostileNumbers() {
                                                    "",
                                                    std::string(400, '9'),
                                                    "1_000",
-                                                   "\xd9\xa1\xd9\xa2"};
+                                                   "\xd9\xa1\xd9\xa2"};  // Arabic digits
   return numbers;
 }
 

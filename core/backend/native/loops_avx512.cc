@@ -1,4 +1,4 @@
-// Defines the loops for CPUs with avx512.
+// Defines the loops for x86-64-v4 (AVX-512). CMakeLists.txt sets the compiler's flags for this file.
 #ifdef __x86_64__
 #include "core/backend/native/loops_internal.h"
 

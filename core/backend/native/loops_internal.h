@@ -1,6 +1,6 @@
 // Each file that includes this compiles it for one instruction set. Everything is in an unnamed
 // namespace, and nothing uses inline functions from the standard library's templates. The linker
-// could take such a function from either file, and then an older CPU might run the wrong one.
+// could take such a function from any of these files, and then an older CPU might run the wrong one.
 #include <cmath>
 #include <cstdint>
 

@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "core/base/jax_module.h"
 #include "profiler/import/text/python_frames.h"
 
 namespace xlaprof {
@@ -38,12 +39,8 @@ Store::Frame CallSite(std::span<const Store::Frame> stack, std::string_view modu
 }
 
 std::string_view FunctionOfModule(std::string_view module) {
-  if (module.starts_with("jit(") && module.ends_with(')'))
-    return module.substr(4, module.size() - 5);
-  for (std::string_view prefix : {"jit_", "pjit_", "pmap_", "xmap_"}) {
-    if (module.starts_with(prefix)) return module.substr(prefix.size());
-  }
-  return module;
+  const std::string_view function = JaxFunctionOf(module);
+  return function.empty() ? module : function;
 }
 
 }  // namespace xlaprof

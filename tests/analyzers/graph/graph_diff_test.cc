@@ -513,7 +513,7 @@ TEST(GraphDiff, ARepeatedPartNamesOpsWhoseNamesBeginAlike) {
   const GraphDiff diff = DiffOf(MicroBatches(1), MicroBatches(2));
   ASSERT_FALSE(diff.origins.empty());
   EXPECT_EQ(diff.origins[0].type, ReasonType::kLoopCountChange);
-  EXPECT_EQ(diff.origins[0].before, "1 times");
+  EXPECT_EQ(diff.origins[0].before, "once");
   EXPECT_EQ(diff.origins[0].after, "2 times");
   EXPECT_EQ(diff.origins[0].node,
             "aten::view_copy, aten::view, aten::op14, aten::op21, aten::op28, ...");

@@ -91,6 +91,18 @@ Not in this report
 )");
 }
 
+// Regression: a line of a library with the finding's number passed for the finding's line.
+TEST(ReportText, CallersStandBehindTheFindingsLine) {
+  const auto frame = [](std::string file, int64_t line, bool is_user) {
+    return CallFrame{.place = {.file = std::move(file), .line = line}, .is_user = is_user};
+  };
+  Finding finding{.subject = {.file = "/home/u/train.py", .line = 7}};
+  finding.stack.frames = {frame("/usr/lib/python3/site-packages/torch/nn/loss.py", 7, false),
+                          frame("/home/u/model.py", 5, true), frame("/home/u/train.py", 7, true),
+                          frame("/home/u/main.py", 9, true)};
+  EXPECT_THAT(CallerTexts(finding), testing::ElementsAre("called from /home/u/main.py:9"));
+}
+
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
   Report report = CleanReport();
   report.summary.optimized_programs = true;
@@ -244,7 +256,7 @@ TEST(ReportText, ProcessesOfTheRunAreNamed) {
                       {.id = 2, .run_id = 2, .rank = 0},
                       {.id = 3, .run_id = 2, .host = "vm", .pid = 77, .rank = 1}};
   EXPECT_THAT(ReportText(report, {}),
-              HasSubstr("2 processes, chosen by --process: 2 rank 0; 3 rank 1 on vm pid 77"));
+              HasSubstr("2 processes; choose one with --process: 2 rank 0; 3 rank 1 on vm pid 77"));
   report.processes.pop_back();
   EXPECT_THAT(ReportText(report, {}), Not(HasSubstr("--process")));
 }

@@ -67,7 +67,7 @@ TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
   EXPECT_EQ(summary.devices[0].busy_a_step_ns, 30'000'000);
   EXPECT_EQ(
       AfterStepsText(summary.devices[0]),
-      "GPU:0 works for 236 ms after the last step: the host's steps only queue work, and on the device one takes 30 ms");
+      "GPU:0 works for 236 ms after the last step: the host's steps only queue work, and the device is busy for 30 ms per step");
 }
 
 // A host that waits in its steps queues no work, so work after the steps belongs to no step.

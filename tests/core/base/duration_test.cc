@@ -34,12 +34,11 @@ std::string Print(double ns) {
   return out.str();
 }
 
-TEST(Duration, DecodesVerifiedValues) {
+TEST(Duration, DecodesWhatThePrinterPrints) {
   const std::pair<const char*, double> kCases[] = {
       {"000.000us", 0},
       {"000.960us", 960},
       {"001.313us", 1313},
-      {"001ms000.000us", 1e6},
       {"002ms500.000us", 2.5e6},
       {"003ms600.000us", 2.6e6},
       {"02s600ms000.000us", 1.6e9},
@@ -51,22 +50,24 @@ TEST(Duration, DecodesVerifiedValues) {
       {"58m20s000ms000.000us", 3500e9},
       {"24h60m60s900ms000.000us", 86399.9e9},
       {"01d01h01m01s001ms000.000us", 90061001e6},
-      {"1000.000us", 1e6},  // from 999999.6 ns
   };
   for (auto [text, expected_ns] : kCases) {
     auto ns = DecodeDurationNs(text);
     ASSERT_TRUE(ns) << text;
     EXPECT_EQ(*ns, expected_ns) << text;
-    if (expected_ns != 1e6) {
-      EXPECT_EQ(Print(expected_ns), text);
-    }
+    EXPECT_EQ(Print(expected_ns), text);
   }
 }
 
-TEST(Duration, DecodesAReportFromTheWild) {
+TEST(Duration, DecodesAMillisecondInBothForms) {
+  EXPECT_EQ(*DecodeDurationNs("001ms000.000us"), 1e6);
+  EXPECT_EQ(*DecodeDurationNs("1000.000us"), 1e6);  // from 999999.6 ns
+}
+
+TEST(Duration, DecodesAPublishedReport) {
   // The plain sum of the parts would be 480.99 s.
   EXPECT_EQ(*DecodeDurationNs("07m60s991ms747.685us"), 419.990747685e9);
-  // These percentiles seem to fall: 3.515, 3.633, 3.154 ms.
+  // As printed, these percentiles fall (3.633, 3.154 ms). Decoded, they rise (2.633, 3.154 ms).
   EXPECT_LT(*DecodeDurationNs("003ms632.620us"), *DecodeDurationNs("003ms153.556us"));
 }
 
@@ -100,6 +101,9 @@ TEST(Duration, ReadsOldLayouts) {
   EXPECT_EQ(*DecodeDurationNs("18s450ms18.269us"), 18450018269);
   EXPECT_EQ(*DecodeDurationNs("1s"), 1e9);
   EXPECT_EQ(*DecodeDurationNs("05m003ms"), 300003e6);
+}
+
+TEST(Duration, DecodesNegativeDurations) {
   EXPECT_EQ(*DecodeDurationNs("-003ms600.000us"), -2.6e6);
 }
 

@@ -1,10 +1,12 @@
-// Tests what makes a new graph and what does not, as observed on torch_xla 2.9, and how cuts
-// behave. The null backend computes nothing, so only the runtime is tested.
+// Tests what makes a new graph and what does not, as observed on torch_xla 2.9, how cuts behave, and
+// what loaders and observers see of them. The null backend computes nothing, so only the runtime is
+// tested.
 #include "core/exec/cut.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <thread>
 
 #include "core/metrics/metrics.h"
@@ -57,7 +59,7 @@ TEST(Graph, ScalarsAreParametersButForZeroAndOne) {
   EXPECT_EQ(times(0), 1);
 }
 
-TEST(Graph, ShapesMakeNewOnes) {
+TEST(Graph, NewShapesCompile) {
   auto of = [](int64_t size) {
     const Tensor x = Ready({size, 7, 2});
     return CompilesIn([&] {
@@ -70,7 +72,7 @@ TEST(Graph, ShapesMakeNewOnes) {
   EXPECT_EQ(of(8), 0);
 }
 
-TEST(Graph, WhatIsAliveIsPartOfIt) {
+TEST(Graph, LiveTensorsArePartOfIt) {
   const Tensor x = Ready({7, 3});
   auto alive = [&](bool both) {
     return CompilesIn([&] {
@@ -85,7 +87,7 @@ TEST(Graph, WhatIsAliveIsPartOfIt) {
   EXPECT_EQ(alive(false), 0);
 }
 
-TEST(Graph, RootsGoByTheirTensors) {
+TEST(Graph, OrderOfRootsFollowsTensors) {
   const Tensor x = Ready({7, 4});
   auto made = [&](bool sine_first) {
     return CompilesIn([&] {
@@ -111,13 +113,13 @@ TEST(Graph, SharingCountsButNotWhichBuffers) {
   EXPECT_EQ(sum_of(x, x), 1);
 }
 
-// Fills the table that finds equal nodes, which has room for some thousands.
+// Overwrites all entries of the table that finds equal nodes, which has a few thousand.
 void ForgetNodes() {
   for (int64_t i = 0; i < 400'000; ++i)
     Node::Constant(int64_t(1) << 40 | i, DType::kI64, std::source_location::current());
 }
 
-TEST(Graph, NodesThatWereForgottenMakeNone) {
+TEST(Graph, ForgottenNodesDoNotRecompile) {
   const NodePtr one = Node::Constant(int64_t(77), DType::kI64, std::source_location::current());
   ForgetNodes();
   ASSERT_NE(one, Node::Constant(int64_t(77), DType::kI64, std::source_location::current()));
@@ -187,7 +189,7 @@ TEST(Graph, FallbacksCutEachTime) {
   EXPECT_EQ(counter_value("aten::nonzero").value_or(0), before + 2);
 }
 
-TEST(Graph, AChangingLearningRateMakesNone) {
+TEST(Graph, ChangingLearningRateDoesNotRecompile) {
   Tensor weight = Ready({7, 10}).requires_grad_();
   optim::SGD optimizer({weight}, 0.1);
   auto step = [&](double rate) {
@@ -254,7 +256,7 @@ class Failing final : public Backend {
   std::unique_ptr<Backend> null_ = MakeNullBackend();
 };
 
-TEST(Cut, ErrorsComeToWhoReadsNextAndGoOn) {
+TEST(Cut, ErrorsReachTheNextRead) {
   static Device& device = *new Device("FAILING:0", std::make_unique<Failing>());
   const Tensor x = zeros({3}, DType::kF32, device);
   Tensor y = exp(x);
@@ -315,7 +317,7 @@ TEST(Loader, GivesBatchesInOrderAndMarksSteps) {
     EXPECT_EQ((*batch)[0].item(), double(i));
   }
   EXPECT_FALSE(loader.next());
-  EXPECT_EQ(counter_value("MarkStep").value_or(0), before + 21);
+  EXPECT_EQ(counter_value("MarkStep").value_or(0), before + 21);  // 20 batches and the end
 }
 
 TEST(Loader, RaisesWhatReadingRaises) {
@@ -325,7 +327,7 @@ TEST(Loader, RaisesWhatReadingRaises) {
 }
 
 // Hears everything except scopes, kernels and waits.
-class All final : public Listener {
+class EventLog final : public Listener {
  public:
   void OnGraph(const observe::Graph& graph) override {
     Hear(fmt::format("graph of {} nodes", graph.nodes.size()));
@@ -348,7 +350,7 @@ class All final : public Listener {
 };
 
 TEST(Observer, HearsWhatHappensAndWhere) {
-  static All& listener = *new All;
+  static EventLog& listener = *new EventLog;
   Mark();
   observe::observer = &listener;
   int line = 0;

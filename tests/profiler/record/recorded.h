@@ -1,4 +1,4 @@
-// Makes a recording in a directory of its own, and reads what its store holds afterwards.
+// The fixture of tests that record: a directory of its own, and functions that read the store.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,18 +34,22 @@ class Record : public testing::Test {
     std::sort(names.begin(), names.end());
     return names;
   }
+  // Returns the first column as text.
   std::vector<std::string> Rows(const std::string& sql) {
     auto store = Store::Open(path_);
     EXPECT_TRUE(store.ok()) << store.status();
+    if (!store.ok()) return {};
     return *store->Collect(sql, [](std::string text) { return text; });
   }
   std::filesystem::path folder_, path_;
 };
 
-// Runs `body` in a child process. Returns its exit status, or minus the signal that killed it.
+// Runs `body` in a child process, whose failed expectations nobody sees. Returns its exit status, or
+// the negated number of the signal that killed it.
 inline int InChild(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
+  if (child < 0) return -1;
   int status = 0;
   waitpid(child, &status, 0);
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);

@@ -1,0 +1,12 @@
+// The names that JAX gives to what it compiles.
+#pragma once
+
+#include <string_view>
+
+namespace xlaprof {
+
+// Returns the function that JAX compiled as this module: update for jit_update and for jit(update).
+// Returns "" if JAX did not name the module.
+std::string_view JaxFunctionOf(std::string_view module);
+
+}  // namespace xlaprof
