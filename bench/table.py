@@ -170,7 +170,7 @@ SECTIONS = [
         Ratio('first picture', 'first picture', "Perfetto's page", 'perfetto picture', 1, 'wall_s'),
         Ratio('memory of the page', 'first picture', "XProf's trace_viewer@", 'xprof picture', 1, 'peak_mb', 'MB'),
         Ratio('memory of the page', 'first picture', "Perfetto's page", 'perfetto picture', 1, 'peak_mb', 'MB'),
-    ], ('xlaprof', 'xlaprof-view', 'generate_xspace')),
+    ], ('xlaprof', 'generate_xspace')),
     Section('Recording', 'ns of the recorded thread, the minimum of 60 bursts; a ratio to a peer compares costs that are each '
             'divided by the cost of reading the clock', [
         Within('scope', 'scopes', 'scope_ns', 'two readings of the clock', lambda s: 2 * s['clock_ns'], 1.15),
