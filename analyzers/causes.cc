@@ -8,6 +8,7 @@
 #include "analyzers/graph_fragmentation.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/outside_jit.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/sync_point.h"
 #include "core/base/xla_shape.h"
@@ -234,6 +235,31 @@ void TellSize(const Finding& recompile, Finding& read) {
       cause.is_input ? "an input " + cause.shape : cause.node, cause.location};
 }
 
+// Returns whether a finding is about operations that JAX compiled outside of jit in the course of the
+// run.
+bool IsOutsideJit(const Finding& finding) {
+  const auto* figures = std::any_cast<OutsideJitFigures>(&finding.figures);
+  return figures != nullptr && !figures->at_start;
+}
+
+// Returns whether the operations of `compiled` that were compiled most are among those that `executed`
+// executes most.
+bool RunsOperationsOf(const Finding& executed, const Finding& compiled) {
+  const auto* figures = std::any_cast<GraphFragmentationFigures>(&executed.figures);
+  const auto* pieces = figures ? std::get_if<OperationsOutsideJitFigures>(figures) : nullptr;
+  const auto& operations =
+      std::any_cast<const OutsideJitFigures&>(compiled.figures).operations.most;
+  return pieces != nullptr && !operations.empty() &&
+         std::ranges::any_of(pieces->most,
+                             [&](const auto& of) { return of.first == operations.front().first; });
+}
+
+// Returns the lines between which the host worked while the device idled; null for other findings.
+const WorkBetweenLines* WorkOf(const Finding& finding) {
+  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  return figures != nullptr && figures->recurs() && figures->work ? &*figures->work : nullptr;
+}
+
 // Links a recompile to the fallback op whose result has another size each time, if that op ran
 // before most of its compiles or if the input that changes fits its result.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
@@ -288,6 +314,20 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
            cause.subject.place() == effect.subject.place();
   });
   XP_TRY(LinkMasks(run, linker));
+  // A tensor that leaves the device and comes back at one of the lines where an op without lowering may
+  // be called is most likely that op's.
+  linker.Link(
+      [](const Finding& effect) {
+        const EarlyReadFigures* early = EarlyReadOf(effect);
+        return early != nullptr && early->returned;
+      },
+      [](const Finding& cause, const Finding& effect) {
+        const auto* figures = std::any_cast<FallbackFigures>(&cause.figures);
+        const auto* op = figures ? std::get_if<FallbackOpFigures>(figures) : nullptr;
+        return op != nullptr && std::ranges::any_of(op->candidates, [&](const Subject& candidate) {
+                 return candidate.place().IsLineOf(PlaceOfRead(effect));
+               });
+      });
   // A number that is read decides a size, so each value makes another graph.
   linker.Link([](const Finding& effect) { return SizeReadOf(effect) != nullptr; },
               [](const Finding& cause, const Finding& effect) {
@@ -341,6 +381,17 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
       [](const Finding& cause, const Finding&) {
         return IsOf(cause, graph_fragmentation) && HasReason(cause, ReasonType::kOutsideJit);
       });
+  // Outside of jit, each operation is also compiled by itself.
+  linker.Link(IsOutsideJit, [](const Finding& cause, const Finding& effect) {
+    return IsOf(cause, graph_fragmentation) && RunsOperationsOf(cause, effect);
+  });
+  // The host works with the tensor that it read.
+  linker.Link([](const Finding& effect) { return WorkOf(effect) != nullptr; },
+              [](const Finding& cause, const Finding& effect) {
+                const EarlyReadFigures* early = EarlyReadOf(cause);
+                return early != nullptr && early->value == ReadValue::kTensor &&
+                       cause.subject.place() == WorkOf(effect)->before;
+              });
   // A read copies from the device, which then idles.
   linker.Link(
       [](const Finding& effect) {
@@ -371,6 +422,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
     if (!links[i] || !IsOf(findings[*links[i]], fallback)) continue;
     // The op's result enters the graph as an input at the line that called the op.
     Subject& op = findings[*links[i]].subject;
+    const EarlyReadFigures* early = EarlyReadOf(findings[i]);
+    if (!op.file && early != nullptr && early->returned) op.SetPlace(PlaceOfRead(findings[i]));
     if (!op.file && FitsResult(op.op.value_or(""), findings[i]))
       op.SetPlace(findings[i].subject.place());
     if (auto* figures = std::any_cast<RecompileFigures>(&findings[i].figures))

@@ -304,9 +304,13 @@ absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances&
   const bool is_before_any = are_large && 2 * before_any_ns >= unrecorded_ns;
   if (!is_before_first && !is_before_any) return std::nullopt;
   XP_TRY(const double fallbacks_per_step, FallbacksPerStep(of.run));
+  std::vector<Interval> gaps;
+  for (const LongGap& gap : idle.longest) gaps.push_back(gap.gap);
+  XP_TRY(const FetchesBeforeGaps fetches, FetchesBefore(of.run, of.device.time.process_id, gaps));
   return PreparedUploads{.per_step = uploads->per_step,
                          .usual_bytes = are_large ? *uploads->usual_bytes : *uploads->largest_bytes,
                          .is_batch = is_before_first,
+                         .follows_fetch = 2 * fetches.gaps > int64_t(gaps.size()),
                          .are_of_fallbacks = 2 * fallbacks_per_step >= uploads->per_step,
                          .inputs = uploads->inputs};
 }
@@ -361,7 +365,9 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
 
 ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
   if (figures.recurs() && figures.uploads)
-    return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering : ReasonType::kInput;
+    return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering
+           : figures.uploads->follows_fetch  ? ReasonType::kUserScope
+                                             : ReasonType::kInput;
   if (figures.recurs() && figures.work) return ReasonType::kUserScope;
   switch (figures.verdict) {
     case DeviceGapVerdict::kOnce:
@@ -442,9 +448,10 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   XP_TRY(const Contents* contents, of.run.Get<Contents>());
   figures.has_old_torch = contents->has_old_torch;
   XP_TRY(figures.uploads, UploadsAfter(of, cause, idle));
-  if (!figures.uploads) {
+  if (!figures.uploads || !figures.uploads->inputs) {
     XP_TRY(figures.work, WorkIn(of, cause, part));
   }
+  if (figures.work) figures.uploads.reset();
   if (activity.doing == Doing::kExecute && cause.wait == GapWait::kUnknown)
     figures.small_executions = of.small_executions;
   figures.verdict = Judge(of, cause, idle, part, figures);
@@ -509,7 +516,9 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures)};
-  if (figures.uploads && figures.uploads->are_of_fallbacks) finding.spent_on = SpentOn::kOnCpu;
+  if (figures.work || figures.small_executions ||
+      (figures.uploads && figures.uploads->are_of_fallbacks))
+    finding.spent_on = SpentOn::kOnCpu;
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
     const Interval& gap = part.longest[i].gap;
     finding.evidence.push_back(

@@ -59,6 +59,8 @@ struct IdleOfDevices {
 struct PreparedUploads {
   double per_step = 0, usual_bytes = 0;
   bool is_batch = false;  // `usual_bytes` is the size of the largest, which may be a batch
+  // The time begins with a fetch from the device, so the host may work with what it fetched.
+  bool follows_fetch = false;
   // Ops without lowering run about as often, so most of it is their results.
   bool are_of_fallbacks = false;
   std::optional<InputsOfLine> inputs;  // what is uploaded, if a graph shows it

@@ -177,7 +177,11 @@ absl::StatusOr<std::vector<SourcePlace>> LinesOf(const Run& run,
   for (const auto& [graph_id, count] : graphs) {
     XP_TRY(const OptText text, LocationOfResult(run, graph_id));
     const SourcePlace place = code->Of(text.value_or(""));
-    if (!place.empty()) by_line[place] += count;
+    if (place.empty()) continue;
+    // Functions of one line, such as lambdas, are one place.
+    const auto known =
+        std::ranges::find_if(by_line, [&](const auto& line) { return line.first.IsLineOf(place); });
+    (known != by_line.end() ? known->second : by_line[place]) += count;
   }
   std::vector<std::pair<SourcePlace, int64_t>> lines(by_line.begin(), by_line.end());
   std::ranges::stable_sort(lines, std::greater(), [](const auto& one) { return one.second; });

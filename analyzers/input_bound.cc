@@ -10,7 +10,9 @@
 #include "analyzers/run/contents.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/host_timeline.h"
+#include "analyzers/run/launches.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/step_periods.h"
 #include "analyzers/run/steps.h"
@@ -46,7 +48,7 @@ DataLoading LoadingOf(const Contents& contents) {
 // The waits of one process's steps for data.
 struct Waits {
   int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
-  int64_t longest_ns = 0;                             // all waits of one step are one wait
+  int64_t longest_ns = 0;                             // for one batch; or all waits of one step
   std::optional<int64_t> idle_ns;                     // waits during which the device was idle
   int64_t last_wait = 0;                              // 1: the first step
   std::vector<std::pair<int64_t, Interval>> longest;  // wait and step, longest wait first
@@ -132,6 +134,43 @@ absl::StatusOr<std::optional<Waits>> WorstWaits(const Run& run) {
   return worst;
 }
 
+// Divides the longest wait by the batches that other threads loaded in it. A loader that works ahead
+// lets one step wait for several batches.
+absl::Status DivideByBatches(const Run& run, Waits& waits) {
+  if (waits.longest.empty() || waits.steps < policy::kNotOnce) return absl::OkStatus();
+  const Store& store = run.store();
+  const StringId input = store.Find(TextOf(Category::kInput));
+  if (input == 0) return absl::OkStatus();
+  const StringId waits_for_loader = store.Find("get_batch_from_cpu_queue");
+  const Interval& period = waits.longest.front().second;
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
+                                .track_ids = {},
+                                .from_ns = period.begin_ns,
+                                .to_ns = period.end_ns,
+                                .categories = {input}};
+  XP_TRY(options.track_ids, HostThreads(run, waits.process));
+  XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(waits.process));
+  std::erase(options.track_ids, host->leading_thread());
+  if (options.track_ids.empty()) return absl::OkStatus();
+  int64_t batches = 0, longest_ns = 0;
+  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& events) {
+    for (size_t i = 0; i < events.size; ++i) {
+      const Interval load{std::max(events.ts_ns[i], period.begin_ns),
+                          std::min(events.ts_ns[i] + events.dur_ns[i], period.end_ns)};
+      if (events.category[i] != input || events.name[i] == waits_for_loader ||
+          load.length_ns() <= 0)
+        continue;
+      ++batches;
+      longest_ns = std::max(longest_ns, load.length_ns());
+    }
+    return absl::OkStatus();
+  }));
+  if (batches < policy::kNotOnce || longest_ns >= waits.longest_ns) return absl::OkStatus();
+  waits.longest_ns = longest_ns;
+  waits.last_wait = std::min(waits.steps, waits.last_wait + batches - 1);
+  return absl::OkStatus();
+}
+
 // Judges the waits without the longest one if it is most of them, because anything may happen once.
 WaitPattern PatternOf(const Waits& waits) {
   const double rest_ns = double(waits.wait_ns - waits.longest_ns);
@@ -157,6 +196,7 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   Findings findings;
   XP_TRY(std::optional<Waits> worst, WorstWaits(run));
   if (!worst || worst->window_ns <= 0) return findings;
+  XP_TRY(DivideByBatches(run, *worst));
   InputBoundFigures figures{.share = double(worst->wait_ns) / double(worst->window_ns),
                             .steps = worst->steps,
                             .idle_ns = worst->idle_ns,

@@ -13,6 +13,7 @@
 #include "analyzers/run/fallback_copies.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/pageable_uploads.h"
+#include "analyzers/run/program_call.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_call.h"
 #include "analyzers/run/work_unit.h"
@@ -100,23 +101,41 @@ absl::StatusOr<std::vector<Interval>> BackgroundUploads(const Run& run) {
   return uploads;
 }
 
-// Sets the place of copies without a line: the user's function that made the longest of them, if
-// Python's calls were recorded.
+// Sets the place of copies without a line to that of the longest of them: the call of the jitted
+// function whose arguments it copies, or else the user's function that was running.
 absl::Status SetCaller(const Run& run, Copies& group) {
   if (group.place.line) return absl::OkStatus();
   const Copies::Copy& longest = *std::ranges::max_element(group.all, {}, &Copies::Copy::dur_ns);
   if (!longest.track_id) return absl::OkStatus();
+  XP_TRY(const std::string function, JaxFunctionAt(run, *longest.track_id, longest.ts_ns));
+  XP_TRY(const Subject call, CallByName(run, function));
+  if (call.file) {
+    group.place = call;
+    return absl::OkStatus();
+  }
   XP_TRY(const SourcePlace caller, UserCallAt(run, *longest.track_id, longest.ts_ns));
   if (!caller.empty()) group.place.SetPlace(caller);
   return absl::OkStatus();
 }
 
-// Raises the exposed time of uploads without a line and scope to that of these uploads and the
-// background uploads together.
+// Returns the group with most of the uploads whose lines are unknown; null if there are none.
+Copies* MostUploads(std::map<CopyKey, Copies>& groups) {
+  Copies* most = nullptr;
+  for (auto& [key, group] : groups) {
+    const auto& [direction, line, scope] = key;
+    if (direction == Direction::kToDevice && line.empty() &&
+        (most == nullptr || group.count > most->count))
+      most = &group;
+  }
+  return most;
+}
+
+// Raises the exposed time of these uploads to that of all uploads without a line and of the background
+// uploads together. The threads that upload do not show for which scope they do it.
 void AddBackground(const std::vector<TransferRow>& transfers, std::vector<Interval> uploads,
                    const DeviceWork& work, Copies& calls) {
   for (const TransferRow& row : transfers) {
-    if (row.direction == Direction::kToDevice && row.ts_ns && !row.site_id && !row.scope)
+    if (row.direction == Direction::kToDevice && row.ts_ns && !row.site_id)
       uploads.push_back({*row.ts_ns, *row.ts_ns + row.dur_ns.value_or(0)});
   }
   int64_t exposed_ns = 0;
@@ -190,9 +209,10 @@ absl::StatusOr<Findings> FindExposedCopies(const Run& run, const Transfers& tran
   XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
   if (unit->program) work.units = unit->program->executions;
   XP_TRY(const std::vector<Interval> background, BackgroundUploads(run));
-  for (auto& [key, group] : GroupCopies(transfers.rows, *sites, work)) {
-    if (!background.empty() && key == CopyKey(Direction::kToDevice, "", ""))
-      AddBackground(transfers.rows, background, work, group);
+  std::map<CopyKey, Copies> groups = GroupCopies(transfers.rows, *sites, work);
+  if (Copies* uploads = background.empty() ? nullptr : MostUploads(groups))
+    AddBackground(transfers.rows, background, work, *uploads);
+  for (auto& [key, group] : groups) {
     const double share = double(group.exposed_ns) / double(work.steady.length_ns());
     if (share < policy::kCopyShare) continue;
     XP_TRY(SetCaller(run, group));

@@ -12,6 +12,7 @@
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
+#include "analyzers/run/user_code.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -84,20 +85,54 @@ UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked) {
   return unmarked.first_nodes() && unmarked.last_nodes() ? Growth::kNone : Growth::kUnknown;
 }
 
+constexpr int64_t kLeastRounds = 8;  // fewer may be the layers of a model
+
+// Returns the loop that is unrolled into the last graph, if most reads evaluate a new graph.
+absl::StatusOr<std::optional<UnrolledLoop>> LoopInside(const Run& run,
+                                                       const std::vector<UnmarkedRead>& reads) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  XP_TRY(const UserCode* code, run.Get<UserCode>());
+  std::set<int64_t> ids;
+  for (const UnmarkedRead& read : reads) ids.insert(read.id);
+  std::set<std::string> different;
+  OptInt last;
+  for (const ExecutionRow& row : executions->rows) {
+    if (!row.graph_id || !ids.contains(row.id)) continue;
+    different.insert(graphs->IdentityOf(row.graph_id).value_or(""));
+    last = row.graph_id;
+  }
+  if (!last || 2 * different.size() <= reads.size()) return std::nullopt;
+  for (const GraphRow* form : graphs->FormsOf(last)) {
+    if (form->node_count.value_or(0) == 0) continue;
+    XP_TRY(const PrintedGraph graph, LoadGraph(run.store(), form->id));
+    std::optional<UnrolledLoop> loop = FindUnrolledLoop(
+        graph, [&](std::string_view location) { return !code->Of(location).empty(); },
+        kLeastRounds);
+    if (loop) return loop;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t process) {
   XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process));
   if (unmarked->reads.empty()) return std::nullopt;
   const std::vector<UnmarkedRead>& reads = unmarked->reads;
   const UsualSite usual = FindUsualSite(reads);
   XP_TRY(const bool repeats, Repeats(run, process, usual, reads.size()));
-  const bool recurs = unmarked->grow() && repeats;
+  std::optional<UnrolledLoop> loop;
+  if (!unmarked->grow()) {
+    XP_TRY(loop, LoopInside(run, reads));
+  }
+  const bool recurs = (unmarked->grow() || loop) && repeats;
   Finding finding;
   finding.needs_fixing = recurs;
   finding.count = int64_t(reads.size());
   UnmarkedExecutionsFigures figures{.growth = GrowthOf(*unmarked),
                                     .first_nodes = unmarked->first_nodes(),
                                     .last_nodes = unmarked->last_nodes(),
-                                    .repeats = repeats};
+                                    .repeats = repeats,
+                                    .loop = std::move(loop)};
   if (recurs) {
     figures.again_ns = TimeOfRepeatedNodes(reads);
     XP_TRY(figures.compile_ns, TimeOfNewGraphs(run, process));

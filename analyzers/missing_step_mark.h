@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "analyzers/finding.h"
+#include "analyzers/graph/unrolled_loop.h"
 
 namespace xlaprof {
 
@@ -15,6 +16,8 @@ struct UnmarkedExecutionsFigures {
   Growth growth = Growth::kUnknown;                // growth from the first graph to the last
   std::optional<int64_t> first_nodes, last_nodes;  // nodes of the first and the last graph
   bool repeats = false;  // the reads belong to several steps, so a mark is missing
+  // A loop inside the graph of each read, if most reads evaluate a new graph: its rounds are steps.
+  std::optional<UnrolledLoop> loop;
   // Parts of the cost: nodes of earlier steps that ran again, and the compilation of graphs that are
   // new only because they hold earlier steps. Empty if not measured.
   std::optional<int64_t> again_ns, compile_ns;

@@ -109,6 +109,10 @@ inline constexpr Threshold kOftenWithoutSteps{
 inline constexpr Threshold kReadShareOfStep{
     0.01, Unit::kShare, "Reads that block for a smaller share of the steps are only mentioned.",
     "Smaller costs cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kNodesOfCheapRead{
+    0.01, Unit::kShare,
+    "A read that is not in every step and whose time is not known is only mentioned if it evaluates at most this share of the nodes of the run's largest graph.",
+    "Such a graph divides or adds a few numbers that the step has already computed."};
 inline constexpr Threshold kFetchesOfSeveralValues{
     2.0, Unit::kPerStep,
     "Fetches after the step mark are a finding from this number on, if the metrics count them and their time is noticeable.",

@@ -3,6 +3,7 @@
 #include "analyzers/recompilation.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "analyzers/analyzer.h"
@@ -157,6 +158,16 @@ bool AreOtherPieces(const RecompileGroup& group, const std::map<std::string, int
          }) < 2;
 }
 
+// Returns whether the sizes are at least three powers of two, each compiled once. A program pads to such
+// buckets on purpose.
+bool AreBuckets(const RecompileGroup& group) {
+  const std::optional<SizesSeen> sizes = SizesOf(group);
+  return sizes && sizes->sizes.size() >= 3 && sizes->sizes.size() == group.compiles.size() + 1 &&
+         std::ranges::all_of(sizes->sizes, [](int64_t size) {
+           return size > 0 && std::has_single_bit(uint64_t(size));
+         });
+}
+
 // Returns whether a group is more than a clean program has. `compiling_ns` is the compile time of
 // the whole process, with which the cost is compared if no step is known.
 bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_time, OptInt cost_ns,
@@ -191,7 +202,8 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
     const int64_t count =
         state.after_warm_up > 0 ? state.after_warm_up : int64_t(group.compiles.size());
     // A program with a few sizes, such as buckets, compiles each of them once.
-    if (group.cause().type == ReasonType::kShapeChange && count <= policy::kFewRecompiles)
+    if (group.cause().type == ReasonType::kShapeChange &&
+        (count <= policy::kFewRecompiles || AreBuckets(group)))
       return false;
     if (!cost_ns || compiling_ns <= 0) return count > policy::kFewRecompiles;
     const double part = double(*cost_ns) / double(compiling_ns);
@@ -522,6 +534,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     }
     ReplaceByGrowth(site, recompiles, &reasons);
     MergeCausesGuessedFromSizes(&reasons);
+    ExplainUnprinted(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
       XP_TRY(CountOthers(run, &group));

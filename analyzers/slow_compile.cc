@@ -310,7 +310,8 @@ absl::Status FindAvoidable(const Run& run, Compiled& c) {
                               .shape = constant->shape,
                               .place = code->Of(constant->location)};
     if (c.ns < policy::kUnrolledCompileNs) continue;
-    const std::optional<UnrolledLoop> loop = FindUnrolledLoop(graph);
+    const std::optional<UnrolledLoop> loop = FindUnrolledLoop(
+        graph, [&](std::string_view location) { return !code->Of(location).empty(); });
     if (!loop) continue;
     SourcePlace place = code->Of(loop->location);
     if (place.empty()) continue;

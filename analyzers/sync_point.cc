@@ -57,13 +57,18 @@ ReadValue ValueOf(const EarlyCut& cut) {
   return ReadValue::kUnknown;
 }
 
-Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
+// `most_nodes` is the size of the run's largest graph.
+Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns, OptInt most_nodes) {
   Finding finding{.subject = cut.subject};
   const int64_t count = int64_t(cut.executions.size());
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
   finding.cost_ns = cut.cost_ns();
   finding.needs_fixing = NeedFixing(count, finding.per_step, finding.cost_ns, run_ns);
+  const bool is_rare = finding.per_step && *finding.per_step < 1;
+  if (is_rare && !finding.cost_ns && cut.nodes && most_nodes &&
+      double(*cut.nodes) <= policy::kNodesOfCheapRead * double(*most_nodes))
+    finding.needs_fixing = false;
   // After the last read of a step, the host has all of the step's time to record the next one.
   finding.saving_ns = finding.cost_ns;
   finding.reason = Reason{.type = ReasonType::kValueAccess};
@@ -86,14 +91,14 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns) {
 
 // Finds reads among the cuts of a log or a profile. Cuts that are known to be an op without
 // lowering are left out.
-Findings FromCuts(const EarlyCuts& cuts, OptInt run_ns) {
+Findings FromCuts(const EarlyCuts& cuts, OptInt run_ns, OptInt most_nodes) {
   const bool unplaced_ops =
       std::ranges::any_of(cuts.ops, [](const FallbackOp& op) { return op.cut < 0; });
   Findings findings;
   for (const EarlyCut& cut : cuts.cuts) {
     if (cut.op.empty())
       findings.push_back(
-          FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar, run_ns));
+          FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar, run_ns, most_nodes));
   }
   return findings;
 }
@@ -368,7 +373,12 @@ static absl::StatusOr<Findings> FindSyncPoints(const Run& run) {
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   Findings findings;
   if (!cuts->cuts.empty()) {
-    findings = FromCuts(*cuts, times->longest());
+    XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+    OptInt most_nodes;
+    for (const auto& [id, graph] : graphs->by_id) {
+      if (graph.node_count) most_nodes = std::max(most_nodes.value_or(0), *graph.node_count);
+    }
+    findings = FromCuts(*cuts, times->longest(), most_nodes);
     XP_TRY(FromFetchesAfterMarks(run, *cuts, counts->all, findings));
     return findings;
   }
@@ -392,8 +402,8 @@ extern const Analyzer sync_point{
     .find = FindSyncPoints,
     .say = SaySyncPoint,
     .needs = Needs::kReads,
-    .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
-                   policy::kReadShareOfStep, policy::kFetchesOfSeveralValues,
-                   policy::kArrayReadShareOfStep, policy::kCallbackShare, policy::kBytesOfNumber,
-                   policy::kInputsOfRounds}};
+    .thresholds = {policy::kOftenPerStep, policy::kNodesOfCheapRead, policy::kNotOnce,
+                   policy::kOftenWithoutSteps, policy::kReadShareOfStep,
+                   policy::kFetchesOfSeveralValues, policy::kArrayReadShareOfStep,
+                   policy::kCallbackShare, policy::kBytesOfNumber, policy::kInputsOfRounds}};
 }  // namespace xlaprof

@@ -55,13 +55,14 @@ std::vector<GraphDifference> ChangedNodes(const AlignedGraphs& graphs) {
   return origins;
 }
 
-GraphDiff DiffNodeByNode(const PrintedGraph& before, const PrintedGraph& after) {
+GraphDiff DiffNodeByNode(const PrintedGraph& before, const PrintedGraph& after,
+                         NewStateIs new_state) {
   const AlignedGraphs graphs = AlignGraphs(before, after);
   GraphDiff diff;
   diff.differing_nodes = static_cast<int64_t>(std::ranges::count(graphs.changed, true) +
                                               std::ranges::count(graphs.match.after_to_before, -1) +
                                               std::ranges::count(graphs.match.before_to_after, -1));
-  std::optional<GraphDifference> structure = StructureChange(graphs);
+  std::optional<GraphDifference> structure = StructureChange(graphs, new_state);
   const bool inputs_only = structure && structure->type == ReasonType::kParameterSharingChange;
   if (!inputs_only) diff.origins = ChangedNodes(graphs);
   std::stable_sort(diff.origins.begin(), diff.origins.end(), [](const auto& x, const auto& y) {
@@ -139,9 +140,10 @@ GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after, bo
   return d;
 }
 
-GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after) {
-  GraphDiff diff = after.printed_as == PrintedForm::kHloOptimized ? DiffOptimized(before, after)
-                                                                  : DiffNodeByNode(before, after);
+GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after, NewStateIs new_state) {
+  GraphDiff diff = after.printed_as == PrintedForm::kHloOptimized
+                       ? DiffOptimized(before, after, new_state)
+                       : DiffNodeByNode(before, after, new_state);
   // Other inputs explain the rest: they have ops of their own, and move the other inputs.
   if (auto inputs = OtherNamedInputs(before, after)) diff.origins = {*std::move(inputs)};
   return diff;

@@ -69,9 +69,14 @@ struct GraphDiff {
   int64_t differing_nodes = 0;
 };
 
+// Whether the newer graph comes early enough to read state that the first step made, such as an
+// optimizer's.
+enum class NewStateIs : uint8_t { kPossible, kImpossible };
+
 // Returns the difference of two graphs, which must be printed in the same form. Optimised HLO is
 // compared as a multiset of instructions, including fused ones, because two programs may be fused
 // differently. Other forms are compared node by node.
-GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after);
+GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after,
+               NewStateIs new_state = NewStateIs::kPossible);
 
 }  // namespace xlaprof

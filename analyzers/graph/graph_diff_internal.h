@@ -14,6 +14,7 @@ GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after,
                              bool partitioned = false);
 
 // Implements Diff for graphs printed as hlo_optimized.
-GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after);
+GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after,
+                        NewStateIs new_state);
 
 }  // namespace xlaprof

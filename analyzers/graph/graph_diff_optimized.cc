@@ -23,8 +23,8 @@ namespace {
 
 class OptimizedDiff {
  public:
-  OptimizedDiff(const PrintedGraph& before, const PrintedGraph& after)
-      : before_(before), after_(after) {}
+  OptimizedDiff(const PrintedGraph& before, const PrintedGraph& after, NewStateIs new_state)
+      : before_(before), after_(after), new_state_(new_state) {}
 
   GraphDiff Run() {
     Inputs();
@@ -119,6 +119,7 @@ class OptimizedDiff {
   // Finds tensors that the older graph makes and that are inputs of the newer one. They have the
   // place at which most of them are recorded, which is where the optimizer is called.
   bool NewState() {
+    if (new_state_ == NewStateIs::kImpossible) return false;
     const std::vector<int> state = NewStateInputs(before_, after_);
     if (state.empty()) return false;
     std::map<std::string, int> places;
@@ -352,13 +353,15 @@ class OptimizedDiff {
   const PrintedGraph &before_, &after_;
   std::vector<int> inputs_before_, inputs_after_, surplus_before_, surplus_after_;
   bool inputs_differ_ = false;
+  NewStateIs new_state_;
   GraphDiff diff_;
 };
 
 }  // namespace
 
-GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after) {
-  return OptimizedDiff(before, after).Run();
+GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after,
+                        NewStateIs new_state) {
+  return OptimizedDiff(before, after, new_state).Run();
 }
 
 }  // namespace xlaprof

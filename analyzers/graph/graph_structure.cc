@@ -29,11 +29,12 @@ std::vector<uint64_t> KindsOf(const GraphListing& listing) {
 
 class StructureDiff {
  public:
-  explicit StructureDiff(const AlignedGraphs& graphs)
+  StructureDiff(const AlignedGraphs& graphs, NewStateIs new_state)
       : before_(graphs.before),
         after_(graphs.after),
         match_(graphs.match),
-        nothing_changed_(std::ranges::count(graphs.changed, true) == 0) {}
+        nothing_changed_(std::ranges::count(graphs.changed, true) == 0),
+        new_state_(new_state) {}
 
   std::optional<GraphDifference> Find() const {
     std::vector<int> added, removed;
@@ -48,7 +49,8 @@ class StructureDiff {
     if (auto shared = SharedInputs(added, removed)) return shared;
     if (auto number = ScalarOrInput(added, removed)) return number;
     if (auto part = WholeInsteadOfPart(added, removed)) return part;
-    if (!NewStateInputs(*before_.graph, *after_.graph, /*only_state=*/true).empty())
+    if (new_state_ == NewStateIs::kPossible &&
+        !NewStateInputs(*before_.graph, *after_.graph, /*only_state=*/true).empty())
       return NewState(added, removed);
     if (auto loop = LoopChange(added, removed)) return loop;
     if (nothing_changed_ && before_.roots != after_.roots && (removed.empty() || added.empty()) &&
@@ -136,6 +138,7 @@ class StructureDiff {
   // Returns the change if tensors that the older graph makes are inputs of the newer one.
   std::optional<GraphDifference> NewState(const std::vector<int>& added,
                                           const std::vector<int>& removed) const {
+    if (new_state_ == NewStateIs::kImpossible) return std::nullopt;
     const std::vector<int> state = NewStateInputs(*before_.graph, *after_.graph);
     if (state.empty() && !MakesState(added, removed)) return std::nullopt;
     GraphDifference d = OpChange(added, removed);
@@ -444,12 +447,13 @@ class StructureDiff {
   const GraphListing &before_, &after_;
   const Alignment& match_;
   const bool nothing_changed_;  // all matched nodes have the same content
+  const NewStateIs new_state_;
 };
 
 }  // namespace
 
-std::optional<GraphDifference> StructureChange(const AlignedGraphs& graphs) {
-  return StructureDiff(graphs).Find();
+std::optional<GraphDifference> StructureChange(const AlignedGraphs& graphs, NewStateIs new_state) {
+  return StructureDiff(graphs, new_state).Find();
 }
 
 }  // namespace xlaprof

@@ -33,6 +33,8 @@ constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, SeenIn::kHlo},
                                          {PrintedForm::kHloOptimized, SeenIn::kOptimizedHlo},
                                          {PrintedForm::kSignature, SeenIn::kSignature}}};
 
+// The last compile of a site, from 0, whose graph may read state that the first step made.
+constexpr size_t kLastWithNewState = 2;
 constexpr size_t kFullDiffs = 3;  // graphs with the nearest content are compared in full
 // The most content hashes that are compared for one compile (a twentieth of a second) and for the
 // whole run (a few seconds), and for each compile after that. A lookup costs as much as some
@@ -210,7 +212,9 @@ struct ReasonFinder::Impl {
         if (best && best->differing_nodes <= distance / 2) continue;
         XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[e], form.name)));
         XP_TRY(const PrintedGraph* after, Graph(*row));
-        GraphDiff diff = Diff(*before, *after);
+        GraphDiff diff =
+            Diff(*before, *after,
+                 index > kLastWithNewState ? NewStateIs::kImpossible : NewStateIs::kPossible);
         if (best && best->differing_nodes <= diff.differing_nodes) continue;
         best = std::move(diff), nearest = e;
       }

@@ -131,7 +131,8 @@ CountSignals SignalsOf(const CountSeries& series, const CountSample& last) {
 
 bool RecompilesInWindows(const CountSignals& signals) {
   const RecompileState& state = signals.state;
-  if (state.word == State::kOngoing || state.word == State::kBurst) return true;
+  if (state.word == State::kOngoing || state.word == State::kBurst)
+    return state.after_warm_up > policy::kCompilesBeyondClean;
   const bool early = state.step && 4 * *state.step < signals.steps;
   if (state.word != State::kSettled || early) return false;
   // An evaluation and its reads compile a few graphs, too, whenever it comes.

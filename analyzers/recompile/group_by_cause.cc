@@ -73,6 +73,28 @@ void MergeCausesGuessedFromSizes(std::vector<CompileReason>* reasons) {
   }
 }
 
+void ExplainUnprinted(std::vector<CompileReason>* reasons) {
+  const RecompileCause* shown = nullptr;
+  size_t times = 0;
+  for (const CompileReason& reason : *reasons) {
+    if (reason.causes.empty()) continue;
+    const RecompileCause& cause = reason.causes.front();
+    if (cause.type != ReasonType::kConstantChange || cause.seen_in != SeenIn::kOptimizedHlo)
+      continue;
+    if (shown != nullptr && shown->Key() != cause.Key()) return;
+    if (shown == nullptr) shown = &cause;
+    ++times;
+  }
+  if (times < 2) return;
+  const RecompileCause copy = *shown;
+  for (CompileReason& reason : *reasons) {
+    if (reason.causes.size() != 1) continue;
+    const RecompileCause& cause = reason.causes.front();
+    if (cause.type != ReasonType::kUnprintedChange || cause.seen_in != SeenIn::kIrDump) continue;
+    reason = {.causes = {copy}, .differing_nodes = INT64_MAX};
+  }
+}
+
 std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,
                                    const std::vector<size_t>& recompiles,
                                    const std::vector<CompileReason>& reasons) {

@@ -14,6 +14,10 @@ namespace xlaprof {
 // type that a graph of the same site shows.
 void MergeCausesGuessedFromSizes(std::vector<CompileReason>* reasons);
 
+// Gives a change that the IR does not print the cause that optimised HLO shows for the other changes of
+// the same site, if that is one cause.
+void ExplainUnprinted(std::vector<CompileReason>* reasons);
+
 // Divides a site's recompiles among as few of their reasons as possible. `recompiles` are indices
 // of its compiles. The groups point into `site` and `steps`.
 std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,

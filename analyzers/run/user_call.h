@@ -5,6 +5,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "analyzers/run/run.h"
@@ -20,5 +21,9 @@ absl::StatusOr<absl::flat_hash_set<StringId>> NamesOfJaxCalls(const Store& store
 // Returns the innermost call of the user's code on a track that contains the time, with the line of
 // its definition; an empty place if there is none.
 absl::StatusOr<SourcePlace> UserCallAt(const Run& run, int64_t track_id, int64_t ts_ns);
+
+// Returns the jitted function whose call on a track contains the time, such as step for
+// PjitFunction(step); "" if there is none.
+absl::StatusOr<std::string> JaxFunctionAt(const Run& run, int64_t track_id, int64_t ts_ns);
 
 }  // namespace xlaprof

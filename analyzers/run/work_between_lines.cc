@@ -47,8 +47,13 @@ absl::StatusOr<OptInt> LongestTracing(const Run& run, const std::vector<Start>& 
   std::set<int64_t> seen;
   for (const Start& start : starts) {
     if (!start.row->graph_id || !seen.insert(*start.row->graph_id).second) continue;
-    for (const GraphRow* form : graphs->FormsOf(start.row->graph_id)) {
-      if (form->node_count) most_nodes = std::max(most_nodes.value_or(0), *form->node_count);
+    const std::vector<const GraphRow*> forms = graphs->FormsOf(start.row->graph_id);
+    // HLO has more nodes than the operations that Python traces.
+    const auto traced = std::ranges::find_if(
+        forms, [](const GraphRow* form) { return form->printed_as == PrintedForm::kIrText; });
+    for (const GraphRow* form : forms) {
+      if (form->node_count && (traced == forms.end() || form == *traced))
+        most_nodes = std::max(most_nodes.value_or(0), *form->node_count);
     }
   }
   if (!most_nodes) return most_nodes;
@@ -73,9 +78,9 @@ absl::StatusOr<std::optional<WorkBetweenLines>> FindWorkBetweenLines(
     const SourcePlace before_place = sites->SubjectOf(first.site_id).place(),
                       after_place = sites->SubjectOf(second.site_id).place();
     if (!before_place.line || !after_place.line || before_place.IsLineOf(after_place)) continue;
-    if (gap.main_ns <= *tracing_ns) continue;
+    if (gap.main_ns < 2 * *tracing_ns) continue;
     WorkBetweenLines& work = by_lines[{before_place, after_place}];
-    work.ns += gap.main_ns - *tracing_ns;
+    work.ns += gap.main_ns;
     ++work.gaps;
   }
   const auto most = std::ranges::max_element(

@@ -15,13 +15,13 @@ namespace xlaprof {
 
 struct WorkBetweenLines {
   SourcePlace before, after;
-  int64_t gaps = 0;  // of those that were examined
-  int64_t ns = 0;    // in these gaps, without the longest time that tracing may take
+  int64_t gaps = 0;
+  int64_t ns = 0;  // the time in these gaps
 };
 
 // Returns the two lines between which the host worked longest in these gaps, if there are any. `main_ns`
-// of a gap is the time that counts. A lazy runtime traces in such times, too, so the
-// time that all operations of the run's largest graph take to trace does not count as work.
+// of a gap is the time that counts. A lazy runtime traces in such times, too, so only gaps count of
+// which tracing takes less than half, even if it traces the run's largest graph.
 absl::StatusOr<std::optional<WorkBetweenLines>> FindWorkBetweenLines(const Run& run,
                                                                      int64_t process_id,
                                                                      std::span<const LongGap> gaps);

@@ -159,6 +159,14 @@ CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
                 "ops without lowering ran on the CPU, whose results were then uploaded (up to {})",
                 BytesText(figures.uploads->usual_bytes)),
             "See the findings about ops without lowering."};
+  if (figures.recurs() && figures.uploads && figures.uploads->follows_fetch)
+    return {
+        fmt::format(
+            "the host worked after a fetch from the device and before it uploaded the next tensors (up to {})",
+            BytesText(figures.uploads->usual_bytes)),
+        fmt::format(
+            "If the host works with what it fetched (metrics, checkpoints, a part of the step), do that less often, in another thread or on the device. If it prepares batches, prepare them ahead in {}.",
+            LoaderWorkers(framework))};
   if (figures.recurs() && figures.uploads && figures.uploads->is_batch)
     return {
         fmt::format("the host made the next batch, which it then uploaded (tensors of up to {})",

@@ -61,7 +61,9 @@ std::string Advice(Direction direction, Framework framework) {
     case Direction::kToDevice:
       return fmt::format(
           "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there.{}",
-          BackgroundUpload(framework));
+          framework == Framework::kJax
+              ? " A NumPy array that is an argument of a jitted function is copied in each call: call jax.device_put once, before the loop."
+              : BackgroundUpload(framework));
     case Direction::kDeviceToDevice:
     case Direction::kUnknown:
       return "Place the tensors where they are used.";

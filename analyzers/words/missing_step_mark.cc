@@ -38,6 +38,8 @@ std::string Why(const UnmarkedExecutionsFigures& figures) {
 }
 
 std::string CostNote(const UnmarkedExecutionsFigures& figures) {
+  if (!figures.again_ns && !figures.compile_ns && figures.loop)
+    return "not measured, because no source has times of these compilations";
   if (!figures.again_ns && !figures.compile_ns)
     return "not measured; every node is traced, hashed and run again until a step mark";
   std::string note;
@@ -51,7 +53,26 @@ std::string CostNote(const UnmarkedExecutionsFigures& figures) {
   return note;
 }
 
+// Returns the words for reads of which each evaluates a whole loop.
+Words SayLoop(const UnmarkedExecutionsFigures& figures, const Finding& finding,
+              Framework framework) {
+  return {
+      .title = fmt::format("no step mark: each of {} reads evaluates a whole loop, of {} nodes",
+                           finding.count.value_or(0), figures.last_nodes.value_or(0)),
+      .why = fmt::format(
+          "The graph contains an unrolled loop: what {} records occurs {} times. Most reads evaluate a new graph, because what is not reset without a step mark, such as the state of random numbers, grows.",
+          figures.loop->location, figures.loop->turns),
+      .cost_note = CostNote(figures),
+      .saving_note = finding.saving_ns ? "each round then evaluates the same small graph" : "",
+      .advice =
+          framework == Framework::kCpp
+              ? "Call sync() at the end of each round of the loop."
+              : "Call torch_xla.sync() at the end of each round of the loop, so that one small graph is compiled once and serves all rounds.",
+      .evidence = {"first and last"}};
+}
+
 Words Say(const UnmarkedExecutionsFigures& figures, const Finding& finding, Framework framework) {
+  if (figures.loop && figures.repeats) return SayLoop(figures, finding, framework);
   return {.title = Title(figures, finding.count.value_or(0)),
           .why = Why(figures),
           .cost_note = CostNote(figures),

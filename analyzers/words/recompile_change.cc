@@ -296,6 +296,10 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
     case ConstantKind::kInOp:
       break;
   }
+  if (cause.node == "xla::moving_average")
+    return {
+        number,
+        "The momentum of a batch norm is part of the graph, and PyTorch takes it only as a number. Change it rarely (every few epochs), or keep it constant and update the running statistics with a tensor instead."};
   return {number, fmt::format("{} Or use only a few values.", InputAdvice(framework))};
 }
 

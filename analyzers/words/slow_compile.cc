@@ -108,6 +108,10 @@ std::string ArrayText(const CapturedArray& array) {
 
 // Says which loop is unrolled.
 std::string LoopText(const UnrolledLines& loop) {
+  if (loop.weight_shape.empty())
+    return fmt::format(
+        "The program contains an unrolled loop: half of its operations occur {} times or more, most of them at {}. ",
+        loop.turns, loop.place.text());
   return fmt::format(
       "The program contains an unrolled loop: {} multiplies with the same weights {} {} times. ",
       loop.place.text(), loop.weight_shape, loop.turns);

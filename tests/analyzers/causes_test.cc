@@ -6,10 +6,12 @@
 
 #include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
+#include "analyzers/graph_fragmentation.h"
 #include "analyzers/kinds.h"
 #include "analyzers/missing_step_mark.h"
 #include "analyzers/order_by_cause.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/outside_jit.h"
 #include "analyzers/sync_point.h"
 #include "tests/analyzers/timed_run.h"
 
@@ -293,6 +295,54 @@ TEST(Causes, AReadExplainsTheCopyThatKeepsTheDeviceWaiting) {
   Findings findings{gap, read};
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
   findings[1].subject.scope = "other";
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, OperationsOutsideOfJitAreCompiledOneByOne) {
+  TimedRun run;
+  Finding compiled = Recompile(ReasonType::kOutsideJit, 90);
+  compiled.figures = OutsideJitFigures{.operations = {.most = {{"add", 9}, {"mul", 6}}}};
+  Finding executed{.analyzer = &graph_fragmentation, .cost_ns = 3};
+  executed.figures =
+      GraphFragmentationFigures(OperationsOutsideJitFigures{.most = {{"mul", 60}, {"add", 50}}});
+  Findings findings{compiled, executed};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  // Those of the start, such as the weights' first values, are others.
+  std::any_cast<OutsideJitFigures&>(findings[0].figures).at_start = true;
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, ATensorThatIsReadExplainsTheWorkAfterIt) {
+  TimedRun run;
+  Finding gap = Gap(ReasonType::kUserScope, 70);
+  DeviceGapFigures figures;
+  figures.work = WorkBetweenLines{.before = {.file = "/x/mining.py", .line = 7}};
+  gap.figures = figures;
+  Finding read{.analyzer = &sync_point,
+               .needs_fixing = true,
+               .subject = {.file = "/x/mining.py", .line = 7},
+               .cost_ns = 10};
+  read.figures = SyncPointFigures(EarlyReadFigures{.value = ReadValue::kTensor});
+  Findings findings{gap, read};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  // A number is read for a log, and says nothing about the work.
+  findings[1].figures = SyncPointFigures(EarlyReadFigures{.value = ReadValue::kNumber});
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, AnOpExplainsTheTensorThatComesBackAtOneOfItsLines) {
+  TimedRun run;
+  Finding read{.analyzer = &sync_point, .subject = {.file = "/x/fold.py", .line = 19}};
+  read.figures = SyncPointFigures(EarlyReadFigures{.returned = InputsOfLine()});
+  Finding op = Fallback("aten::im2col");
+  op.subject.file.reset(), op.subject.line.reset();
+  FallbackOpFigures figures;
+  figures.candidates = {{.file = "/x/fold.py", .line = 16}, {.file = "/x/fold.py", .line = 19}};
+  op.figures = FallbackFigures(figures);
+  Findings findings{read, op};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  EXPECT_EQ(findings[1].subject.line, 19);
+  findings[0].subject.line = 20;
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 

@@ -337,6 +337,28 @@ TEST_F(UnrecordedUploads, OfABatchAreNamedIfTheTimeComesBeforeThem) {
   }
 }
 
+// The host works after a fetch, so nobody knows whether it makes a batch or works with what it fetched.
+TEST_F(UnrecordedUploads, MayFollowFromAFetch) {
+  for (const bool fetches : {false, true}) {
+    TimedRun run;
+    Fill(run, 36'000, 200, 100);
+    Bytes(run, 4, 24e3);
+    for (int i = 0; i < 20 && fetches; ++i) {
+      EXPECT_TRUE(run.store()
+                      .Add(TransferRow{.process_id = 1,
+                                       .ordinal = 1000 + i,
+                                       .direction = Direction::kFromDevice,
+                                       .ts_ns = (i * 100'000 + 59'000) * 1000,
+                                       .dur_ns = 2'000'000})
+                      .ok());
+    }
+    const Findings found = run.Run(device_gap);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].severity, Severity::kWarning);
+    EXPECT_EQ(found[0].reason->type, fetches ? ReasonType::kUserScope : ReasonType::kInput);
+  }
+}
+
 TEST_F(DeviceGap, AFunctionThatOnlyTheHostRunsIsNamedWithItsPlace) {
   Steps(700, 0);
   for (int i = 0; i < 10; ++i)

@@ -52,7 +52,7 @@ TEST(WorkBetweenLines, IsAFindingAtTheFirstLine) {
   const auto& figures = std::any_cast<const DeviceGapFigures&>(found[0].figures);
   EXPECT_EQ(figures.work->after.line, 47);
   EXPECT_EQ(figures.work->gaps, 10);
-  EXPECT_EQ(figures.work->ns, 250'000'000);
+  EXPECT_EQ(figures.work->ns, 500'000'000);
 }
 
 TEST(WorkBetweenLines, MayBeInsideAStep) {
@@ -62,9 +62,9 @@ TEST(WorkBetweenLines, MayBeInsideAStep) {
   EXPECT_EQ(found[0].subject.line, 21);
 }
 
-// Tracing the graph of 150 nodes may take 37.5 ms, which leaves less than half.
+// Tracing the graph of 101 nodes may take more than half of 50 ms.
 TEST(WorkBetweenLines, IsNoneIfTracingMayTakeAsLong) {
-  const Findings found = RunWith(47, 150);
+  const Findings found = RunWith(47, 101);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, ReasonType::kNothingRecorded);
 }

@@ -86,6 +86,14 @@ TestNodes MomentumStep(bool is_first) {
   return nodes;
 }
 
+TEST(GraphDiff, StateIsNewInTheFirstStepsOnly) {
+  const GraphDiff diff = Diff(TestGraph(OptimizerStep(true)), TestGraph(OptimizerStep(false)),
+                              NewStateIs::kImpossible);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins.front().type, ReasonType::kOpChange);
+  EXPECT_FALSE(diff.origins.front().is_new_state);
+}
+
 TEST(GraphDiff, MomentumThatTheFirstStepMakesIsTheStateOfAnOptimizer) {
   const GraphDiff diff = DiffOf(MomentumStep(true), MomentumStep(false));
   ASSERT_FALSE(diff.origins.empty());

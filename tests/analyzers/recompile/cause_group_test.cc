@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzers/recompile/group_by_cause.h"
+
 namespace xlaprof {
 namespace {
 
@@ -64,6 +66,30 @@ TEST(SizesOf, ShapesAreNeeded) {
   RecompileGroup group = Changes({{"f32[8]", "f32[9]"}});
   group.causes[0].type = ReasonType::kOpChange;
   EXPECT_FALSE(SizesOf(group).has_value());
+}
+
+CompileReason ReasonOf(ReasonType type, SeenIn seen_in, const std::string& node = "") {
+  RecompileCause cause{.type = type};
+  cause.node = node;
+  cause.seen_in = seen_in;
+  return {.causes = {cause}};
+}
+
+TEST(ExplainUnprinted, GivesTheCauseThatOptimisedHloShowsForTheOthers) {
+  const auto baked = [](const std::string& node) {
+    return ReasonOf(ReasonType::kConstantChange, SeenIn::kOptimizedHlo, node);
+  };
+  const CompileReason unprinted = ReasonOf(ReasonType::kUnprintedChange, SeenIn::kIrDump);
+  std::vector<CompileReason> reasons{baked("pow"), unprinted, baked("pow")};
+  ExplainUnprinted(&reasons);
+  EXPECT_EQ(reasons[1].causes.front().type, ReasonType::kConstantChange);
+  EXPECT_EQ(reasons[1].causes.front().node, "pow");
+  // One such change is no pattern, and two different ones leave open which it is.
+  for (std::vector<CompileReason> others :
+       {std::vector{baked("pow"), unprinted}, std::vector{baked("pow"), unprinted, baked("add")}}) {
+    ExplainUnprinted(&others);
+    EXPECT_EQ(others[1].causes.front().type, ReasonType::kUnprintedChange);
+  }
 }
 
 }  // namespace

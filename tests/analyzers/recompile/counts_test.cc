@@ -209,6 +209,18 @@ TEST(RecompileCounts, ASeriesTellsTheState) {
   EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
 }
 
+// Regression: an evaluation at the end compiled two graphs, which passed for recompilation that goes on.
+TEST(RecompileCounts, TwoCompilesAtTheEndAreNoPattern) {
+  Reports run, more;
+  for (int64_t i = 1; i <= 100; ++i) {
+    const int64_t start = std::min<int64_t>(i, 2);
+    run.Report(i, start + (i >= 98) + (i >= 99), i);
+    more.Report(i, start + (i >= 97) + (i >= 98) + (i >= 99), i);
+  }
+  for (const Finding& finding : run.Find()) EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_EQ(more.TheFinding().severity, Severity::kWarning);
+}
+
 // In https://github.com/pytorch/xla/issues/2783 there are 66 compiles for 66 executions, and no
 // step mark in the pasted report.
 TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {

@@ -86,6 +86,17 @@ TEST(RecompilationSeverity, AFewSizesWithoutStepsMayBeBuckets) {
 }
 
 // Two compiles of the first steps and a single one near the end, of graphs that nothing printed.
+TEST(RecompilationSeverity, PowersOfTwoWithoutStepsAreBuckets) {
+  const auto severity = [](std::vector<int64_t> sizes) {
+    RecompileRun run;
+    BatchesOf(run, sizes, {.dur_ns = 2'000'000'000});
+    run.Exec("DELETE FROM step; UPDATE compile SET step_id = NULL; DELETE FROM execution");
+    return run.TheFinding().severity;
+  };
+  EXPECT_EQ(severity({32, 64, 128, 256, 512}), Severity::kInfo);
+  EXPECT_EQ(severity({32, 64, 128, 256, 500}), Severity::kWarning);
+}
+
 TEST(RecompilationSeverity, WarmUpDoesNotCountWhereTheStateIsUnknown) {
   RecompileRun run;
   const auto graph = [&](const std::string& hash) { return run.Graph(hash, {}, {}); };

@@ -99,9 +99,18 @@ TEST(IsUserFile, ToldFromLibraries) {
   EXPECT_TRUE(IsUserFile("<stdin>"));
   for (const char* file :
        {"/v/lib/python3.11/site-packages/torch_xla/torch_xla.py", "/usr/lib/python3.11/runpy.py",
-        "/src/pytorch/torch/nn/modules/module.py", "<string>", ""}) {
+        "/src/pytorch/torch/nn/modules/module.py", "/src/pytorch/torch/_tensor.py",
+        "/workspaces/pytorch/xla/torch_xla/core/xla_model.py", "<string>", ""}) {
     EXPECT_FALSE(IsUserFile(file)) << file;
   }
+}
+
+// Regression: all files in a folder named torch passed for the library's, so no report named a line.
+TEST(IsUserFile, FoldersMayHaveTheNamesOfLibraries) {
+  for (const char* file :
+       {"/home/u/torch/bert/train.py", "/home/u/torch_xla/examples/train_resnet_base.py",
+        "/home/u/torch/nn/train.py", "/home/u/multiprocessing/loader.py"})
+    EXPECT_TRUE(IsUserFile(file)) << file;
 }
 
 }  // namespace
