@@ -94,7 +94,7 @@ struct Analyzer;
 // What the time of a cost is spent on. The host compiles, is blocked, and runs ops without lowering at
 // different times, so such costs may be added.
 enum class SpentOn : uint8_t {
-  kBlocked,  // the host waits, or works on anything that follows here
+  kBlocked,  // the host waits, or does anything but the following
   kCompiling,
   kOnCpu,       // ops without lowering run on the CPU
   kCopying,     // copies, whose time is part of the fallback or the read that makes them

@@ -20,6 +20,8 @@ constexpr size_t kMaxPathBytes = 4096;      // like the system's PATH_MAX
 constexpr size_t kMaxParts = 64;            // last parts of a path that are searched elsewhere
 constexpr size_t kTextHeadBytes = 4096;     // a file with a NUL in its head is not text
 constexpr int kMaxColumns = 200;
+// A folder that was copied as a whole has new times, which differ by less.
+constexpr int64_t kCopyingNs = 60'000'000'000;
 
 // Returns `path` with its symlinks resolved, if it lies under `root` (also resolved), and no
 // directory or file below `root` on the way is hidden. Hidden ones in a home directory hold keys
@@ -105,7 +107,7 @@ std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
   std::optional<fs::path> path = Resolve(file, roots);
   if (!path) return std::nullopt;
   File opened(*path);
-  struct stat status {};
+  struct stat status{};
   if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return std::nullopt;
   std::optional<std::string> text = ReadText(opened.fd(), status);
   if (!text) return std::nullopt;
@@ -124,7 +126,7 @@ std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
   std::replace(shown.begin(), shown.end(), '\t', ' ');
   Quote quote{.text = Ellipsize(Printable(shown), kMaxColumns)};
   int64_t modified_ns = int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
-  quote.newer_than_capture = capture_epoch_ns > 0 && modified_ns > capture_epoch_ns;
+  quote.newer_than_capture = capture_epoch_ns > 0 && modified_ns > capture_epoch_ns + kCopyingNs;
   return quote;
 }
 

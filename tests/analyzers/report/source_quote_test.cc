@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <fstream>
 
 namespace xlaprof {
@@ -112,6 +113,18 @@ TEST_F(SourceQuote, SaysWhenTheFileIsNewer) {
   EXPECT_TRUE(At("src/train.py", 1, kLongAgo)->newer_than_capture);
   EXPECT_FALSE(At("src/train.py", 1, kFarAhead)->newer_than_capture);
   EXPECT_FALSE(At("src/train.py", 1, 0)->newer_than_capture);
+}
+
+// Regression: each file of a copied folder passed for a file that was edited.
+TEST_F(SourceQuote, FilesThatWereCopiedWithTheCaptureAreNotNewer) {
+  const int64_t modified_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::file_clock::to_sys(fs::last_write_time(root_ / "src/train.py"))
+              .time_since_epoch())
+          .count();
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  EXPECT_FALSE(At("src/train.py", 1, modified_ns - 59 * kSecondNs)->newer_than_capture);
+  EXPECT_TRUE(At("src/train.py", 1, modified_ns - 61 * kSecondNs)->newer_than_capture);
 }
 
 TEST_F(SourceQuote, EscapesAndCuts) {
