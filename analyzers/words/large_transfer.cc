@@ -41,7 +41,7 @@ std::string_view BackgroundUpload(Framework framework) {
     case Framework::kPytorch:
       return " Copy from pinned memory (pin_memory=True) with non_blocking=True.";
     case Framework::kJax:
-      return " Call jax.device_put on the next batch before the current step ends.";
+      return " A NumPy array that is an argument of a jitted function is copied in each call: call jax.device_put once, before the loop, or on the next batch before the current step ends.";
     case Framework::kTensorflow:
     case Framework::kUnknown:
       break;
@@ -61,9 +61,7 @@ std::string Advice(Direction direction, Framework framework) {
     case Direction::kToDevice:
       return fmt::format(
           "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there.{}",
-          framework == Framework::kJax
-              ? " A NumPy array that is an argument of a jitted function is copied in each call: call jax.device_put once, before the loop."
-              : BackgroundUpload(framework));
+          BackgroundUpload(framework));
     case Direction::kDeviceToDevice:
     case Direction::kUnknown:
       return "Place the tensors where they are used.";

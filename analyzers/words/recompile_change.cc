@@ -266,6 +266,10 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
                            ? fmt::format("a number that bounds {} changes", cause.node)
                            : fmt::format("a number baked into {} changes", cause.node);
   if (!figures.values.empty()) number += fmt::format(" ({})", Values(figures.values));
+  if (cause.node == "xla::moving_average")
+    return {
+        number,
+        "The momentum of a batch norm is part of the graph, and PyTorch takes it only as a number. Change it rarely (every few epochs), or keep it constant and update the running statistics with a tensor instead."};
   switch (cause.constant) {
     case ConstantKind::kScalarOrInput:
       return {"a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
@@ -296,10 +300,6 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
     case ConstantKind::kInOp:
       break;
   }
-  if (cause.node == "xla::moving_average")
-    return {
-        number,
-        "The momentum of a batch norm is part of the graph, and PyTorch takes it only as a number. Change it rarely (every few epochs), or keep it constant and update the running statistics with a tensor instead."};
   return {number, fmt::format("{} Or use only a few values.", InputAdvice(framework))};
 }
 

@@ -143,6 +143,20 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
   }
 }
 
+// Regression: the advice was torch.tensor(...), which BatchNorm refuses as its momentum.
+TEST(RecompilationWords, TheMomentumOfABatchNormCannotBeATensor) {
+  for (const ConstantKind constant : {ConstantKind::kNode, ConstantKind::kInOp}) {
+    const Words words = SayOf({.type = ReasonType::kConstantChange,
+                               .node = "xla::moving_average",
+                               .before = "0.45",
+                               .after = "0.4",
+                               .constant = constant},
+                              Framework::kPytorchXla);
+    EXPECT_THAT(words.advice, HasSubstr("Change it rarely"));
+    EXPECT_THAT(words.advice, testing::Not(HasSubstr("torch.tensor")));
+  }
+}
+
 // Measured with torch_xla 2.9: a loss weight that reaches 1 compiles again with the setting too,
 // because the numbers 1 of the graph then share its input. A learning rate that reaches 0 does not.
 TEST(RecompilationWords, TheSettingIsAdvisedOnlyIfNoNumberIsEqual) {
