@@ -178,9 +178,8 @@ struct Circumstances {
   SteadyTime steady;
   std::optional<IdleOfDevices> all_devices;
   std::optional<SmallExecutions> small_executions;
-  bool is_from_chrome_trace = false;  // no other source was read
-  int64_t idle_ns = 0;                // all gaps
-  int64_t tracer_ns = 0;              // the most that the Python tracer's calls take of them
+  int64_t idle_ns = 0;    // all gaps
+  int64_t tracer_ns = 0;  // the most that the Python tracer's calls take of them
 
   // Returns whether these calls account for half of the idle time. All gaps are judged together,
   // because one capture has one tracer.
@@ -255,7 +254,7 @@ std::optional<DeviceGapVerdict> CapturesFault(const Circumstances& of, const Idl
   const CaptureSettings& settings = of.settings;
   const Doing doing = cause.activity.doing;
   if (settings.slow_tracing() && doing == Doing::kTracing) return DeviceGapVerdict::kSlowTracing;
-  if (settings.ir_debug_is_unknown && doing == Doing::kTracing && of.is_from_chrome_trace)
+  if (settings.may_slow_tracing && doing == Doing::kTracing)
     return DeviceGapVerdict::kMaySlowTracing;
   const int64_t reads_ns = settings.FallbackBoundNs(scope);
   const int64_t bound_ns = idle.gaps * settings.TracingBoundNs(scope) + reads_ns;
@@ -304,13 +303,9 @@ absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances&
   const bool is_before_any = are_large && 2 * before_any_ns >= unrecorded_ns;
   if (!is_before_first && !is_before_any) return std::nullopt;
   XP_TRY(const double fallbacks_per_step, FallbacksPerStep(of.run));
-  std::vector<Interval> gaps;
-  for (const LongGap& gap : idle.longest) gaps.push_back(gap.gap);
-  XP_TRY(const FetchesBeforeGaps fetches, FetchesBefore(of.run, of.device.time.process_id, gaps));
   return PreparedUploads{.per_step = uploads->per_step,
                          .usual_bytes = are_large ? *uploads->usual_bytes : *uploads->largest_bytes,
                          .is_batch = is_before_first,
-                         .follows_fetch = 2 * fetches.gaps > int64_t(gaps.size()),
                          .are_of_fallbacks = 2 * fallbacks_per_step >= uploads->per_step,
                          .inputs = uploads->inputs};
 }
@@ -366,7 +361,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
 ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
   if (figures.recurs() && figures.uploads)
     return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering
-           : figures.uploads->follows_fetch  ? ReasonType::kUserScope
+           : figures.follows_fetch()         ? ReasonType::kUserScope
                                              : ReasonType::kInput;
   if (figures.recurs() && figures.work) return ReasonType::kUserScope;
   switch (figures.verdict) {
@@ -467,7 +462,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   if (figures.recurs() && figures.is_only_step && figures.is_one_gap &&
       figures.named_by == NamedBy::kStep && figures.calls.front().empty())
     figures.verdict = DeviceGapVerdict::kUnnamed;
-  if (activity.doing == Doing::kUserCode) {
+  if (activity.doing == Doing::kUserCode || figures.uploads) {
     std::vector<Interval> gaps;
     for (size_t i = 0; i < figures.parts_ns.size(); ++i) gaps.push_back(part.longest[i].gap);
     XP_TRY(figures.fetches, FetchesBefore(of.run, of.device.time.process_id, gaps));
@@ -557,24 +552,22 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
   if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 
   XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
-  XP_TRY(const Contents* contents, run.Get<Contents>());
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
   XP_TRY(IdleCauses idle_by_cause, IdleByCause(run, device, compiling));
   XP_TRY(std::optional<SmallExecutions> small, FindSmallExecutions(run, device));
   if (small) idle_by_cause.causes = MergeLaunching(std::move(idle_by_cause.causes));
-  const Circumstances of{
-      .run = run,
-      .device = device,
-      .host = *host,
-      .settings = *settings,
-      .steady = SteadyTimeOf(device, *steps, compiling),
-      .all_devices = AllDevices(devices),
-      .small_executions = std::move(small),
-      .is_from_chrome_trace = contents->formats == std::set<std::string>{"chrome"},
-      .idle_ns = idle_by_cause.idle_ns,
-      .tracer_ns =
-          settings->python_tracer ? idle_by_cause.python_calls * policy::kPythonTracerCallNs : 0};
+  const Circumstances of{.run = run,
+                         .device = device,
+                         .host = *host,
+                         .settings = *settings,
+                         .steady = SteadyTimeOf(device, *steps, compiling),
+                         .all_devices = AllDevices(devices),
+                         .small_executions = std::move(small),
+                         .idle_ns = idle_by_cause.idle_ns,
+                         .tracer_ns = settings->python_tracer
+                                          ? idle_by_cause.python_calls * policy::kPythonTracerCallNs
+                                          : 0};
   for (const auto& [cause, idle] :
        Gather(MergeLateLaunches(std::move(idle_by_cause.causes)), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;

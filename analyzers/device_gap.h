@@ -59,8 +59,6 @@ struct IdleOfDevices {
 struct PreparedUploads {
   double per_step = 0, usual_bytes = 0;
   bool is_batch = false;  // `usual_bytes` is the size of the largest, which may be a batch
-  // The time begins with a fetch from the device, so the host may work with what it fetched.
-  bool follows_fetch = false;
   // Ops without lowering run about as often, so most of it is their results.
   bool are_of_fallbacks = false;
   std::optional<InputsOfLine> inputs;  // what is uploaded, if a graph shows it
@@ -109,6 +107,8 @@ struct DeviceGapFigures {
 
   bool recurs() const { return verdict == DeviceGapVerdict::kPattern; }
   FetchesBeforeGaps fetches;  // fetches from the device, before the gaps in Finding::evidence
+  // Returns whether most of these gaps follow a fetch, with whose result the host may work in them.
+  bool follows_fetch() const { return 2 * fetches.gaps > int64_t(parts_ns.size()); }
 };
 
 // Returns whether the device idles while ops without lowering run on the CPU.

@@ -91,8 +91,8 @@ struct Words {
 
 struct Analyzer;
 
-// What the time of a cost is spent on. The host compiles, is blocked, and runs ops without lowering at
-// different times, so such costs may be added.
+// Tells what the host does in the time of a cost. It compiles, is blocked, and runs ops without lowering
+// at different times, so such costs may be added.
 enum class SpentOn : uint8_t {
   kBlocked,  // the host waits, or does anything but the following
   kCompiling,

@@ -141,7 +141,7 @@ absl::Status DivideByBatches(const Run& run, Waits& waits) {
   const Store& store = run.store();
   const StringId input = store.Find(TextOf(Category::kInput));
   if (input == 0) return absl::OkStatus();
-  const StringId waits_for_loader = store.Find("get_batch_from_cpu_queue");
+  const StringId waits_for_loader = store.Find(kWaitForBatch);
   const Interval& period = waits.longest.front().second;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
                                 .track_ids = {},

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/run/contents.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
@@ -172,11 +169,7 @@ absl::StatusOr<Findings> FindTracingBound(const Run& run) {
     XP_TRY(finding, InMetrics(run, figures));
   }
   if (!finding) return findings;
-  XP_TRY(const Contents* contents, run.Get<Contents>());
-  // A Chrome trace does not show whether XLA_IR_DEBUG was on.
-  const bool may_be_slow =
-      settings->ir_debug_is_unknown && contents->formats == std::set<std::string>{"chrome"};
-  if (settings->slow_tracing() || may_be_slow) {
+  if (settings->slow_tracing() || settings->may_slow_tracing) {
     finding->needs_fixing = false;
     finding->reason->type = ReasonType::kCaptureSettings;
   }

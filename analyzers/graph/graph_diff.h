@@ -69,7 +69,7 @@ struct GraphDiff {
   int64_t differing_nodes = 0;
 };
 
-// Whether the newer graph comes early enough to read state that the first step made, such as an
+// Tells whether the newer graph comes early enough to read state that the first step made, such as an
 // optimizer's.
 enum class NewStateIs : uint8_t { kPossible, kImpossible };
 

@@ -1,6 +1,8 @@
 #include "analyzers/run/capture_settings.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "analyzers/policy.h"
 #include "analyzers/run/contents.h"
@@ -77,7 +79,8 @@ absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
     }
   }
   XP_TRY(const Contents* contents, run.Get<Contents>());
-  settings.ir_debug_is_unknown = !settings.ir_debug && contents->graphs_with_nodes == 0;
+  settings.may_slow_tracing = !settings.ir_debug && contents->graphs_with_nodes == 0 &&
+                              contents->formats == std::set<std::string>{"chrome"};
   return settings;
 }
 

@@ -20,8 +20,9 @@ struct SlowSettings {
   // PT_XLA_DEBUG: the C++ stack of each fallback, and of each read, is written to a file.
   bool fallback_stacks = false;
 
-  // No source has graphs, so it is not known whether XLA_IR_DEBUG or XLA_HLO_DEBUG was on.
-  bool ir_debug_is_unknown = false;
+  // Only a Chrome trace without graphs was read, so it is not known whether XLA_IR_DEBUG or
+  // XLA_HLO_DEBUG was on.
+  bool may_slow_tracing = false;
 
   bool slow_tracing() const { return ir_debug || dumps || python_tracer; }
 };

@@ -120,15 +120,12 @@ absl::StatusOr<LinesAround> LinesAroundTime(const Run& run, int64_t process_id, 
   XP_TRY(const Sites* sites, run.Get<Sites>());
   const ExecutionRow* before = nullptr;
   const ExecutionRow* after = nullptr;
-  const auto begin_of = [](const ExecutionRow& row) {
-    return row.enqueue_ts_ns ? row.enqueue_ts_ns : row.ts_ns;
-  };
   for (const ExecutionRow& row : executions->rows) {
-    const OptInt begin_ns = begin_of(row);
+    const OptInt begin_ns = RequestTime(row);
     if (row.process_id.value_or(0) != process_id || !begin_ns || !row.site_id) continue;
     const bool is_before = *begin_ns < interval.begin_ns;
     const ExecutionRow*& best = is_before ? before : after;
-    if (best == nullptr || (*begin_of(*best) < *begin_ns) == is_before) best = &row;
+    if (best == nullptr || (*RequestTime(*best) < *begin_ns) == is_before) best = &row;
   }
   LinesAround lines;
   if (before != nullptr) lines.before = sites->SubjectOf(before->site_id).place();

@@ -34,7 +34,7 @@ struct Categories {
         transfer(store.Find(TextOf(Category::kTransfer))),
         input(store.Find(TextOf(Category::kInput))),
         sync(store.Find("SyncTensorsGraphInternal")),
-        wait_for_batch(store.Find("get_batch_from_cpu_queue")),
+        wait_for_batch(store.Find(kWaitForBatch)),
         upload_batch(store.Find("cpu_data_to_xla_device")) {}
   // Returns whether an event of this kind shows what its thread does.
   bool ShowsActivity(StringId what) const {

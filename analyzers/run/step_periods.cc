@@ -31,7 +31,7 @@ std::map<int64_t, std::vector<Interval>> OfMarkedSteps(const Steps& steps) {
 std::map<int64_t, int64_t> LastRequests(const Executions& executions) {
   std::map<int64_t, int64_t> last_ns;
   for (const ExecutionRow& row : executions.rows) {
-    const OptInt asked_ns = row.enqueue_ts_ns ? row.enqueue_ts_ns : row.ts_ns;
+    const OptInt asked_ns = RequestTime(row);
     if (!row.step_id || !asked_ns) continue;
     int64_t& last = last_ns.try_emplace(*row.step_id, *asked_ns).first->second;
     last = std::max(last, *asked_ns);

@@ -71,6 +71,10 @@ absl::StatusOr<Graphs> Graphs::Of(const Run& run) {
   return graphs;
 }
 
+OptInt RequestTime(const ExecutionRow& row) {
+  return row.enqueue_ts_ns ? row.enqueue_ts_ns : row.ts_ns;
+}
+
 OptInt MostExecutedGraph(const Executions& executions, int64_t process_id) {
   std::map<int64_t, int64_t> count;
   for (const ExecutionRow& row : executions.rows) {

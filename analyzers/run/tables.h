@@ -40,6 +40,9 @@ using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
 
+// Returns when the host asked for the execution, or else when the device began it; nothing without times.
+OptInt RequestTime(const ExecutionRow& row);
+
 // Returns the graph that the process executes most; nothing if none is known.
 OptInt MostExecutedGraph(const Executions& executions, int64_t process_id);
 

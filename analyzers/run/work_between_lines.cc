@@ -23,7 +23,7 @@ absl::StatusOr<std::vector<Start>> StartsOf(const Run& run, int64_t process_id) 
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::vector<Start> starts;
   for (const ExecutionRow& row : executions->rows) {
-    const OptInt ts_ns = row.enqueue_ts_ns ? row.enqueue_ts_ns : row.ts_ns;
+    const OptInt ts_ns = RequestTime(row);
     if (ts_ns && row.process_id.value_or(0) == process_id) starts.push_back({*ts_ns, &row});
   }
   std::ranges::stable_sort(starts, {}, &Start::ts_ns);

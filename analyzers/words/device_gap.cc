@@ -159,7 +159,7 @@ CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
                 "ops without lowering ran on the CPU, whose results were then uploaded (up to {})",
                 BytesText(figures.uploads->usual_bytes)),
             "See the findings about ops without lowering."};
-  if (figures.recurs() && figures.uploads && figures.uploads->follows_fetch)
+  if (figures.recurs() && figures.uploads && figures.follows_fetch())
     return {
         fmt::format(
             "the host worked after a fetch from the device and before it uploaded the next tensors (up to {})",
@@ -401,7 +401,7 @@ std::string SlowedBy(const std::string& what) {
 // Returns what the host did before it left the device idle, if that is known.
 std::string AfterFetch(const DeviceGapFigures& figures) {
   const FetchesBeforeGaps& fetches = figures.fetches;
-  if (2 * fetches.gaps <= int64_t(figures.parts_ns.size())) return "";
+  if (figures.uploads || !figures.follows_fetch()) return "";
   const int64_t longest = int64_t(figures.parts_ns.size());
   return fmt::format(
       "Before {} {}, the host fetched data from the device{}.",

@@ -12,4 +12,12 @@ std::string_view JaxFunctionOf(std::string_view module) {
   return "";
 }
 
+std::string_view JittedFunction(std::string_view event) {
+  for (std::string_view call : {"PjitFunction(", "PmapFunction("}) {
+    if (event.starts_with(call) && event.ends_with(')'))
+      return event.substr(call.size(), event.size() - call.size() - 1);
+  }
+  return "";
+}
+
 }  // namespace xlaprof

@@ -9,4 +9,7 @@ namespace xlaprof {
 // Returns "" if JAX did not name the module.
 std::string_view JaxFunctionOf(std::string_view module);
 
+// Returns "f" for the event "PjitFunction(f)" or "PmapFunction(f)" of a profile, and "" for other names.
+std::string_view JittedFunction(std::string_view event);
+
 }  // namespace xlaprof

@@ -307,7 +307,7 @@ TEST(Causes, OperationsOutsideOfJitAreCompiledOneByOne) {
       GraphFragmentationFigures(OperationsOutsideJitFigures{.most = {{"mul", 60}, {"add", 50}}});
   Findings findings{compiled, executed};
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
-  // Those of the start, such as the weights' first values, are others.
+  // The start, such as the weights' first values, compiles other operations.
   std::any_cast<OutsideJitFigures&>(findings[0].figures).at_start = true;
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <variant>
 
+#include "core/base/jax_module.h"
 #include "core/base/numbers.h"
 #include "profiler/import/graph/jit_call_site.h"
 

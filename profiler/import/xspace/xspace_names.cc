@@ -264,10 +264,4 @@ std::string_view ShortHloName(std::string_view name) {
   return equals == std::string_view::npos ? std::string_view() : name.substr(1, equals - 1);
 }
 
-std::string_view JittedFunction(std::string_view name) {
-  size_t open = name.find('(');
-  if (open == std::string_view::npos || !name.ends_with(')')) return {};
-  return name.substr(open + 1, name.size() - open - 2);
-}
-
 }  // namespace xlaprof

@@ -62,7 +62,4 @@ XLineKind ClassifyDeviceLine(std::string_view name);
 // of an HLO instruction.
 std::string_view ShortHloName(std::string_view name);
 
-// Returns "f" for "PjitFunction(f)", and "" for other names.
-std::string_view JittedFunction(std::string_view name);
-
 }  // namespace xlaprof
