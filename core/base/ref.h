@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/base/fork.h"
+
 namespace xlaprof {
 
 // Objects are made by MakeRef and destroyed by the last Ref, on the thread of that Ref.
@@ -17,7 +19,7 @@ class RefCounted {
   // The last Ref calls Hide() before it destroys the object; false means that another Ref has come
   // meanwhile. A class whose objects are looked up by pointer has a Hide() of its own. If
   // has_one_ref(), it removes the object from where it is looked up, under the lock that lookups
-  // hold.
+  // hold. A fork does not call it, because the lock could be held by a thread of its parent.
   bool Hide() const { return true; }
 
  protected:
@@ -79,7 +81,7 @@ class Ref {
     std::atomic<uint32_t>& count = Count(object_);
     uint32_t now = count.load(std::memory_order_acquire);
     // The only Ref need not decrement the count.
-    while (now > 1 || !object_->Hide()) {
+    while (now > 1 || !(is_forked || object_->Hide())) {
       if (now > 1 && count.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel)) return;
       now = count.load(std::memory_order_acquire);
     }

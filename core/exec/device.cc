@@ -6,7 +6,7 @@
 
 #include "core/base/clock_ns.h"
 #include "core/environment.h"
-#include "core/exec/fork.h"
+#include "core/base/fork.h"
 #include "core/exec/transfer.h"
 #include "core/ir/error.h"
 #include "core/metrics/metrics.h"

@@ -17,7 +17,9 @@ Ref<Storage> Storage::Make(Device& device, NodePtr value, DType logical) {
   return storage;
 }
 
-Storage::~Storage() { XLAPROF_COUNT("DestroyXlaTensor"); }
+Storage::~Storage() {
+  if (!is_forked) XLAPROF_COUNT("DestroyXlaTensor");
+}
 
 bool Storage::Hide() { return device_.live().Remove(this); }
 

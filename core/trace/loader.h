@@ -2,12 +2,10 @@
 // for the next batch ends the step.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <thread>
+#include <vector>
 
 #include "core/trace/tensor.h"
 
@@ -29,18 +27,10 @@ class DeviceLoader {
   std::optional<Batch> next(Where where = Where::current());
 
  private:
-  void Run();
+  struct Shared;
 
-  const std::function<std::optional<HostBatch>()> read_;
   Device& device_;
-  const size_t ahead_;
-  const Where where_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Batch> batches_;
-  std::exception_ptr error_;
-  bool at_end_ = false, stopping_ = false;
-  std::thread thread_;
+  std::unique_ptr<Shared> shared_;  // with its thread
 };
 
 }  // namespace xlaprof::lazy

@@ -83,7 +83,7 @@ char* DeviceMemory::Allocate(int64_t bytes) {
 }
 
 void DeviceMemory::Free(char* memory, int64_t bytes) {
-  if (memory == nullptr) return;
+  if (memory == nullptr || is_forked) return;
   const SizeClass size = ClassOf(bytes);
   std::lock_guard lock(mutex_);
   in_use_.fetch_sub(bytes);

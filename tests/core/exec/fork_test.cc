@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
+#include <optional>
+#include <thread>
 
 #include "core/trace/functions.h"
 #include "core/trace/loader.h"
@@ -70,6 +73,15 @@ TEST(Fork, DestroysWhatTheParentMade) {
     loader.reset();
   };
   EXPECT_EQ(ErrorInFork(destroy), "nothing was raised");
+}
+
+// Its thread waits for the first batch to be taken.
+TEST(Fork, DestroysALoaderWithBatches) {
+  std::optional<DeviceLoader> loader(
+      std::in_place, [] { return DeviceLoader::HostBatch{}; }, Device::Default(), 1);
+  loader->next();
+  usleep(20000);  // most often enough to read the next batch
+  EXPECT_EQ(ErrorInFork([&] { loader.reset(); }), "nothing was raised");
 }
 
 // Another thread records while this one forks.
