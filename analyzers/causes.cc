@@ -52,7 +52,7 @@ bool ResultSizeDependsOnValues(std::string_view op) {
 bool FitsResult(std::string_view op, const Finding& recompile) {
   const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
   if (figures == nullptr || !figures->cause.is_input || !figures->sizes ||
-      figures->sizes->dimension != 0 || !recompile.subject.file)
+      figures->sizes->dimensions != std::vector{0} || !recompile.subject.file)
     return false;
   const XlaShape& shape = figures->sizes->shape;
   constexpr size_t kMostRanks = 5;  // nonzero has a column for each dimension of its input
@@ -392,6 +392,20 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                 return early != nullptr && early->value == ReadValue::kTensor &&
                        cause.subject.place() == WorkOf(effect)->before;
               });
+  // The host works with a tensor that it fetched after the step mark.
+  linker.Link(
+      [](const Finding& effect) {
+        const auto* figures = std::any_cast<SyncPointFigures>(&effect.figures);
+        const auto* read = figures ? std::get_if<CountedReadFigures>(figures) : nullptr;
+        return (read != nullptr && read->after_marks && read->value == ReadValue::kTensor) ||
+               (IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice) &&
+                !effect.subject.file);
+      },
+      [](const Finding& cause, const Finding&) {
+        const auto* figures = std::any_cast<DeviceGapFigures>(&cause.figures);
+        return figures != nullptr && IsGap(cause, ReasonType::kUserScope) && cause.needs_fixing &&
+               figures->recurs() && figures->follows_fetch();
+      });
   // A read copies from the device, which then idles.
   linker.Link(
       [](const Finding& effect) {

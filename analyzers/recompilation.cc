@@ -163,8 +163,9 @@ bool AreOtherPieces(const RecompileGroup& group, const std::map<std::string, int
 bool AreBuckets(const RecompileGroup& group) {
   const std::optional<SizesSeen> sizes = SizesOf(group);
   return sizes && sizes->sizes.size() >= 3 && sizes->sizes.size() == group.compiles.size() + 1 &&
-         std::ranges::all_of(sizes->sizes, [](int64_t size) {
-           return size > 0 && std::has_single_bit(uint64_t(size));
+         std::ranges::all_of(sizes->sizes, [](const Sizes& one) {
+           return std::ranges::all_of(
+               one, [](int64_t size) { return size > 0 && std::has_single_bit(uint64_t(size)); });
          });
 }
 
@@ -257,7 +258,8 @@ std::string Bounded(std::string text) {
 // epoch does. `executions` is by hash.
 bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
                        const std::map<std::string, int64_t>& executions) {
-  if (sizes.sizes.size() != 2 || sizes.sizes[1] >= sizes.sizes[0]) return false;
+  if (sizes.dimensions.size() != 1 || sizes.sizes.size() != 2 || sizes.sizes[1] >= sizes.sizes[0])
+    return false;
   int64_t all = 0, these = 0;
   for (const auto& [hash, times] : executions) all += times;
   for (const CompileFact* compile : group.compiles) {
@@ -290,13 +292,14 @@ void SetState(RecompileGroup& group) {
   }
 }
 
-// Returns whether each new size is larger than the one before by the same amount, as that of a cache
-// to which each step appends.
-bool GrowsSteadily(const std::vector<int64_t>& sizes) {
-  if (int64_t(sizes.size()) < policy::kGrowingSizes) return false;
-  const int64_t step = sizes[1] - sizes[0];
+// Returns whether one dimension varies, and each new size is larger than the one before by the same
+// amount, as that of a cache to which each step appends.
+bool GrowsSteadily(const SizesSeen& seen) {
+  const std::vector<Sizes>& sizes = seen.sizes;
+  if (seen.dimensions.size() != 1 || int64_t(sizes.size()) < policy::kGrowingSizes) return false;
+  const int64_t step = sizes[1][0] - sizes[0][0];
   for (size_t i = 1; i < sizes.size(); ++i)
-    if (sizes[i] - sizes[i - 1] != step) return false;
+    if (sizes[i][0] - sizes[i - 1][0] != step) return false;
   return step > 0;
 }
 
@@ -334,8 +337,8 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .beside = group.beside,
                            .scalar_places = PlacesOfScalars(group),
                            .cost = CostOf(group, first_executions, wall_ns)};
-  if (figures.sizes && figures.sizes->dimension) {
-    figures.grows_steadily = GrowsSteadily(figures.sizes->sizes) && !IsUploadedAgain(figures);
+  if (figures.sizes && !figures.sizes->sizes.empty()) {
+    figures.grows_steadily = GrowsSteadily(*figures.sizes) && !IsUploadedAgain(figures);
     // No padding of one input keeps a size inside the graph.
     if (!figures.grows_steadily && !figures.cause.is_size_inside)
       figures.padding = PaddingOf(*figures.sizes);

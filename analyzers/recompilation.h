@@ -46,7 +46,7 @@ struct RecompileCost {
 // Says how many of the compiles a fix saves.
 enum class RecompileSaving : uint8_t { kNone, kByPadding, kAll };
 
-// The ways to pad one dimension of an input.
+// The ways to pad the varying dimensions of an input.
 struct PaddingChoice {
   Padding largest, buckets;
   int64_t saved = 0;       // compiles that buckets save
@@ -66,7 +66,7 @@ struct RecompileFigures {
   RecompileCause cause;                  // the clearest of the finding's changes
   std::vector<std::string> values;       // the distinct values that the changed item had
   std::optional<SizesSeen> sizes;        // set for a shape_change
-  std::optional<PaddingChoice> padding;  // set if one dimension varies
+  std::optional<PaddingChoice> padding;  // set if sizes vary
   bool grows_steadily = false;           // one dimension grows by the same amount each time
   bool is_rare_smaller_size = false;     // for example the last batch of an epoch
   bool may_be_other_programs = false;    // such as an evaluation

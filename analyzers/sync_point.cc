@@ -23,6 +23,7 @@
 #include "analyzers/run/work_unit.h"
 #include "core/base/metric_names.h"
 #include "core/base/whole.h"
+#include "profiler/store/cut_kind.h"
 
 namespace xlaprof {
 namespace {
@@ -191,6 +192,9 @@ absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Fi
   figures.counted = CountedReadFigures::Counted::kFetches;
   figures.value = FetchedValue(fetches);
   figures.may_be_fallback = fetchers.ops_uncounted;
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  figures.after_marks = std::ranges::any_of(
+      executions->rows, [](const ExecutionRow& row) { return row.cause && EndsStep(*row.cause); });
   findings.push_back(FromCount(fetchers.others, steps, fetches, figures, run_ns));
   return absl::OkStatus();
 }
@@ -213,6 +217,7 @@ absl::Status FromFetchesAfterMarks(const Run& run, const EarlyCuts& cuts, OptInt
                                    .value = FetchedValue(*fetches),
                                    .goes_on = fetches->go_on,
                                    .time_is_shared = 10 * fetched < 9 * fetches->count.value_or(0),
+                                   .after_marks = true,
                                    .fetches = fetches->count,
                                    .fetch_metric = fetches->metric};
   findings.push_back(FromCount(fetched, steps, *fetches, figures, run_ns));

@@ -63,6 +63,8 @@ struct CountedReadFigures {
   std::optional<int64_t> executions;  // with the reads; an upper bound of the steps
   bool may_be_fallback = false;       // uncounted ops without lowering may be part of it
   bool time_is_shared = false;        // the known time includes other transfers
+  // The cuts of the graph are known and show none of these reads, so these come after step marks.
+  bool after_marks = false;
   // Counts for the whole run, from the report and the log.
   std::optional<int64_t> read_calls;  // calls of aten::_local_scalar_dense
   std::optional<int64_t> fetches;

@@ -49,20 +49,18 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     if (seen.shapes.empty()) add(*before, cause.graph_before);
     add(*after, cause.graph_after);
   }
-  std::optional<int> varying_dimension;
-  for (const XlaShape& shape : seen.shapes) {
-    for (size_t d = 0; d < shape.rank(); ++d) {
-      if (shape.dimensions()[d] == seen.shapes[0].dimensions()[d]) continue;
-      if (varying_dimension && *varying_dimension != static_cast<int>(d)) return seen;
-      varying_dimension = static_cast<int>(d);
-    }
+  for (size_t d = 0; d < clearest_shape->rank(); ++d) {
+    const bool varies = std::ranges::any_of(seen.shapes, [&](const XlaShape& shape) {
+      return shape.dimensions()[d] != seen.shapes[0].dimensions()[d];
+    });
+    if (varies) seen.dimensions.push_back(static_cast<int>(d));
   }
-  if (!varying_dimension) return seen;
-  seen.dimension = varying_dimension;
+  if (seen.dimensions.empty()) return seen;
   for (const XlaShape& shape : seen.shapes) {
-    const int64_t size = shape.dimensions()[size_t(*varying_dimension)];
-    if (std::find(seen.sizes.begin(), seen.sizes.end(), size) != seen.sizes.end()) continue;
-    seen.sizes.push_back(size);
+    Sizes sizes;
+    for (int d : seen.dimensions) sizes.push_back(shape.dimensions()[size_t(d)]);
+    if (std::find(seen.sizes.begin(), seen.sizes.end(), sizes) != seen.sizes.end()) continue;
+    seen.sizes.push_back(std::move(sizes));
     int64_t count = ExecutionsOf(graphs[shape.text()], group.executions);
     const auto other = group.other_executions.find(shape.text());
     if (other != group.other_executions.end()) count += other->second;

@@ -8,6 +8,7 @@
 #include "analyzers/finding.h"
 #include "analyzers/recompile/cause.h"
 #include "analyzers/recompile/compile_sites.h"
+#include "analyzers/recompile/padding.h"
 #include "analyzers/recompile/state.h"
 #include "core/base/xla_shape.h"
 
@@ -31,10 +32,10 @@ struct RecompileGroup {
 
 // The sizes that the input of a shape_change took.
 struct SizesSeen {
-  XlaShape shape;                // shape in the clearest change, for example f32[64,1,28,28]
-  std::optional<int> dimension;  // the one that varies; empty if several vary, or the rank does
-  std::vector<int64_t> sizes;    // distinct sizes of that dimension, in order of appearance
-  std::vector<int64_t> times;    // executions of each of `sizes`; empty if not known
+  XlaShape shape;               // shape in the clearest change, for example f32[64,1,28,28]
+  std::vector<int> dimensions;  // those that vary, ascending; empty if the rank varies
+  std::vector<Sizes> sizes;     // distinct sizes of these dimensions, in order of appearance
+  std::vector<int64_t> times;   // executions of each of `sizes`; empty if not known
   // Distinct shapes of one rank, in order of appearance. If the rank varies, this is empty.
   std::vector<XlaShape> shapes;
 };

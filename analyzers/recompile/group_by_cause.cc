@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,9 +13,23 @@ namespace {
 constexpr size_t kMaxBeside = 3;  // other changes that a reason names
 
 struct Explained {
-  std::map<std::string, const RecompileCause*> by_key;  // the first cause of each key
+  std::map<std::string, const RecompileCause*> by_key;  // the most telling cause of each key
   std::vector<std::string> order;  // keys that may explain it, most telling first
 };
+
+// Returns in how many ways the sizes of an input changed: 2 for i32[40,49] → i32[29,70], and 1 for
+// f32[8,64,64] → f32[8,70,70], whose dimensions change together.
+size_t SizesChanged(const RecompileCause& cause) {
+  const std::optional<XlaShape> before = XlaShape::Parse(cause.before),
+                                after = XlaShape::Parse(cause.after);
+  if (!cause.is_input || !before || !after || before->rank() != after->rank()) return 0;
+  std::set<std::pair<int64_t, int64_t>> changes;
+  for (size_t d = 0; d < before->rank(); ++d) {
+    if (before->dimensions()[d] != after->dimensions()[d])
+      changes.emplace(before->dimensions()[d], after->dimensions()[d]);
+  }
+  return changes.size();
+}
 
 // Sets the group's causes, from the causes with `key` that put `reasons[members]` into the group.
 void ChooseCauses(const std::vector<CompileReason>& reasons,
@@ -105,7 +120,10 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
                     [](const RecompileCause& cause) { return cause.follows; });
     for (const RecompileCause& cause : reasons[i].causes) {
       const std::string key = cause.Key();
-      if (!explained[i].by_key.emplace(key, &cause).second) continue;
+      const auto [known, is_new] = explained[i].by_key.emplace(key, &cause);
+      // Labels change with the rows of a batch, and its tokens with their lengths, too.
+      if (!is_new && SizesChanged(cause) > SizesChanged(*known->second)) known->second = &cause;
+      if (!is_new) continue;
       if (!cause.follows || only_follows) explained[i].order.push_back(key);
     }
   }

@@ -1,6 +1,7 @@
 #include "analyzers/recompile/padding.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -8,45 +9,64 @@
 namespace xlaprof {
 namespace {
 
-double ExtraWork(std::span<const int64_t> sizes, std::span<const int64_t> times,
-                 std::span<const int64_t> buckets) {
-  double there = 0, padded = 0;
+double Elements(const Sizes& sizes) {
+  double elements = 1;
+  for (int64_t size : sizes) elements *= double(size);
+  return elements;
+}
+
+Sizes Largest(std::span<const Sizes> sizes) {
+  Sizes largest = sizes.front();
+  for (const Sizes& one : sizes) {
+    for (size_t d = 0; d < one.size(); ++d) largest[d] = std::max(largest[d], one[d]);
+  }
+  return largest;
+}
+
+// Returns the padding by which each of `sizes` becomes the one of `padded` at its index.
+Padding PadTo(std::vector<Sizes> padded, std::span<const Sizes> sizes,
+              std::span<const int64_t> times) {
+  double elements_before = 0, elements = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const double weight = i < times.size() ? double(times[i]) : 1;
-    there += weight * double(sizes[i]);
-    padded += weight * double(*std::lower_bound(buckets.begin(), buckets.end(), sizes[i]));
+    elements_before += weight * Elements(sizes[i]);
+    elements += weight * Elements(padded[i]);
   }
-  return there > 0 ? (padded - there) / there : 0;
+  std::ranges::sort(padded);
+  padded.erase(std::unique(padded.begin(), padded.end()), padded.end());
+  return {.buckets = std::move(padded),
+          .extra_work = elements_before > 0 ? (elements - elements_before) / elements_before : 0};
 }
 
 }  // namespace
 
-Padding PadToLargest(std::span<const int64_t> sizes, std::span<const int64_t> times) {
+Padding PadToLargest(std::span<const Sizes> sizes, std::span<const int64_t> times) {
   if (sizes.empty()) return {};
-  Padding padding{.buckets = {*std::max_element(sizes.begin(), sizes.end())}};
-  padding.extra_work = ExtraWork(sizes, times, padding.buckets);
-  return padding;
+  return PadTo(std::vector(sizes.size(), Largest(sizes)), sizes, times);
 }
 
-Padding PadToBuckets(std::span<const int64_t> sizes, std::span<const int64_t> times) {
+Padding PadToBuckets(std::span<const Sizes> sizes, std::span<const int64_t> times) {
   if (sizes.empty()) return {};
-  const int64_t largest = *std::max_element(sizes.begin(), sizes.end());
-  Padding padding;
-  for (int64_t size : sizes) {
-    const auto power =
-        static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 1))));
-    padding.buckets.push_back(std::min(power, largest));
+  const Sizes largest = Largest(sizes);
+  std::vector<Sizes> padded(sizes.begin(), sizes.end());
+  for (Sizes& one : padded) {
+    for (size_t d = 0; d < one.size(); ++d) {
+      const auto power =
+          static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(one[d], 1))));
+      one[d] = std::min(power, largest[d]);
+    }
   }
-  std::sort(padding.buckets.begin(), padding.buckets.end());
-  padding.buckets.erase(std::unique(padding.buckets.begin(), padding.buckets.end()),
-                        padding.buckets.end());
-  padding.extra_work = ExtraWork(sizes, times, padding.buckets);
-  return padding;
+  return PadTo(std::move(padded), sizes, times);
 }
 
-std::string SizeList(std::span<const int64_t> sizes, size_t most) {
-  const size_t shown = std::min(sizes.size(), most);
-  std::string text = fmt::format("{}", fmt::join(sizes.first(shown), ", "));
+std::string SizeList(std::span<const Sizes> sizes) {
+  if (sizes.empty()) return "";
+  // Sizes of several dimensions are longer.
+  const size_t shown = std::min<size_t>(sizes.size(), sizes.front().size() > 1 ? 6 : 12);
+  std::vector<std::string> texts;
+  for (const Sizes& one : sizes.first(shown))
+    texts.push_back(fmt::format("{}", fmt::join(one, "×")));
+  std::string text = fmt::format("{}", fmt::join(texts, ", "));
   if (shown < sizes.size()) text += fmt::format(" and {} more", sizes.size() - shown);
   return text;
 }

@@ -165,7 +165,12 @@ CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
             "the host worked after a fetch from the device and before it uploaded the next tensors (up to {})",
             BytesText(figures.uploads->usual_bytes)),
         fmt::format(
-            "If the host works with what it fetched (metrics, checkpoints, a part of the step), do that less often, in another thread or on the device. If it prepares batches, prepare them ahead in {}.",
+            "{}If the host works with what it fetched (metrics, checkpoints, a part of the step), do that less often, in another thread or on the device. If it prepares batches, prepare them ahead in {}.",
+            figures.line_before.empty()
+                ? ""
+                : fmt::format(
+                      "Look at what follows {}, which cut the graph before the longest gap. ",
+                      figures.line_before.ShortText()),
             LoaderWorkers(framework))};
   if (figures.recurs() && figures.uploads && figures.uploads->is_batch)
     return {

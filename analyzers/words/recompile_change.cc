@@ -1,18 +1,27 @@
 #include "analyzers/words/recompile_change.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
 
-// Returns what readers call a dimension. The leading one of several is nearly always the batch.
-std::string DimensionName(int dimension, size_t rank) {
-  if (rank == 1) return "length";
-  if (dimension == 0) return "batch dimension";
-  return fmt::format("dimension {}", dimension);
+// Returns what readers call the dimensions that vary. The leading one of several is nearly always the
+// batch.
+std::string DimensionNames(const SizesSeen& sizes) {
+  if (sizes.dimensions.size() > 1) {
+    const std::span all(sizes.dimensions);
+    return fmt::format("dimensions {} and {}", fmt::join(all.first(all.size() - 1), ", "),
+                       all.back());
+  }
+  if (sizes.shape.rank() == 1) return "length";
+  const int dimension = sizes.dimensions.front();
+  return dimension == 0 ? "batch dimension" : fmt::format("dimension {}", dimension);
 }
 
 // Returns "dimensions=" for dimensions={0} and "precision =" for precision = [HIGHEST], but "" for
@@ -114,10 +123,9 @@ ChangeWords OfGrowingInput(const RecompileFigures& figures, Framework framework)
   const SizesSeen& sizes = *figures.sizes;
   const std::string& input = figures.cause.input;
   return {
-      fmt::format("{} of input {}{}{} grows in each step ({} to {})",
-                  DimensionName(*sizes.dimension, sizes.shape.rank()), input,
-                  input.empty() ? "" : " ", sizes.shape.text(), sizes.sizes.front(),
-                  sizes.sizes.back()),
+      fmt::format("{} of input {}{}{} grows in each step ({} to {})", DimensionNames(sizes), input,
+                  input.empty() ? "" : " ", sizes.shape.text(), sizes.sizes.front().front(),
+                  sizes.sizes.back().front()),
       fmt::format(
           "Something appends to this input in each step, like a cache of keys and values. Allocate it once at its largest size, {}, and mask the rest.",
           WritePart(framework))};
@@ -143,18 +151,19 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
             std::move(advice)};
   }
   const auto& [largest, buckets, saved, compile_ns] = *figures.padding;
-  const std::string dimension = DimensionName(*sizes->dimension, sizes->shape.rank());
+  const std::string dimensions = DimensionNames(*sizes);
   const std::string& input = figures.cause.input;
   ChangeWords words;
-  words.what = fmt::format("{} of input {}{}{} changes ({})", dimension, input,
-                           input.empty() ? "" : " ", sizes->shape.text(), SizeList(sizes->sizes));
+  words.what = fmt::format("{} of input {}{}{} change{} ({})", dimensions, input,
+                           input.empty() ? "" : " ", sizes->shape.text(),
+                           sizes->dimensions.size() == 1 ? "s" : "", SizeList(sizes->sizes));
   if (figures.is_rare_smaller_size)
     words.advice =
         HasDataLoader(framework)
             ? "Only a smaller last batch differs. Drop it with drop_last=True in the DataLoader, or pad it and mask the loss. "
             : "Only a smaller, rare size differs. Drop it, or pad it and mask the result. ";
-  words.advice += fmt::format("Pad the {} of this input to {} (one program)", dimension,
-                              largest.buckets.back());
+  words.advice += fmt::format("Pad the {} of this input to {} (one program)", dimensions,
+                              SizeList(largest.buckets));
   if (buckets.buckets.size() > 1 && saved > 0)
     words.advice += fmt::format(
         ", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %{})",

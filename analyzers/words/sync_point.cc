@@ -216,9 +216,10 @@ std::string Title(const CountedReadFigures& figures, const Finding& finding, Fra
 }
 
 std::string Why(const CountedReadFigures& figures) {
-  return figures.counted == CountedReadFigures::Counted::kCallsAtPlace
-             ? "A read waits for everything that was queued before it."
-             : "Counters do not record the line.";
+  if (figures.counted == CountedReadFigures::Counted::kCallsAtPlace)
+    return "A read waits for everything that was queued before it.";
+  return figures.after_marks ? "No graph is cut for these reads, so they come after the step mark."
+                             : "Counters do not record the line.";
 }
 
 std::string CostNote(const CountedReadFigures& figures, const Finding& finding) {
@@ -262,7 +263,8 @@ std::string Advice(const CountedReadFigures& figures, Framework framework) {
               : "Look for .item(), float(tensor), bool(tensor) and `if tensor:`. Read only every N steps, after the step mark.",
           kToSeeTheLine);
     case Counted::kFetches:
-      return fmt::format("{}{}", FetchAdvice(figures, framework), kToSeeTheLine);
+      return fmt::format("{}{}", FetchAdvice(figures, framework),
+                         figures.after_marks ? "" : kToSeeTheLine);
   }
   return "";
 }

@@ -201,7 +201,7 @@ TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
   sizes.subject = {.file = "/x/loss.py", .line = 18, .function = "mlm_loss"};
   RecompileFigures figures;
   figures.cause.is_input = true;
-  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[130,2]"), .dimension = 0};
+  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[130,2]"), .dimensions = {0}};
   sizes.figures = figures;
   Finding op = Fallback("aten::nonzero");
   op.per_step = 3;
@@ -210,11 +210,12 @@ TEST(Causes, AnInputThatFitsTheResultOfAnOpComesFromIt) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
   EXPECT_EQ(findings[1].subject.line, 18) << "the op's result enters the graph at its own line";
 
-  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[32,128]"), .dimension = 0};  // token ids
+  figures.sizes =
+      SizesSeen{.shape = *XlaShape::Parse("s64[32,128]"), .dimensions = {0}};  // token ids
   findings[0].figures = figures;
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 
-  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[111]"), .dimension = 0};
+  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("s64[111]"), .dimensions = {0}};
   findings[0].figures = figures;
   findings[1].subject.op = "aten::repeat_interleave.Tensor";
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
@@ -328,6 +329,29 @@ TEST(Causes, ATensorThatIsReadExplainsTheWorkAfterIt) {
   // A number is read for a log, and says nothing about the work.
   findings[1].figures = SyncPointFigures(EarlyReadFigures{.value = ReadValue::kNumber});
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, WorkAfterAFetchExplainsTheFetchesAfterStepMarks) {
+  TimedRun run;
+  Finding gap = Gap(ReasonType::kUserScope, 70);
+  gap.needs_fixing = true;
+  gap.figures = DeviceGapFigures{.parts_ns = {7, 7, 7}, .fetches = {.gaps = 2}};
+  Finding read{.analyzer = &sync_point, .needs_fixing = true};
+  const CountedReadFigures counted{.value = ReadValue::kTensor, .after_marks = true};
+  read.figures = SyncPointFigures(counted);
+  const Finding copies{.analyzer = &large_transfer,
+                       .reason = Reason{.type = ReasonType::kFromDevice}};
+  Findings findings{gap, read, copies};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::optional<size_t>(0),
+                                                        std::optional<size_t>(0)));
+  // Most gaps do not follow a fetch.
+  findings[0].figures = DeviceGapFigures{.parts_ns = {7, 7, 7}, .fetches = {.gaps = 1}};
+  EXPECT_EQ(Link(run, findings)[1], std::nullopt);
+  // A number is read for a log.
+  findings[0] = gap;
+  findings[1].figures =
+      SyncPointFigures(CountedReadFigures{.value = ReadValue::kNumber, .after_marks = true});
+  EXPECT_EQ(Link(run, findings)[1], std::nullopt);
 }
 
 TEST(Causes, AnOpExplainsTheTensorThatComesBackAtOneOfItsLines) {

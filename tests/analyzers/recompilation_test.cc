@@ -188,10 +188,11 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
   EXPECT_EQ(figures.site.step_name, "train");
   ASSERT_TRUE(figures.sizes && figures.padding);
   EXPECT_EQ(figures.sizes->shape.text(), "f32[64,16]");
-  EXPECT_EQ(figures.sizes->dimension, 0);
-  EXPECT_THAT(figures.sizes->sizes, ElementsAre(64, 48, 17, 33, 9, 25));
-  EXPECT_THAT(figures.padding->largest.buckets, ElementsAre(64));
-  EXPECT_THAT(figures.padding->buckets.buckets, ElementsAre(16, 32, 64));
+  EXPECT_THAT(figures.sizes->dimensions, ElementsAre(0));
+  EXPECT_THAT(figures.sizes->sizes,
+              ElementsAre(Sizes{64}, Sizes{48}, Sizes{17}, Sizes{33}, Sizes{9}, Sizes{25}));
+  EXPECT_THAT(figures.padding->largest.buckets, ElementsAre(Sizes{64}));
+  EXPECT_THAT(figures.padding->buckets.buckets, ElementsAre(Sizes{16}, Sizes{32}, Sizes{64}));
   ASSERT_THAT(finding.evidence, SizeIs(2));
   EXPECT_EQ(finding.evidence[1].table, "graph");  // the two graphs that were compared
   EXPECT_THAT(finding.evidence[1].rows, SizeIs(2));
@@ -507,8 +508,8 @@ TEST(Recompilation, AJittedFunctionIsASite) {
   EXPECT_EQ(figures.site.function, "train_step");
   ASSERT_TRUE(figures.sizes.has_value());
   EXPECT_EQ(figures.sizes->shape.text(), "f32[128,64]");
-  EXPECT_EQ(figures.sizes->dimension, 0);
-  EXPECT_THAT(figures.sizes->sizes, ElementsAre(128, 120, 112, 104));
+  EXPECT_THAT(figures.sizes->dimensions, ElementsAre(0));
+  EXPECT_THAT(figures.sizes->sizes, ElementsAre(Sizes{128}, Sizes{120}, Sizes{112}, Sizes{104}));
   EXPECT_EQ(finding.subject.function, "train_step");
   EXPECT_EQ(finding.subject.line, 18);
 }

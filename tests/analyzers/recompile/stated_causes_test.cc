@@ -95,7 +95,7 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
   EXPECT_EQ(figures.cause.input, "x");
   ASSERT_TRUE(figures.sizes.has_value());
   EXPECT_EQ(figures.sizes->shape.text(), "f32[8,4]");
-  EXPECT_THAT(figures.sizes->sizes, ElementsAre(8, 7, 6, 5));
+  EXPECT_THAT(figures.sizes->sizes, ElementsAre(Sizes{8}, Sizes{7}, Sizes{6}, Sizes{5}));
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.subject.file, "/x/train.py");
@@ -103,6 +103,24 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
   EXPECT_EQ(finding.cost_ns, 3030);
   EXPECT_EQ(figures.cost.trace_ns, 30);
   EXPECT_EQ(figures.cause.seen_in, SeenIn::kJaxExplanation);
+}
+
+// Of several inputs that change together, the one that changes in most ways is told, because the others
+// follow from the same batch.
+TEST(RecompileSaid, TheInputThatChangesInMostWaysIsTold) {
+  Calls calls;
+  calls.Compile("f32[8,4]");
+  for (int rows : {7, 6, 5, 3}) {
+    calls.Compile("f32[9,9]");
+    calls.Said("shape_change", "label", "i32[8]", fmt::format("i32[{}]", rows));
+    calls.Said("shape_change", "tokens", "i32[8,10]", fmt::format("i32[{},{}]", rows, 80 / rows));
+    calls.Said("shape_change", "weight", "f32[8]", fmt::format("f32[{}]", rows));
+  }
+  const RecompileFigures figures = StatedFiguresOf(calls.TheFinding());
+  EXPECT_EQ(figures.cause.input, "tokens");
+  ASSERT_TRUE(figures.sizes && figures.padding);
+  EXPECT_THAT(figures.sizes->dimensions, ElementsAre(0, 1));
+  EXPECT_EQ(figures.padding->saved, 3) << SizeList(figures.padding->buckets.buckets);
 }
 
 TEST(RecompileSaid, EachTypeIsItsOwn) {

@@ -34,11 +34,11 @@ Words Say(const CountFigures& figures, OptInt cost_ns = {}) {
       Framework::kUnknown);
 }
 
-RecompileFigures Shapes(std::vector<int64_t> sizes) {
+RecompileFigures Shapes(const std::vector<int64_t>& sizes) {
   RecompileFigures figures{.site = {.cut = CutKind::kUserSync, .step_name = "train"},
                            .cause = {.type = ReasonType::kShapeChange, .input = "x"}};
-  figures.sizes =
-      SizesSeen{.shape = *XlaShape::Parse("f32[64,16]"), .dimension = 0, .sizes = std::move(sizes)};
+  figures.sizes = SizesSeen{.shape = *XlaShape::Parse("f32[64,16]"), .dimensions = {0}};
+  for (int64_t size : sizes) figures.sizes->sizes.push_back({size});
   figures.padding = PaddingChoice{.largest = PadToLargest(figures.sizes->sizes),
                                   .buckets = PadToBuckets(figures.sizes->sizes)};
   figures.padding->saved =
@@ -98,7 +98,7 @@ TEST(RecompilationWords, ASizeThatComesFromAMask) {
 
 TEST(RecompilationWords, AnInputWithSeveralRanksHasNoDimension) {
   RecompileFigures figures = Shapes({});
-  figures.sizes->dimension.reset();
+  figures.sizes->dimensions.clear();
   figures.padding.reset();
   figures.values = {"f32[3]", "f32[2,2]"};
   EXPECT_THAT(Say(figures).title, HasSubstr("the shape of input f32[64,16] changes (f32[3] → "));
