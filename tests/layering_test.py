@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Maps a folder to the folders of ours that it may include (besides itself and core/base), and to libraries (besides std, fmt and
 # abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
-FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch", "torch_xla", "join"]
+FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
     "core/base": [],
@@ -24,8 +24,8 @@ OURS = {
     "profiler/import/chrome": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],
     "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/jax": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
-    "profiler/import/torch": IMPORTER + ["profiler/import/text"],
-    "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
+    "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
+    "profiler/import/log": IMPORTER + ["profiler/import/" + f for f in ["text", "xla", "jax", "torch_xla"]],
     "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/text"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"] + ["analyzers/" + f for f in ["run", "graph", "recompile"]],
@@ -60,10 +60,10 @@ LIBRARIES = {
     "profiler/import/graph": ["google/protobuf"],
     "profiler/import/xspace": ["zlib"],
     "profiler/import/chrome": [],
-    "profiler/import/torch": [],
     "profiler/import/xla": [],
     "profiler/import/jax": [],
     "profiler/import/torch_xla": [],
+    "profiler/import/log": [],
     "profiler/import/join": [],
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": [],

@@ -2,7 +2,7 @@
 // XLA_METRICS_FILE. torch_xla appends a report per save to that file, run after run.
 // metrics_text.cc describes what reports look like.
 #include "profiler/import/importer.h"
-#include "profiler/import/torch_xla/runtime_text.h"
+#include "profiler/import/log/program_output.h"
 
 namespace xlaprof {
 namespace {

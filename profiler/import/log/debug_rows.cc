@@ -1,4 +1,4 @@
-#include "profiler/import/torch_xla/debug_rows.h"
+#include "profiler/import/log/debug_rows.h"
 
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"

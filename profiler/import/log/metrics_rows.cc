@@ -1,4 +1,4 @@
-#include "profiler/import/torch_xla/metrics_rows.h"
+#include "profiler/import/log/metrics_rows.h"
 
 #include <absl/container/flat_hash_set.h>
 

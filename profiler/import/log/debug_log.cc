@@ -2,7 +2,7 @@
 // run begins.
 #include "profiler/import/importer.h"
 #include "profiler/import/text/cpu_notice.h"
-#include "profiler/import/torch_xla/runtime_text.h"
+#include "profiler/import/log/program_output.h"
 
 namespace xlaprof {
 namespace {

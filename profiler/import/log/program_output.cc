@@ -1,4 +1,4 @@
-#include "profiler/import/torch_xla/runtime_text.h"
+#include "profiler/import/log/program_output.h"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "profiler/import/torch_xla/debug_blocks.h"
-#include "profiler/import/torch_xla/debug_rows.h"
-#include "profiler/import/torch_xla/metrics_rows.h"
+#include "profiler/import/log/debug_rows.h"
+#include "profiler/import/log/metrics_rows.h"
 #include "profiler/import/torch_xla/metrics_text.h"
 #include "profiler/import/xla/xla_alarms.h"
 #include "profiler/store/issue_codes.h"
