@@ -117,9 +117,9 @@ std::vector<fs::path> SourceRoots(const InputOptions& input,
 void AddRunOptions(CLI::App& command, InputOptions& options) {
   command.add_option("--run", options.run,
                      "Chooses a run by its label if the files hold several. Default: the newest");
-  command.add_option("--as", options.as_format,
-                     fmt::format("Reads every file as this format instead of recognising it: {}",
-                                 ImporterNames()));
+  command.add_option(
+      "--as", options.as_format,
+      fmt::format("Reads every file as this format instead of recognising it: {}", FormatNames()));
 }
 
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use) {

@@ -11,7 +11,7 @@
 #include "cli/terminal.h"
 #include "cli/view_command.h"
 #include "exporters/exporter.h"
-#include "profiler/import/importer.h"
+#include "profiler/import/formats.h"
 
 namespace xlaprof {
 namespace {
@@ -25,9 +25,9 @@ constexpr Helper kDemo{"demo", kDemoSummary}, kCapture{"capture", kCaptureSummar
 // Lists the registries' contents, so that help is always up to date.
 std::string Registered() {
   std::string text = "Reads (the format is found from the bytes, gzip and zstd too):\n";
-  for (const Importer* importer : AllImporters())
-    text += fmt::format("  {:<16} {}, such as {}\n", importer->name, importer->summary,
-                        importer->example);
+  for (const Format* format : AllFormats())
+    text +=
+        fmt::format("  {:<16} {}, such as {}\n", format->name, format->summary, format->example);
   text += "\nFinds:\n";
   for (const Analyzer* analyzer : AllAnalyzers())
     text += fmt::format("  {:<20} {}\n", analyzer->name, analyzer->summary);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/version.h"
-#include "profiler/import/importer.h"
+#include "profiler/import/formats.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -11,11 +11,8 @@ namespace xlaprof {
 extern const char* const kCommit;  // cmake/commit.cmake writes it
 
 std::string VersionText() {
-  std::string formats;
-  for (const Importer* importer : AllImporters())
-    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", importer->name);
   return fmt::format("xlaprof {}\ncommit {}\nschema {}, reads stores from schema {} on\nreads {}",
-                     kVersion, kCommit, kSchemaVersion, kOldestSchemaVersion, formats);
+                     kVersion, kCommit, kSchemaVersion, kOldestSchemaVersion, FormatNames());
 }
 
 }  // namespace xlaprof

@@ -1,3 +1,5 @@
+#include <absl/strings/str_split.h>
+
 #include <nlohmann/json.hpp>
 
 #include "analyzers/report/report.h"
@@ -23,9 +25,18 @@ Json Nullable(std::optional<E> value) {
   return value ? Json(TextOf(*value)) : Json(nullptr);
 }
 
+Json DialectsOf(const SourceRow& source) {
+  Json names = Json::array();
+  for (absl::string_view name :
+       absl::StrSplit(source.dialects.value_or(""), ',', absl::SkipEmpty()))
+    names.push_back(std::string(name));
+  return names;
+}
+
 Json Of(const SourceRow& source) {
   return {{"path", source.path},
           {"format", Nullable(source.format)},
+          {"dialects", DialectsOf(source)},
           {"imported", source.imported},
           {"bytes", Nullable(source.bytes)},
           {"clock_offset_ns", Absolute(source.clock_offset_ns)},

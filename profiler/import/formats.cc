@@ -1,5 +1,8 @@
 #include "profiler/import/formats.h"
 
+#include <vector>
+
+#include "profiler/import/log/program_output.h"
 #include "profiler/import/text/log_line.h"
 
 namespace xlaprof {
@@ -11,37 +14,64 @@ constexpr size_t kHeadBytes = 64 << 10;  // the bytes that Sniff sees
 
 }  // namespace
 
-const Importer* Recognise(std::string_view bytes) {
-  const Importer* best = nullptr;
+absl::Status Format::Read(const Input& input, ImportContext& context, bool is_asked_for) const {
+  return dialect == nullptr ? importer->read(input, context)
+                            : ReadProgramOutput(input, context, dialect, is_asked_for);
+}
+
+std::span<const Format* const> AllFormats() {
+  static const auto* formats = [] {
+    auto* all = new std::vector<const Format*>;
+    for (const Importer* importer : AllImporters()) {
+      if (importer != &program_output) {
+        all->push_back(new Format{importer->name, importer->summary, importer->example,
+                                  importer->framework, importer->kind, importer});
+        continue;
+      }
+      for (const Dialect* dialect : AllDialects()) {
+        all->push_back(new Format{dialect->name, dialect->summary, dialect->example,
+                                  dialect->framework, dialect->kind, importer, dialect});
+      }
+    }
+    return all;
+  }();
+  return *formats;
+}
+
+const Format* Recognise(std::string_view bytes) {
+  const Format* best = nullptr;
   int best_score = kSureEnough - 1;
   auto ask = [&](std::string_view window) {
-    for (const Importer* importer : AllImporters()) {
-      int score = importer->sniff(window);
-      if (score > best_score) best = importer, best_score = score;
+    for (const Format* format : AllFormats()) {
+      int score = format->Sniff(window);
+      if (score > best_score) best = format, best_score = score;
     }
   };
   ask(bytes.substr(0, kHeadBytes));
   // A log may begin with anything. If its beginning says little, markers at its end count too.
   if (best_score < kSaysLittle && bytes.size() > kHeadBytes)
     ask(bytes.substr(bytes.size() - kHeadBytes));
-  // Escapes for colours may be anywhere in the text that importers look for.
-  const std::string_view head = bytes.substr(0, kHeadBytes);
-  if (best_score < kSaysLittle && head.find("\x1b[") != std::string_view::npos)
-    ask(WithoutEscapes(head));
+  // Colours and HTML may be anywhere in the text that importers look for.
+  if (best_score >= kSaysLittle) return best;
+  if (LogTexts texts(bytes.substr(0, kHeadBytes)); texts.are_marked_up()) {
+    std::string plain;
+    while (texts.Next()) plain.append(texts.text()) += '\n';
+    ask(plain);
+  }
   return best;
 }
 
-const Importer* ImporterNamed(std::string_view name) {
-  for (const Importer* importer : AllImporters()) {
-    if (name == importer->name) return importer;
+const Format* FormatNamed(std::string_view name) {
+  for (const Format* format : AllFormats()) {
+    if (name == format->name) return format;
   }
   return nullptr;
 }
 
-std::string ImporterNames() {
+std::string FormatNames() {
   std::string names;
-  for (const Importer* importer : AllImporters())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", importer->name);
+  for (const Format* format : AllFormats())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", format->name);
   return names;
 }
 

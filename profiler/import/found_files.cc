@@ -118,18 +118,18 @@ bool MayBeCapture(std::string_view head) {
   return looks == "text" || looks == "JSON";  // a log may begin with anything
 }
 
-// Sets the importer that knows the file, or what the file looks like.
+// Sets the format of the file, or what the file looks like.
 void Sniff(FoundFile& file, const FileEnds& ends) {
-  file.importer = Recognise(ends.bytes);
-  if (file.importer != nullptr) return;
+  file.format = Recognise(ends.bytes);
+  if (file.format != nullptr) return;
   file.looks_like = ends.bytes.empty() ? kEmptyFile : LooksLike(ends.bytes);
   // The whole file is unpacked only to see its last lines. A large file that was found in a folder
   // may be a data set, and is not unpacked.
   constexpr int64_t kMostUnpacked = int64_t(8) << 20;
   if (ends.has_last || !MayBeCapture(ends.bytes) || (!file.named && file.bytes > kMostUnpacked))
     return;
-  if (auto whole = file.Open(); whole.ok()) file.importer = Recognise(whole->bytes());
-  if (file.importer != nullptr) file.looks_like.clear();
+  if (auto whole = file.Open(); whole.ok()) file.format = Recognise(whole->bytes());
+  if (file.format != nullptr) file.looks_like.clear();
 }
 
 class Finder {
@@ -300,11 +300,11 @@ class Finder {
     if (formats_are_given_) return;
     for (FoundFile& file : out_.files) {
       if (file.derived_from || !file.dump.empty() || file.path == "-") {
-        file.importer = nullptr;
+        file.format = nullptr;
         file.looks_like.clear();
       } else if (file.archive) {
         Sniff(file, EndsOf(file.archive->members()[file.member].bytes));
-      } else if (file.importer == nullptr && file.looks_like.empty()) {
+      } else if (file.format == nullptr && file.looks_like.empty()) {
         if (const std::optional<FileEnds> ends = EndsOf(file.path)) Sniff(file, *ends);
       }
     }

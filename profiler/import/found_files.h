@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profiler/import/archive.h"
-#include "profiler/import/importer.h"
+#include "profiler/import/formats.h"
 #include "profiler/import/input.h"
 
 namespace xlaprof {
@@ -31,9 +31,10 @@ struct FoundFile {
   std::string run;             // RUN folder of an XSpace; "" for files that are not of one capture
   bool is_trace = false;       // `run` is of Chrome traces that lie side by side (trace_runs.h)
   std::string dump;            // the dump of one process that it is part of, by its folder
-  // The importer that knows its beginning and its end; null if none does, or none was asked.
-  const Importer* importer = nullptr;
-  // Describes its bytes if no importer knows it. Such a file belongs to no run.
+  // The format that its beginning and its end have; null if it is none that is known, or if that
+  // was not asked.
+  const Format* format = nullptr;
+  // Describes its bytes if no format is recognised. Such a file belongs to no run.
   std::string looks_like;
   int64_t modified_ns = 0;
   int64_t bytes = 0;

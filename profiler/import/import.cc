@@ -51,8 +51,8 @@ class Importing {
       : options_(options), store_(store), events_(store) {}
 
   absl::Status Run() {
-    if (!options_.as_format.empty() && ImporterNamed(options_.as_format) == nullptr) {
-      return Invalid("--as {}: no such format. Known: {}", options_.as_format, ImporterNames());
+    if (!options_.as_format.empty() && FormatNamed(options_.as_format) == nullptr) {
+      return Invalid("--as {}: no such format. Known: {}", options_.as_format, FormatNames());
     }
     XP_TRY(FoundFiles found, FindFiles(options_.inputs, !options_.as_format.empty()));
     files_ = std::move(found.files);
@@ -157,11 +157,11 @@ class Importing {
     const std::string_view bytes = input.bytes();
     source.bytes = int64_t(input.disk().size());
     if (int64_t(bytes.size()) != *source.bytes) source.unpacked_bytes = int64_t(bytes.size());
-    const Importer* importer =
-        options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
-    if (importer == nullptr) return NotRecognised(file, LooksLike(bytes), std::move(source));
-    source.format = importer->name;
-    if (importer->framework != Framework::kUnknown) source.framework = importer->framework;
+    const bool is_asked_for = !options_.as_format.empty();
+    const Format* format = is_asked_for ? FormatNamed(options_.as_format) : Recognise(bytes);
+    if (format == nullptr) return NotRecognised(file, LooksLike(bytes), std::move(source));
+    source.format = format->name;
+    if (format->framework != Framework::kUnknown) source.framework = format->framework;
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
     XP_TRY(TellDamage(file, input, context));
@@ -171,7 +171,7 @@ class Importing {
     };
     const bool is_shared = !file.dump.empty();
     if (is_shared) context.Continue(dumps_[file.dump]);
-    absl::Status status = importer->read({file.path.string(), bytes}, context);
+    absl::Status status = format->Read({file.path.string(), bytes}, context, is_asked_for);
     if (is_shared) dumps_[file.dump] = context.position();
     done_bytes_ += file.bytes;
     if (input.HasShrunk()) {
@@ -203,7 +203,7 @@ class Importing {
     XP_TRY(int64_t id, store_.Add(source));
     if (!file.named) return absl::OkStatus();
     return store_.AddIssue(id, "not_recognised", Severity::kWarning,
-                           fmt::format("{}. Try --as with one of: {}", what, ImporterNames()));
+                           fmt::format("{}. Try --as with one of: {}", what, FormatNames()));
   }
 
   absl::Status TellDamage(const FoundFile& file, const InputFile& opened, ImportContext& context) {
@@ -263,7 +263,7 @@ class Importing {
     tell_all(unknown_);
     if (!unknown_.empty()) {
       message += fmt::format("{}Try --as with one of: {}", unknown_.size() == 1 ? ". " : "\n",
-                             ImporterNames());
+                             FormatNames());
     }
     if (message.empty()) message = Printable(not_imported_);
     if (tried_ > 1) message += fmt::format("\nnone of {} files could be read", tried_);

@@ -77,6 +77,18 @@ class ImportContext {
   Position position_;
 };
 
+// What the facts of a source are. It decides how they are joined with those of other sources of the
+// same process: sources without a clock are joined in this order. A process writes at most one
+// source of each kind, except for reports.
+enum class SourceKind : uint8_t {
+  kTimed,     // events with times
+  kLog,       // what the process printed while it compiled and executed
+  kExecuted,  // each graph that it executed, in order; from these, compilations are inferred
+  kLowered,   // each function that it lowered
+  kCompiled,  // each program that XLA compiled, without an order
+  kReports,   // counts and warnings
+};
+
 struct Importer {
   const char* name;     // name that --as takes and source.format holds
   const char* summary;  // one line: what writes such files
@@ -95,6 +107,7 @@ struct Importer {
   bool maps_large_files = false;
   // The only framework that writes such files, if it is only one.
   Framework framework = Framework::kUnknown;
+  SourceKind kind = SourceKind::kReports;
 };
 
 std::span<const Importer* const> AllImporters();

@@ -159,7 +159,7 @@ absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
 bool MayBeMapped(const std::filesystem::path& path) {
   const std::optional<FileEnds> ends = EndsOf(path);
   if (!ends) return false;
-  if (const Importer* importer = Recognise(ends->bytes)) return importer->maps_large_files;
+  if (const Format* format = Recognise(ends->bytes)) return format->importer->maps_large_files;
   const std::string_view looks = LooksLike(ends->bytes);
   return looks != "text" && looks != "JSON";
 }

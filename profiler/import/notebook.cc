@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/import/text/python_string.h"
+
 namespace xlaprof {
 namespace {
 
@@ -13,25 +15,7 @@ std::string WithoutQuotes(std::string_view text) {
   const bool quoted = text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
                       text.back() == text.front();
   if (!quoted) return std::string(text);
-  std::string out;
-  text = text.substr(1, text.size() - 2);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    const char escaped = text[++i];
-    if (escaped == 'n') {
-      out += '\n';
-    } else if (escaped == 't') {
-      out += '\t';
-    } else if (escaped == '\\' || escaped == '\'' || escaped == '"') {
-      out += escaped;
-    } else {
-      out.append({'\\', escaped});
-    }
-  }
-  return out;
+  return FromPythonString(text.substr(1, text.size() - 2));
 }
 
 // Keeps only the text of the outputs, because a notebook may hold many megabytes of pictures.

@@ -367,6 +367,7 @@ extern const Importer recording{
     .sniff = SniffRecording,
     .read = ReadRecording,
     .maps_large_files = true,
-    .framework = Framework::kCpp};
+    .framework = Framework::kCpp,
+    .kind = SourceKind::kTimed};
 
 }  // namespace xlaprof

@@ -75,7 +75,9 @@ void GroupTraces(std::vector<FoundFile>& files) {
     if (is_candidate(file)) ++candidates[file.root];
   }
   for (FoundFile& file : files) {
-    if (!is_candidate(file) || candidates[file.root] < 2 || file.importer != &chrome) continue;
+    if (!is_candidate(file) || candidates[file.root] < 2 || file.format == nullptr ||
+        file.format->importer != &chrome)
+      continue;
     auto opened = file.Open();
     if (!opened.ok()) continue;
     Trace trace{.file = &file, .capture = DescribeChromeCapture(opened->bytes())};

@@ -207,7 +207,7 @@ CREATE TABLE run (
 CREATE TABLE source (
   id INTEGER PRIMARY KEY,           -- unique number
   path TEXT NOT NULL,               -- as given or found
-  format TEXT,                      -- importer's name; NULL: not recognised
+  format TEXT,                      -- what it was written for: the name of an importer or a dialect; NULL: not recognised
   framework TEXT,                   -- word of framework: the one that writes such files; NULL: several do
   bytes INTEGER,                    -- size on disk
   unpacked_bytes INTEGER,           -- size after decompression, which offsets refer to; NULL: it is not compressed
@@ -215,7 +215,8 @@ CREATE TABLE source (
   clock_error_ns INTEGER,           -- bound of the error of clock_offset_ns; NULL: not known
   derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original
   imported INTEGER NOT NULL,        -- 1: its facts are in the store
-  note TEXT                         -- one sentence: why not imported, how aligned; NULL: nothing to say
+  note TEXT,                        -- one sentence: why not imported, how aligned; NULL: nothing to say
+  dialects TEXT                     -- names of the dialects found in a program's output, with commas between; NULL: it is no such output
 );
 
 -- Processes of the job. Importers write at least one row per source. Joining then merges the rows of the same process.

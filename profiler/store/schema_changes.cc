@@ -6,7 +6,9 @@ namespace xlaprof {
 namespace {
 
 // For example "ALTER TABLE compile ADD COLUMN device TEXT". Schema 1 is the first that was released.
-constexpr std::array<const char*, 0> kChanges = {};
+constexpr std::array kChanges = {
+    "ALTER TABLE source ADD COLUMN dialects TEXT",  // to 2
+};
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,
               "kChanges must have the change from the version before to kSchemaVersion");

@@ -25,20 +25,20 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSeedBytes = 8192;
 
-// --- importers ---
+// --- formats ---
 
-// Runs the importer alone, the steps after it, and the reports.
-std::string RunImporter(const Importer& importer, std::string_view bytes, bool reports) {
+// Reads one file, the steps after it, and the reports.
+std::string ReadAs(const Format& format, std::string_view bytes, bool reports) {
   auto store = Store::CreateTemporary();
   if (!store.ok()) return store.status().ToString();
   auto read = [&]() -> absl::Status {
     XP_TRY(store->Begin());
     EventWriter events(*store);
     XP_TRY(int64_t source_id,
-           store->Add(SourceRow{.path = "input", .format = importer.name, .imported = true}));
+           store->Add(SourceRow{.path = "input", .format = format.name, .imported = true}));
     XP_TRY(int64_t run_id, store->Add(RunRow{.label = "the run", .selected = true, .why = ""}));
     ImportContext context(*store, events, source_id);
-    XP_TRY(importer.read({"input", bytes}, context));
+    XP_TRY(format.Read({"input", bytes}, context, false));
     XP_TRY(store->Run("UPDATE process SET run_id = ?1", run_id));
     XP_TRY(events.Flush());
     XP_TRY(JoinSources(*store));
@@ -49,11 +49,11 @@ std::string RunImporter(const Importer& importer, std::string_view bytes, bool r
   return reports ? CheckReports(*store) : "";
 }
 
-// Returns heads and windows of this importer's inputs, and thin copies if they are protobuf.
-std::vector<std::string> ImporterSeeds(const Importer* importer) {
+// Returns heads and windows of this format's inputs, and thin copies if they are protobuf.
+std::vector<std::string> FormatSeeds(const Format* format) {
   std::vector<std::string> seeds;
   for (const GoldenInput& input : GoldenInputs()) {
-    if (input.importer != importer) continue;
+    if (input.format != format) continue;
     std::string_view bytes = input.bytes;
     if (bytes.size() <= kSeedBytes) {
       seeds.emplace_back(bytes);
@@ -249,12 +249,12 @@ const std::string_view kSmallStoreSql = R"(
 const std::vector<FuzzTarget>& FuzzTargets() {
   static const auto* targets = [] {
     auto* all = new std::vector<FuzzTarget>;
-    for (const Importer* importer : AllImporters()) {
-      all->push_back({importer->name,
-                      [importer](std::string_view bytes, bool reports) {
-                        return RunImporter(*importer, bytes, reports);
+    for (const Format* format : AllFormats()) {
+      all->push_back({format->name,
+                      [format](std::string_view bytes, bool reports) {
+                        return ReadAs(*format, bytes, reports);
                       },
-                      [importer] { return ImporterSeeds(importer); }});
+                      [format] { return FormatSeeds(format); }});
     }
     all->push_back({"store", RunStore, [] { return std::vector{SmallStoreFile()}; }});
     all->push_back({"chunk", RunChunk, ChunkSeeds});

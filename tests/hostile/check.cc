@@ -156,14 +156,14 @@ std::string CheckBytes(std::string_view bytes, const std::string& as_format, Imp
   return CheckPath(path, as_format, imported);
 }
 
-Facts ReadFacts(const Importer& importer, std::string_view bytes) {
+Facts ReadFacts(const Format& format, std::string_view bytes) {
   Facts facts;
   auto read = [&]() -> absl::Status {
     XP_TRY(Store store, Store::CreateTemporary());
     XP_TRY(store.Begin());
     EventWriter events(store);
     ImportContext context(store, events, 1);
-    XP_TRY(importer.read({"given", bytes}, context));
+    XP_TRY(format.Read({"given", bytes}, context, false));
     XP_TRY(events.Flush());
     XP_TRY(auto issues, store.One<int64_t>("SELECT count(*) FROM import_issue"));
     facts.imported.issues = issues.value_or(0);

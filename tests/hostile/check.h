@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/import/importer.h"
+#include "profiler/import/formats.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -39,13 +39,13 @@ std::string CheckShown(std::string_view what, std::string_view text);
 // suggests what to try, and is short.
 std::string CheckError(const absl::Status& status, const std::filesystem::path& path);
 
-// The rows that `importer` alone reads from `bytes`, sorted: each row is its table and its values
+// The rows that are read as `format` from `bytes`, sorted: each row is its table and its values
 // ("column=value") without ids.
 struct Facts {
   Imported imported;
   std::vector<std::vector<std::string>> rows;
 };
-Facts ReadFacts(const Importer& importer, std::string_view bytes);
+Facts ReadFacts(const Format& format, std::string_view bytes);
 
 // Returns a directory of this process, which is removed when the process ends. Children share their
 // parent's.

@@ -150,7 +150,7 @@ TEST(Container, OddContainersEndWell) {
       {"carriage returns", std::string(100'000, '\r')},
   };
   std::vector<std::string> formats = {""};
-  for (const Importer* importer : AllImporters()) formats.push_back(importer->name);
+  for (const Format* format : AllFormats()) formats.push_back(format->name);
   ExpectAllWell(cases.size() * formats.size(), [&](size_t i) {
     const auto& [name, bytes] = cases[i % cases.size()];
     const std::string as = formats[i / cases.size()];

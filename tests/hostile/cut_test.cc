@@ -13,14 +13,14 @@
 namespace xlaprof {
 namespace {
 
-class Cut : public testing::TestWithParam<const Importer*> {};
-INSTANTIATE_TEST_SUITE_P(Hostile, Cut, testing::ValuesIn(AllImporters()),
+class Cut : public testing::TestWithParam<const Format*> {};
+INSTANTIATE_TEST_SUITE_P(Hostile, Cut, testing::ValuesIn(AllFormats()),
                          [](const auto& info) { return info.param->name; });
 
-std::vector<const GoldenInput*> InputsOf(const Importer* importer) {
+std::vector<const GoldenInput*> InputsOf(const Format* format) {
   std::vector<const GoldenInput*> inputs;
   for (const GoldenInput& input : GoldenInputs()) {
-    if (input.importer == importer) inputs.push_back(&input);
+    if (input.format == format) inputs.push_back(&input);
   }
   return inputs;
 }
@@ -57,12 +57,12 @@ TEST_P(Cut, EndsWellAndIsReported) {
 
 // Facts of a cut file must also be in the whole file, unless the import reports that something is
 // missing. Binary formats may only end undetected after a whole record of the outermost message.
-std::string CheckCut(const CutInput& place, const Importer& importer) {
+std::string CheckCut(const CutInput& place, const Format& format) {
   std::string_view bytes = std::string_view(place.input->bytes).substr(0, place.at);
-  Facts cut = ReadFacts(importer, bytes);
+  Facts cut = ReadFacts(format, bytes);
   if (cut.imported.said()) return "";
   if (!IsText(bytes)) return ProtoFields(bytes).empty() ? "the cut is not reported" : "";
-  Facts whole = ReadFacts(importer, place.input->bytes);
+  Facts whole = ReadFacts(format, place.input->bytes);
   for (const std::vector<std::string>& row : cut.rows) {
     if (std::binary_search(whole.rows.begin(), whole.rows.end(), row)) continue;
     // A row may know less. A time or a number that lines add up may be smaller, because a file that

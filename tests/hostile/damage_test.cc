@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kSmall = 300'000;  // many cases are affordable for inputs up to this many bytes
 
-class Damaged : public testing::TestWithParam<const Importer*> {};
-INSTANTIATE_TEST_SUITE_P(Hostile, Damaged, testing::ValuesIn(AllImporters()),
+class Damaged : public testing::TestWithParam<const Format*> {};
+INSTANTIATE_TEST_SUITE_P(Hostile, Damaged, testing::ValuesIn(AllFormats()),
                          [](const auto& info) { return info.param->name; });
 
 // Each kind of damage, several times, on the smaller inputs of this format.
 TEST_P(Damaged, EndsWellAndIsReported) {
   std::vector<const GoldenInput*> inputs = SmallInputs(6, kSmall);
-  std::erase_if(inputs, [](const auto* input) { return input->importer != GetParam(); });
+  std::erase_if(inputs, [](const auto* input) { return input->format != GetParam(); });
   const size_t kinds = Damages().size(), rounds = size_t(4 * HostileScale());
   ExpectAllWell(inputs.size() * kinds * rounds, [&](size_t i) {
     const GoldenInput* input = inputs[i % inputs.size()];
@@ -32,7 +32,7 @@ TEST_P(Damaged, EndsWellAndIsReported) {
                          // Two thirds are read with --as, because the damage may have removed what
                          // identifies the format.
                          return CheckBytes(damage.apply(input->bytes, random),
-                                           i % 3 == 0 ? "" : input->importer->name);
+                                           i % 3 == 0 ? "" : input->format->name);
                        }};
   });
 }
@@ -42,7 +42,7 @@ TEST_P(Damaged, EndsWellAndIsReported) {
 TEST_P(Damaged, ForeignInputEndsWell) {
   std::vector<const GoldenInput*> inputs;
   for (const GoldenInput& input : GoldenInputs()) {
-    if (input.importer != GetParam() && input.bytes.size() < 1'500'000) inputs.push_back(&input);
+    if (input.format != GetParam() && input.bytes.size() < 1'500'000) inputs.push_back(&input);
   }
   ExpectAllWell(inputs.size(), [&, as = std::string(GetParam()->name)](size_t i) {
     const GoldenInput* input = inputs[i];

@@ -15,13 +15,13 @@ namespace {
 constexpr size_t kDepth = 10'000;
 constexpr size_t kLongName = 10 << 20;
 
-class Extreme : public testing::TestWithParam<const Importer*> {};
-INSTANTIATE_TEST_SUITE_P(Hostile, Extreme, testing::ValuesIn(AllImporters()),
+class Extreme : public testing::TestWithParam<const Format*> {};
+INSTANTIATE_TEST_SUITE_P(Hostile, Extreme, testing::ValuesIn(AllFormats()),
                          [](const auto& info) { return info.param->name; });
 
-std::vector<const GoldenInput*> SmallOf(const Importer* importer, size_t count) {
+std::vector<const GoldenInput*> SmallOf(const Format* format, size_t count) {
   std::vector<const GoldenInput*> inputs = SmallInputs(count, 300'000);
-  std::erase_if(inputs, [&](const auto* input) { return input->importer != importer; });
+  std::erase_if(inputs, [&](const auto* input) { return input->format != format; });
   return inputs;
 }
 
@@ -67,9 +67,9 @@ TEST_P(Extreme, NamesOfTenMegabytes) {
                 size_t at =
                     bytes.find_first_of("abcdefghijklmnopqrstuvwxyz", random.Below(bytes.size()));
                 return CheckBytes(bytes.insert(std::min(at, bytes.size()), name),
-                                  input->importer->name);
+                                  input->format->name);
               }
-              return CheckBytes(WithProtoText(bytes, name, random), input->importer->name);
+              return CheckBytes(WithProtoText(bytes, name, random), input->format->name);
             },
         .memory_bytes = size_t{512} << 20};
   });

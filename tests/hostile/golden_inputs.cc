@@ -31,7 +31,7 @@ std::vector<GoldenInput> Read() {
     input.disk.assign(std::istreambuf_iterator<char>(file), {});
     auto opened = InputFile::Open(entry.path());
     input.bytes = opened.ok() ? std::string(opened->bytes()) : input.disk;
-    input.importer = SurestImporter(input.bytes);
+    input.format = SurestFormat(input.bytes);
   }
   std::sort(inputs.begin(), inputs.end(),
             [](const GoldenInput& a, const GoldenInput& b) { return a.name < b.name; });
@@ -40,13 +40,13 @@ std::vector<GoldenInput> Read() {
 
 }  // namespace
 
-const Importer* SurestImporter(std::string_view bytes) {
+const Format* SurestFormat(std::string_view bytes) {
   constexpr size_t kHeadBytes = 64 << 10;
-  const Importer* best = nullptr;
+  const Format* best = nullptr;
   int best_score = 0;
-  for (const Importer* importer : AllImporters()) {
-    int score = importer->sniff(bytes.substr(0, kHeadBytes));
-    if (score > best_score) best = importer, best_score = score;
+  for (const Format* format : AllFormats()) {
+    int score = format->Sniff(bytes.substr(0, kHeadBytes));
+    if (score > best_score) best = format, best_score = score;
   }
   return best;
 }
@@ -56,17 +56,17 @@ const std::vector<GoldenInput>& GoldenInputs() {
   return *inputs;
 }
 
-std::vector<const GoldenInput*> SmallInputs(size_t per_importer, size_t max_bytes) {
+std::vector<const GoldenInput*> SmallInputs(size_t per_format, size_t max_bytes) {
   std::vector<const GoldenInput*> sorted;
   for (const GoldenInput& input : GoldenInputs()) {
-    if (input.importer != nullptr && input.bytes.size() <= max_bytes) sorted.push_back(&input);
+    if (input.format != nullptr && input.bytes.size() <= max_bytes) sorted.push_back(&input);
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const GoldenInput* a, const GoldenInput* b) {
     return a->bytes.size() < b->bytes.size();
   });
-  std::map<const Importer*, size_t> taken;
+  std::map<const Format*, size_t> taken;
   std::erase_if(sorted,
-                [&](const GoldenInput* input) { return ++taken[input->importer] > per_importer; });
+                [&](const GoldenInput* input) { return ++taken[input->format] > per_format; });
   return sorted;
 }
 

@@ -430,11 +430,13 @@ absl::Status ReadChrome(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer chrome{
-    "chrome",
-    "Chrome JSON: PyTorch's profiler (Kineto), XProf's and JAX's trace viewer, Perfetto, any other",
-    "TRACE.pt.trace.json.gz",
-    SniffChrome,
-    ReadChrome,
-    /*maps_large_files=*/true};
+    .name = "chrome",
+    .summary =
+        "Chrome JSON: PyTorch's profiler (Kineto), XProf's and JAX's trace viewer, Perfetto, any other",
+    .example = "TRACE.pt.trace.json.gz",
+    .sniff = SniffChrome,
+    .read = ReadChrome,
+    .maps_large_files = true,
+    .kind = SourceKind::kTimed};
 
 }  // namespace xlaprof

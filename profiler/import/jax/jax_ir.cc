@@ -45,6 +45,7 @@ extern const Importer jax_ir{.name = "jax_ir",
                              .example = "jax_ir0003_jit_step_compile.mlir",
                              .sniff = SniffJaxIr,
                              .read = ReadJaxIr,
-                             .framework = Framework::kJax};
+                             .framework = Framework::kJax,
+                             .kind = SourceKind::kLowered};
 
 }  // namespace xlaprof

@@ -12,7 +12,6 @@
 #include "profiler/import/text/python_frames.h"
 
 namespace xlaprof {
-namespace {
 
 // A call that finds no program prints these in order: why it is traced (an explanation; until 0.7
 // after the next line), how long tracing took, `Compiling` with the types of the inputs, how long
@@ -20,17 +19,14 @@ namespace {
 // are traced as part of another print only the first two. Threads print into each other, so
 // messages belong together by the function's name. Processes print into each other even inside of
 // an explanation, so its lines belong together by their label.
-class Reader {
+class JaxLogParser::Impl {
  public:
-  explicit Reader(std::string_view bytes)
-      : lines_(bytes), labels_(bytes), end_(bytes.data() + bytes.size()) {}
+  Impl(std::string_view bytes, const LogTexts& texts)
+      : lines_(texts), labels_(bytes), end_(bytes.data() + bytes.size()) {}
 
-  JaxLog Run(const std::function<void(size_t)>& progress) {
-    constexpr int64_t kProgressLines = 1 << 14;
-    while (lines_.Next()) {
-      Take(lines_.text());
-      if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
-    }
+  void Take() { Take(lines_.text()); }
+
+  JaxLog Finish() {
     std::set<int> left_open;
     for (auto& [label, speaker] : speakers_) {
       const std::optional<Explaining>& open = speaker.explaining;
@@ -50,7 +46,6 @@ class Reader {
     if (log_.compiles.empty()) log_.compiles = std::move(looked_up_);
     for (const JaxCompile& compile : log_.compiles)
       log_.unfinished += !compile.dur_ns && saw_ends_ && !compile.inferred;
-    log_.lines = lines_.number();
     return std::move(log_);
   }
 
@@ -366,7 +361,7 @@ class Reader {
     int origin = 0;
     int64_t offset = 0, line = 0;
   };
-  LogTexts lines_;
+  const LogTexts& lines_;
   JaxLogLabels labels_;
   const char* end_;  // end of the file
   JaxLog log_;
@@ -382,10 +377,10 @@ class Reader {
   std::set<std::pair<int, std::string>> keys_;  // keys of these, by origin
 };
 
-}  // namespace
-
-JaxLog ParseJaxLog(std::string_view bytes, const std::function<void(size_t)>& progress) {
-  return Reader(bytes).Run(progress);
-}
+JaxLogParser::JaxLogParser(std::string_view bytes, const LogTexts& texts)
+    : impl_(std::make_unique<Impl>(bytes, texts)) {}
+JaxLogParser::~JaxLogParser() = default;
+void JaxLogParser::Take() { impl_->Take(); }
+JaxLog JaxLogParser::Finish() && { return impl_->Finish(); }
 
 }  // namespace xlaprof

@@ -1,8 +1,7 @@
 // The compilations in a JAX log, before they become rows.
 #pragma once
 
-#include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,7 +32,7 @@ struct JaxLog {
   std::vector<LogOrigin> origins;    // one or more per process, as processes take turns
   std::vector<JaxCompile> compiles;  // in the order in which they begin
   std::vector<JaxExplanation> explanations;
-  int64_t lines = 0, messages = 0;
+  int64_t messages = 0;
   int64_t traced_inside = 0;        // explanations of functions that were traced as part of another
   int64_t repeated = 0;             // messages that two handlers printed
   int64_t unfinished = 0;           // compilations whose end the log does not show
@@ -42,7 +41,18 @@ struct JaxLog {
   std::optional<TextPosition> first_types_cut;
 };
 
-// Reads all of `bytes`; `progress` gets bytes done.
-JaxLog ParseJaxLog(std::string_view bytes, const std::function<void(size_t)>& progress);
+// Reads the lines of a log. `bytes` is the whole log; `texts` has its lines and must outlive this
+// object.
+class JaxLogParser {
+ public:
+  JaxLogParser(std::string_view bytes, const LogTexts& texts);
+  ~JaxLogParser();
+  void Take();  // takes the line that `texts` is at
+  JaxLog Finish() &&;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace xlaprof

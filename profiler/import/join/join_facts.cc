@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/import/formats.h"
 #include "profiler/import/join/align_facts.h"
 #include "profiler/import/join/join.h"
 #include "profiler/import/text/python_frames.h"
@@ -75,10 +76,10 @@ class Folding {
     Folding folding;
     // SQLite makes a temporary table each time that it executes UPDATE ... FROM.
     XP_TRY(folding.fill_,
-           store.Prepare(fmt::format(
-               "UPDATE {0} AS t SET ({1}) = (SELECT {2} FROM {0} AS o WHERE o.id = ?2) "
-               "WHERE t.id = ?1 AND EXISTS (SELECT 1 FROM {0} WHERE id = ?2)",
-               table, names, values)));
+           store.Prepare(
+               fmt::format("UPDATE {0} AS t SET ({1}) = (SELECT {2} FROM {0} AS o WHERE o.id = ?2) "
+                           "WHERE t.id = ?1 AND EXISTS (SELECT 1 FROM {0} WHERE id = ?2)",
+                           table, names, values)));
     XP_TRY(folding.drop_,
            store.Prepare(fmt::format("DELETE FROM {} WHERE id = ?2 AND id <> ?1", table)));
     XP_TRY(
@@ -237,22 +238,9 @@ absl::Status UniteGraphs(Store& store) {
 
 struct Process {
   int64_t id = 0, source_id = 0;
-  std::string format;
+  SourceKind kind = SourceKind::kReports;
   OptInt rank;
 };
-
-// The kinds of text sources, in the order in which they are joined. A process writes at most one
-// source of each kind, except for reports, of which it may write several.
-enum class TextKind { kLog, kIrDump, kJaxIr, kXlaDump, kReports };
-
-TextKind TextKindOf(const Process& process) {
-  const std::string& format = process.format;
-  return format == "debug_log" || format == "jax_log" ? TextKind::kLog
-         : format == "ir_dump"                        ? TextKind::kIrDump
-         : format == "jax_ir"                         ? TextKind::kJaxIr
-         : format == "xla_dump"                       ? TextKind::kXlaDump
-                                                      : TextKind::kReports;
-}
 
 // Moves the dumps of other ranks to the log of the first one if they are of replicas on threads of
 // its process.
@@ -260,15 +248,15 @@ absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>
                            Uniting& uniting) {
   if (texts.size() < 2) return absl::OkStatus();
   std::vector<Process>& first = texts.begin()->second;
-  auto of_kind = [](std::vector<Process>& group, TextKind kind) {
-    return std::ranges::find(group, kind, TextKindOf);
+  auto of_kind = [](std::vector<Process>& group, SourceKind kind) {
+    return std::ranges::find(group, kind, &Process::kind);
   };
-  const auto log = of_kind(first, TextKind::kLog), own = of_kind(first, TextKind::kIrDump);
+  const auto log = of_kind(first, SourceKind::kLog), own = of_kind(first, SourceKind::kExecuted);
   if (log == first.end() || own == first.end()) return absl::OkStatus();
   XP_TRY(const Facts story, Load(store, log->id));
   std::vector<int64_t> ids = {own->id};
   for (auto group = std::next(texts.begin()); group != texts.end(); ++group) {
-    const auto dump = of_kind(group->second, TextKind::kIrDump);
+    const auto dump = of_kind(group->second, SourceKind::kExecuted);
     if (dump == group->second.end() || group->second.size() > 1) return absl::OkStatus();
     ids.push_back(dump->id);
   }
@@ -291,21 +279,20 @@ absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>
 // that remain: the united one, and those of sources that belong to another process.
 absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& uniting,
                         std::vector<int64_t>& text_ids) {
-  std::ranges::stable_sort(group, {}, TextKindOf);
+  std::ranges::stable_sort(group, {}, &Process::kind);
   const Process& head = group.front();
-  std::set<TextKind> kinds = {TextKindOf(head)};
+  std::set<SourceKind> kinds = {head.kind};
   XP_TRY(Facts a, Load(store, head.id));
   bool is_in_order = false;  // the ordinals of `a` are in order
   for (const Process& other : std::span(group).subspan(1)) {
     // A second source of a kind is another process's, whatever graphs they share.
-    const TextKind kind = TextKindOf(other);
-    if (!kinds.insert(kind).second && kind != TextKind::kReports) {
+    if (!kinds.insert(other.kind).second && other.kind != SourceKind::kReports) {
       text_ids.push_back(other.id);
       continue;
     }
     XP_TRY(Facts b, Load(store, other.id));
     Pairs pairs = AlignByHash(a, b, false);
-    if (pairs.empty() && kind == TextKind::kXlaDump) pairs = AlignByCount(a, b);
+    if (pairs.empty() && other.kind == SourceKind::kCompiled) pairs = AlignByCount(a, b);
     if (!a.empty() && !b.empty() && pairs.empty()) {
       XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
                        "shares no graph with the other sources, so it counts as another process"));
@@ -379,16 +366,16 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
              "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process "
              "p JOIN source s ON s.id = p.source_id WHERE p.run_id = ?1 ORDER BY p.id",
              [](int64_t id, int64_t source, std::string format, OptInt rank) {
-               return Process{id, source, std::move(format), rank};
+               const Format* known = FormatNamed(format);
+               return Process{id, source, known == nullptr ? SourceKind::kReports : known->kind,
+                              rank};
              },
              run_id));
   // Text sources of one rank describe one process. Only the first local process writes a debug log.
   std::map<int64_t, std::vector<Process>> texts;
   std::vector<const Process*> timed;
   for (const Process& process : processes) {
-    const bool has_times =
-        process.format == "xspace" || process.format == "chrome" || process.format == "recording";
-    if (has_times) {
+    if (process.kind == SourceKind::kTimed) {
       timed.push_back(&process);
     } else {
       texts[process.rank.value_or(0)].push_back(process);

@@ -4,6 +4,7 @@
 // all is divided at the same places.
 #include <vector>
 
+#include "profiler/import/formats.h"
 #include "profiler/import/join/join.h"
 
 namespace xlaprof {
@@ -18,22 +19,29 @@ absl::StatusOr<std::vector<int64_t>> ExecutionsOfRuns(const Store& store) {
   XP_TRY(std::vector<int64_t> counts,
          collect("SELECT (SELECT count(*) FROM execution e WHERE e.process_id = p.id) "
                  "FROM process p WHERE p.source_id = "
-                 "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id "
-                 "WHERE s.format = 'debug_log' AND p.segment > 0 LIMIT 1) ORDER BY p.segment"));
+                 "(SELECT p.source_id FROM process p WHERE p.segment > 0 AND EXISTS (SELECT 1 FROM "
+                 "execution e WHERE e.process_id = p.id) LIMIT 1) ORDER BY p.segment"));
   if (counts.size() > 1) return counts;
-  XP_TRY(counts, collect("SELECT max(0, coalesce(max(m.samples), 0)) FROM process p "
-                         "LEFT JOIN metrics_report r ON r.process_id = p.id "
-                         "LEFT JOIN metric m ON m.report_id = r.id AND m.name = 'ExecuteTime' "
-                         "WHERE p.source_id = "
-                         "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id "
-                         "WHERE s.format = 'metrics_report' AND p.segment > 0 LIMIT 1) "
-                         "GROUP BY p.id ORDER BY p.segment"));
+  XP_TRY(counts,
+         collect("SELECT max(0, coalesce(max(m.samples), 0)) FROM process p "
+                 "LEFT JOIN metrics_report r ON r.process_id = p.id "
+                 "LEFT JOIN metric m ON m.report_id = r.id AND m.name = 'ExecuteTime' "
+                 "WHERE p.source_id = "
+                 "(SELECT p.source_id FROM process p WHERE p.segment > 0 AND EXISTS (SELECT "
+                 "1 FROM metrics_report r WHERE r.process_id = p.id) LIMIT 1) "
+                 "GROUP BY p.id ORDER BY p.segment"));
   return counts;
 }
 
+// The only process of a source.
+struct Candidate {
+  int64_t source_id = 0, process_id = 0;
+  SourceKind kind = SourceKind::kReports;
+};
+
 // Divides the only process of a source into one for each run.
-absl::Status Divide(Store& store, int64_t source_id, int64_t process_id,
-                    const std::vector<int64_t>& counts) {
+absl::Status Divide(Store& store, const Candidate& candidate, const std::vector<int64_t>& counts) {
+  const auto [source_id, process_id, kind] = candidate;
   XP_TRY(std::vector<int64_t> ordinals,
          store.Collect(
              "SELECT ordinal FROM execution WHERE process_id = ?1 ORDER BY ordinal",
@@ -54,15 +62,17 @@ absl::Status Divide(Store& store, int64_t source_id, int64_t process_id,
                                      table),
                          process_id, id, begin, end));
       }
-      // A dump infers a compile at the first print of a graph; a new run compiles the graph again.
-      XP_TRY(store.Run(
-          "INSERT INTO compile (process_id, ordinal, graph_id, cause, site_id, stack_id, "
-          "inferred) SELECT e.process_id, min(e.ordinal), e.graph_id, e.cause, e.site_id, "
-          "e.stack_id, 1 FROM execution e JOIN graph g ON g.id = e.graph_id WHERE "
-          "e.process_id = ?1 AND g.hash IS NOT NULL AND (SELECT format FROM source WHERE id "
-          "= ?2) = 'ir_dump' AND g.hash NOT IN (SELECT h.hash FROM compile c JOIN graph h ON "
-          "h.id = c.graph_id WHERE c.process_id = ?1 AND h.hash IS NOT NULL) GROUP BY g.hash",
-          id, source_id));
+      if (kind == SourceKind::kExecuted) {
+        // A dump infers a compile at the first print of a graph; a new run compiles the graph again.
+        XP_TRY(store.Run(
+            "INSERT INTO compile (process_id, ordinal, graph_id, cause, site_id, stack_id, "
+            "inferred) SELECT e.process_id, min(e.ordinal), e.graph_id, e.cause, e.site_id, "
+            "e.stack_id, 1 FROM execution e JOIN graph g ON g.id = e.graph_id WHERE "
+            "e.process_id = ?1 AND g.hash IS NOT NULL AND g.hash NOT IN (SELECT h.hash FROM "
+            "compile c JOIN graph h ON h.id = c.graph_id WHERE c.process_id = ?1 AND h.hash IS NOT "
+            "NULL) GROUP BY g.hash",
+            id));
+      }
     }
     begin = end;
   }
@@ -79,17 +89,22 @@ absl::Status DivideRuns(Store& store) {
     // there is no such number of executions
     if (__builtin_add_overflow(total, count, &total)) return absl::OkStatus();
   }
-  struct Candidate {
-    int64_t source_id = 0, process_id = 0;
-  };
   XP_TRY(std::vector<Candidate> candidates,
          store.Collect(
-             "SELECT p.source_id, min(p.id) FROM process p JOIN source s ON s.id = p.source_id "
-             "WHERE s.format IN ('debug_log', 'ir_dump') GROUP BY p.source_id HAVING count(*) "
-             "= 1 AND (SELECT count(*) FROM execution e WHERE e.process_id = min(p.id)) = ?1",
-             [](int64_t source, int64_t process) { return Candidate{source, process}; }, total));
-  for (const Candidate& candidate : candidates)
-    XP_TRY(Divide(store, candidate.source_id, candidate.process_id, counts));
+             "SELECT p.source_id, min(p.id), coalesce(s.format, '') FROM process p JOIN source s "
+             "ON s.id = p.source_id GROUP BY p.source_id HAVING count(*) = 1 AND (SELECT count(*) "
+             "FROM execution e WHERE e.process_id = min(p.id)) = ?1",
+             [](int64_t source, int64_t process, std::string format) {
+               const Format* known = FormatNamed(format);
+               return Candidate{source, process,
+                                known == nullptr ? SourceKind::kReports : known->kind};
+             },
+             total));
+  for (const Candidate& candidate : candidates) {
+    // Other kinds of sources hold no executions without times.
+    if (candidate.kind == SourceKind::kLog || candidate.kind == SourceKind::kExecuted)
+      XP_TRY(Divide(store, candidate, counts));
+  }
   return absl::OkStatus();
 }
 

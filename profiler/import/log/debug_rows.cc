@@ -38,32 +38,11 @@ absl::Status DebugWriter::WriteIssues() {
   for (const auto& [code, issue] : log_.issues) {
     for (const IssueText& text : kIssues) {
       if (code != text.code) continue;
-      XP_TRY(context_.Issue(text.code, text.severity, text.advice, issue.offset, issue.line,
-                            issue.count));
+      XP_TRY(reading_.context.Issue(text.code, text.severity, text.advice, issue.offset, issue.line,
+                                    issue.count));
     }
   }
   return absl::OkStatus();
-}
-
-absl::Status DebugWriter::WriteRun(std::span<const int> run_of_fact, int run) {
-  processes_.clear();
-  for (size_t i = 0; i < log_.facts.size(); ++i) {
-    if (run_of_fact[i] == run) XP_TRY(WriteFact(log_.facts[i]));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<DebugWriter::Process*> DebugWriter::ProcessOf(int origin) {
-  auto [found, added] = processes_.try_emplace(origin);
-  if (added) {
-    const LogOrigin& from = log_.origins[size_t(origin)];
-    if (processes_.size() == 1 && from == LogOrigin()) {
-      XP_TRY(found->second.id, context_.ProcessId());
-    } else {
-      XP_TRY(found->second.id, context_.NewProcess(from.host, from.pid, from.rank));
-    }
-  }
-  return &found->second;
 }
 
 absl::StatusOr<DebugWriter::Stack> DebugWriter::StackOf(int index) {
@@ -71,43 +50,45 @@ absl::StatusOr<DebugWriter::Stack> DebugWriter::StackOf(int index) {
   auto [found, added] = stacks_.try_emplace(index);
   if (added) {
     const std::vector<Store::Frame>& frames = log_.stacks[size_t(index)];
-    XP_TRY(found->second.id, context_.store.AddStack(frames));
+    XP_TRY(found->second.id, reading_.context.store.AddStack(frames));
     if (const Store::Frame* user = InnermostUser(frames)) {
-      XP_TRY(found->second.site_id, context_.store.AddSite(user->function, user->file, user->line));
+      XP_TRY(found->second.site_id,
+             reading_.context.store.AddSite(user->function, user->file, user->line));
     }
   }
   return found->second;
 }
 
-absl::StatusOr<OptInt> DebugWriter::GraphOf(Process& process, const DebugFact& fact) {
+absl::StatusOr<OptInt> DebugWriter::GraphOf(int64_t process_id, const DebugFact& fact) {
   if (fact.hash.empty()) return OptInt();
-  auto [found, added] = process.graphs.try_emplace(fact.hash);
+  auto [found, added] = graphs_.try_emplace({process_id, fact.hash});
   if (added) {
-    GraphRow row{.process_id = process.id,
+    GraphRow row{.process_id = process_id,
                  .hash = fact.hash,
                  .node_count = fact.nodes,
                  .input_count = fact.inputs,
                  .output_count = fact.outputs};
     if (!fact.name.empty()) row.name = fact.name;
     if (!fact.input_shapes.empty()) row.printed_as = PrintedForm::kSignature;
-    XP_TRY(found->second, context_.Add(row, fact.offset, fact.line));
+    XP_TRY(found->second, reading_.context.Add(row, fact.offset, fact.line));
     for (size_t i = 0; i < fact.input_shapes.size(); ++i) {
-      XP_TRY(context_.store.Add(GraphNodeRow{.graph_id = found->second,
-                                             .idx = int64_t(i),
-                                             .op = "parameter",
-                                             .shape = ToUtf8(fact.input_shapes[i])}));
+      XP_TRY(reading_.context.store.Add(GraphNodeRow{.graph_id = found->second,
+                                                     .idx = int64_t(i),
+                                                     .op = "parameter",
+                                                     .shape = ToUtf8(fact.input_shapes[i])}));
     }
   }
   return OptInt(found->second);
 }
 
-absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
-  XP_TRY(Process * process, ProcessOf(fact.origin));
+absl::Status DebugWriter::Write(const DebugFact& fact, int run) {
+  XP_TRY(LogProcesses::Process * process,
+         reading_.processes.Of(run, log_.origins[size_t(fact.origin)]));
   XP_TRY(Stack stack, StackOf(fact.stack));
   const std::optional<CutKind> cause = IfKnown(fact.cause);
   switch (fact.kind) {
     case DebugFact::kCompile: {
-      XP_TRY(OptInt graph_id, GraphOf(*process, fact));
+      XP_TRY(OptInt graph_id, GraphOf(process->id, fact));
       CompileRow row{.process_id = process->id,
                      .ordinal = process->next_ordinal++,
                      .graph_id = graph_id,
@@ -122,34 +103,36 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
                      .program_bytes = fact.sizes[4]};
       if (!fact.name.empty()) row.function = fact.name;
       if (fact.dur_ns) row.dur_from = TimeSource::kLog;
-      return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
+      return internal::ToStatus(reading_.context.Add(row, fact.offset, fact.line));
     }
     case DebugFact::kExecution: {
-      XP_TRY(OptInt graph_id, GraphOf(*process, fact));
-      return internal::ToStatus(context_.Add(ExecutionRow{.process_id = process->id,
-                                                          .ordinal = process->next_ordinal++,
-                                                          .graph_id = graph_id,
-                                                          .dur_ns = fact.dur_ns,
-                                                          .cause = cause,
-                                                          .site_id = stack.site_id,
-                                                          .stack_id = stack.id},
-                                             fact.offset, fact.line));
+      XP_TRY(OptInt graph_id, GraphOf(process->id, fact));
+      return internal::ToStatus(
+          reading_.context.Add(ExecutionRow{.process_id = process->id,
+                                            .ordinal = process->next_ordinal++,
+                                            .graph_id = graph_id,
+                                            .dur_ns = fact.dur_ns,
+                                            .cause = cause,
+                                            .site_id = stack.site_id,
+                                            .stack_id = stack.id},
+                               fact.offset, fact.line));
     }
     case DebugFact::kProfilerLine:
-      return internal::ToStatus(context_.Add(ProfilerLineRow{.process_id = process->id,
-                                                             .ordinal = next_profiler_line_++,
-                                                             .rule = fact.rule,
-                                                             .samples = fact.samples,
-                                                             .steps = fact.steps,
-                                                             .text = fact.text},
-                                             fact.offset, fact.line));
+      return internal::ToStatus(
+          reading_.context.Add(ProfilerLineRow{.process_id = process->id,
+                                               .ordinal = next_profiler_line_++,
+                                               .rule = fact.rule,
+                                               .samples = fact.samples,
+                                               .steps = fact.steps,
+                                               .text = fact.text},
+                               fact.offset, fact.line));
     case DebugFact::kFallback: {
       FallbackRow row{.process_id = process->id,
                       .count = fact.count,
                       .site_id = stack.site_id,
                       .stack_id = stack.id};
       if (!fact.op.empty()) row.op = fact.op;
-      return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
+      return internal::ToStatus(reading_.context.Add(row, fact.offset, fact.line));
     }
   }
   return absl::OkStatus();

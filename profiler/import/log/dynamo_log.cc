@@ -17,12 +17,11 @@
 //
 //   [...] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling function step in /x/train.py', "triggered by the following guard failure: L['t'] == 0")
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "core/base/numbers.h"
 #include "core/base/source_place.h"
-#include "profiler/import/importer.h"
+#include "profiler/import/log/dialect.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
 
@@ -33,9 +32,10 @@ constexpr std::string_view kHit = "torch._dynamo hit config.";
 constexpr std::string_view kRecompiling = "Recompiling function ";
 // PyTorch begins each line about a recompilation with the first of these, before 2.3 with the second.
 constexpr std::string_view kMarks[] = {"[__recompiles]", "__recompiles: [DEBUG]"};
+constexpr std::string_view kDynamoMarks[] = {kHit, kRecompiling};
 constexpr size_t kMostReasonBytes = 1000;
 
-// The score is low, because a log of torch_xla or JAX may hold these lines as well.
+// The score is low, because other dialects tell more.
 int SniffDynamoLog(std::string_view window) {
   const bool is_told =
       window.find(kHit) != kNone || std::ranges::any_of(kMarks, [&](std::string_view mark) {
@@ -79,19 +79,20 @@ struct Recompile {
   OptInt programs, earlier;
   std::string reason;
   int64_t offset = 0, number = 0;
+  LogOrigin origin;
 };
 
-class DynamoReader {
+class RecompileReader {
  public:
   void Take(const LogTexts& texts) {
     const std::string_view line = texts.text();
     if (const auto hit = Behind(line, kHit)) {
-      Begin(texts, State::kLimit);
+      Begin(texts, State::kLimit, kHit);
       const size_t open = hit->find('('), close = hit->find(')');
       if (open != kNone && close != kNone && close > open)
         now_.programs = ParseCount(hit->substr(open + 1, close - open - 1));
     } else if (const auto function = Behind(line, kRecompiling)) {
-      Begin(texts, State::kRecompile);
+      Begin(texts, State::kRecompile, kRecompiling);
       now_.earlier = EarlierPrograms(line);
       TakeFunction(*function);
     } else if (state_ == State::kLimit) {
@@ -108,10 +109,11 @@ class DynamoReader {
  private:
   enum class State : uint8_t { kOutside, kLimit, kRecompile };
 
-  void Begin(const LogTexts& texts, State state) {
+  void Begin(const LogTexts& texts, State state, std::string_view label) {
     End();
     state_ = state;
-    now_ = {.offset = texts.offset(), .number = texts.number()};
+    const std::string_view prefix = texts.text().substr(0, texts.text().find(label));
+    now_ = {.offset = texts.offset(), .number = texts.number(), .origin = OriginOfPrefix(prefix)};
   }
   void End() {
     if (state_ != State::kOutside && !now_.function.empty()) all_.push_back(std::move(now_));
@@ -179,39 +181,56 @@ std::string Bounded(std::string text) {
   return text;
 }
 
-absl::Status ReadDynamoLog(const Input& input, ImportContext& context) {
-  DynamoReader reader;
-  LogTexts texts(input.bytes);
-  while (texts.Next()) {
-    if (texts.number() % 4096 == 0) context.progress(size_t(texts.offset()));
-    reader.Take(texts);
-  }
-  const std::vector<Recompile> all = reader.Finish();
-  if (all.empty()) {
+class DynamoLogReader : public DialectReader {
+ public:
+  explicit DynamoLogReader(LogReading& reading) : reading_(reading) {}
+
+  void Take() override { dynamo_.Take(reading_.texts); }
+  void End() override { all_ = dynamo_.Finish(); }
+  bool Found() const override { return !all_.empty(); }
+
+  absl::Status Refuse() const override {
     return Invalid(
         "{}: no recompilation of torch.compile names its function. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, and for 'Recompiling function'. Run with TORCH_LOGS=recompiles, or name the format with --as",
-        input.path);
+        reading_.input.path);
   }
-  XP_TRY(const int64_t process_id, context.ProcessId());
-  for (const Recompile& one : all) {
-    DynamoRecompileRow row{.process_id = process_id,
-                           .ordinal = context.NextOrdinal(),
+
+  std::vector<LogPlace> Facts() const override {
+    std::vector<LogPlace> places;
+    for (const Recompile& one : all_) places.push_back({one.number});
+    return places;
+  }
+
+  absl::Status Write(size_t fact, int run) override {
+    const Recompile& one = all_[fact];
+    XP_TRY(const LogProcesses::Process* process, reading_.processes.Nearest(run, one.origin));
+    DynamoRecompileRow row{.process_id = process->id,
+                           .ordinal = int64_t(fact),
                            .function = one.function,
                            .programs = one.programs,
                            .earlier = one.earlier};
+    ImportContext& context = reading_.context;
     if (!one.reason.empty()) row.reason = Bounded(one.reason);
     if (!one.file.empty()) {
       XP_TRY(row.site_id, context.store.AddSite(one.function, one.file, one.line));
     }
-    XP_TRY(context.Add(row, one.offset, one.number).status());
+    return context.Add(row, one.offset, one.number).status();
   }
-  return absl::OkStatus();
-}
+
+ private:
+  LogReading& reading_;
+  RecompileReader dynamo_;
+  std::vector<Recompile> all_;
+};
 
 }  // namespace
 
-extern const Importer dynamo_log{
-    "dynamo_log", "torch.compile's warnings about recompilation, in the output of any program",
-    "train.log", SniffDynamoLog, ReadDynamoLog};
+extern const Dialect dynamo_log{
+    .name = "dynamo_log",
+    .summary = "torch.compile's warnings about recompilation, in the output of any program",
+    .example = "train.log",
+    .sniff = SniffDynamoLog,
+    .marks = kDynamoMarks,
+    .read = MakeReader<DynamoLogReader>};
 
 }  // namespace xlaprof

@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <map>
 
-#include "profiler/import/importer.h"
 #include "profiler/import/jax/jax_log_facts.h"
-#include "profiler/import/text/cpu_notice.h"
+#include "profiler/import/log/dialect.h"
 #include "profiler/import/text/utf8.h"
-#include "profiler/import/xla/xla_alarms.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
+
+constexpr std::string_view kJaxMarks[] = {"Finished XLA compilation of ",
+                                          "Finished jaxpr to MLIR module conversion ",
+                                          "Finished tracing ",
+                                          "TRACING CACHE MISS at ",
+                                          "PERSISTENT COMPILATION CACHE MISS for ",
+                                          "Persistent compilation cache hit for ",
+                                          "Compiling "};
 
 int SniffJaxLog(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
@@ -33,12 +39,13 @@ int SniffJaxLog(std::string_view window) {
 // Returns NULL for a text that was not printed.
 OptText Text(std::string_view value) { return value.empty() ? OptText() : OptText(ToUtf8(value)); }
 
-class Writer {
+class JaxWriter {
  public:
-  Writer(const JaxLog& log, ImportContext& context) : log_(log), context_(context) {}
+  JaxWriter(const JaxLog& log, LogReading& reading)
+      : log_(log), context_(reading.context), processes_(reading.processes) {}
 
-  absl::Status Write(const JaxCompile& compile) {
-    XP_TRY(Process * process, ProcessOf(compile.origin));
+  absl::Status Write(const JaxCompile& compile, int run) {
+    XP_TRY(LogProcesses::Process * process, ProcessOf(run, compile.origin));
     const JaxExplanation* said =
         compile.explanation < 0 ? nullptr : &log_.explanations[size_t(compile.explanation)];
     CompileRow row{
@@ -51,7 +58,7 @@ class Writer {
         .persistent_hit = compile.persistent_hit,
         .inferred = compile.inferred};
     if (compile.dur_ns) row.dur_from = TimeSource::kLog;
-    XP_TRY(row.graph_id, GraphOf(*process, compile));
+    XP_TRY(row.graph_id, GraphOf(process->id, compile));
     if (said != nullptr && !said->call.file.empty()) {
       XP_TRY(row.site_id,
              context_.store.AddSite(said->call.function, said->call.file, said->call.line));
@@ -61,43 +68,24 @@ class Writer {
     return said == nullptr ? absl::OkStatus() : WriteReasons(id, *said);
   }
 
-  // Returns the process of a line that is not JAX's. It is the first process if JAX wrote no line
-  // of that origin.
-  absl::StatusOr<int64_t> ProcessIdOf(const LogOrigin& origin) {
-    const auto known = std::find(log_.origins.begin(), log_.origins.end(), origin);
-    XP_TRY(Process * process,
-           ProcessOf(known == log_.origins.end() ? 0 : int(known - log_.origins.begin())));
-    return process->id;
-  }
-
  private:
-  struct Process {
-    int64_t id = 0, next_ordinal = 0;
-    std::map<std::string, int64_t> graphs;  // by function and types
-  };
-
-  absl::StatusOr<Process*> ProcessOf(int origin) {
-    auto [found, added] = processes_.try_emplace(origin);
-    if (added) {
-      const LogOrigin& from = log_.origins[size_t(origin)];
-      if (processes_.size() == 1 && from == LogOrigin()) {
-        XP_TRY(found->second.id, context_.ProcessId());
-      } else {
-        XP_TRY(found->second.id, context_.NewProcess(from.host, from.pid, from.rank));
-      }
-    }
-    return &found->second;
+  // Several processes may have the same origin, if one followed the other.
+  absl::StatusOr<LogProcesses::Process*> ProcessOf(int run, int origin) {
+    const std::vector<LogOrigin>& origins = log_.origins;
+    const LogOrigin& from = origins[size_t(origin)];
+    const auto before = std::count(origins.begin(), origins.begin() + origin, from);
+    return processes_.Of(run, from, int(before));
   }
 
   // Returns the graph of a compilation, which consists of the types of its inputs as parameters.
-  absl::StatusOr<OptInt> GraphOf(Process& process, const JaxCompile& compile) {
+  absl::StatusOr<OptInt> GraphOf(int64_t process_id, const JaxCompile& compile) {
     if (!compile.input_count) return OptInt();
     std::string key = fmt::format("{} {}", compile.function, *compile.input_count);
     for (const JaxInput& input : compile.inputs)
       key += fmt::format("|{}|{}", input.shape, input.attributes);
-    auto [found, added] = process.graphs.try_emplace(std::move(key));
+    auto [found, added] = graphs_.try_emplace({process_id, std::move(key)});
     if (!added) return OptInt(found->second);
-    GraphRow graph{.process_id = process.id,
+    GraphRow graph{.process_id = process_id,
                    .name = Text(compile.function),
                    .input_count = compile.input_count};
     if (!compile.inputs.empty()) {
@@ -150,10 +138,11 @@ class Writer {
 
   const JaxLog& log_;
   ImportContext& context_;
-  std::map<int, Process> processes_;  // by origin
+  LogProcesses& processes_;
+  std::map<std::pair<int64_t, std::string>, int64_t> graphs_;  // by process, function and types
 };
 
-absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
+absl::Status AddJaxIssues(const JaxLog& log, ImportContext& context) {
   if (log.repeated > 0) {
     XP_TRY(context.Issue("repeated_message", Severity::kInfo,
                          "Two log handlers print each message. Each message is counted once.", {},
@@ -186,35 +175,56 @@ absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
   return absl::OkStatus();
 }
 
-absl::Status ReadJaxLog(const Input& input, ImportContext& context) {
-  const JaxLog log = ParseJaxLog(input.bytes, context.progress);
-  if (log.compiles.empty() && (log.messages > 0 || log.cut)) {
-    return Invalid(
-        "{}: JAX's messages in these {} lines are cut, and none describes a complete compilation. Use the log that the program itself writes, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
-        input.path, log.lines);
-  }
-  if (log.compiles.empty()) {
+class JaxLogReader : public DialectReader {
+ public:
+  explicit JaxLogReader(LogReading& reading)
+      : reading_(reading), parser_(reading.input.bytes, reading.texts), writer_(log_, reading) {}
+
+  void Take() override { parser_.Take(); }
+  void End() override { log_ = std::move(parser_).Finish(); }
+  bool Found() const override { return !log_.compiles.empty(); }
+
+  absl::Status Refuse() const override {
+    const std::string& path = reading_.input.path;
+    if (log_.messages > 0 || log_.cut) {
+      return Invalid(
+          "{}: JAX's messages in these {} lines are cut, and none describes a complete compilation. Use the log that the program itself writes, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
+          path, reading_.texts.number());
+    }
     return Invalid(
         "{}: none of its {} lines shows a compilation by JAX. xlaprof looked for 'Compiling ... with global shapes and types', 'Finished XLA compilation of' and 'TRACING CACHE MISS'. Run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
-        input.path, log.lines);
+        path, reading_.texts.number());
   }
-  XP_TRY(WriteIssues(log, context));
-  XP_TRY(NoteWhereOnCpu(input.bytes, context.store, context.source_id));
-  Writer writer(log, context);
-  for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
-  if (!HoldsXlaAlarms(input.bytes)) return absl::OkStatus();
-  auto process_of = [&](const LogOrigin& origin) { return writer.ProcessIdOf(origin); };
-  return ReadXlaAlarms(input, context, process_of).status();
-}
+
+  absl::Status WriteIssues() override {
+    return Found() ? AddJaxIssues(log_, reading_.context) : absl::OkStatus();
+  }
+  std::vector<LogPlace> Facts() const override {
+    std::vector<LogPlace> places;
+    for (const JaxCompile& compile : log_.compiles) places.push_back({compile.line});
+    return places;
+  }
+  absl::Status Write(size_t fact, int run) override {
+    return writer_.Write(log_.compiles[fact], run);
+  }
+
+ private:
+  LogReading& reading_;
+  JaxLogParser parser_;
+  JaxLog log_;
+  JaxWriter writer_;
+};
 
 }  // namespace
 
-extern const Importer jax_log{
+extern const Dialect jax_log{
     .name = "jax_log",
     .summary = "JAX with jax_log_compiles or jax_explain_cache_misses: what compiled, and why",
     .example = "jax.log",
     .sniff = SniffJaxLog,
-    .read = ReadJaxLog,
-    .framework = Framework::kJax};
+    .marks = kJaxMarks,
+    .read = MakeReader<JaxLogReader>,
+    .framework = Framework::kJax,
+    .kind = SourceKind::kLog};
 
 }  // namespace xlaprof

@@ -182,9 +182,11 @@ bool CountersCleared(const MetricsText& before, const MetricsText& now) {
 }  // namespace
 
 absl::Status MetricsWriter::Take(MetricsText report) {
-  if (finds_restarts_ && reports_ > 0 && IsRestart(previous_, report)) {
+  if (runs_ != nullptr && reports_ > 0 && IsRestart(previous_, report)) {
     XP_TRY(EndRun());
-    context_.Restart();
+    // What comes between the two reports led to the second one.
+    runs_->Begin(previous_.line + 1);
+    run_ = runs_->last();
   }
   // Readers want one whole report, the last one. If it was cut, the report before it is written
   // whole, too.
@@ -203,30 +205,10 @@ absl::Status MetricsWriter::Take(MetricsText report) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> MetricsWriter::ProcessId() {
-  if (process_id_) return *process_id_;
-  if (origin_ != LogOrigin()) {
-    // The debug output of the same process may have made the row.
-    XP_TRY(auto known,
-           context_.store.One<int64_t>(
-               "SELECT id FROM process WHERE source_id = ?1 AND segment = ?2 AND host IS ?3 AND "
-               "pid IS ?4 AND rank IS ?5",
-               context_.source_id, context_.position().segment, origin_.host, origin_.pid,
-               origin_.rank));
-    if (known) process_id_ = *known;
-  }
-  if (!process_id_ && origin_ != LogOrigin()) {
-    XP_TRY(process_id_, context_.NewProcess(origin_.host, origin_.pid, origin_.rank));
-  } else if (!process_id_) {
-    XP_TRY(process_id_, context_.ProcessId());
-  }
-  return *process_id_;
-}
-
 absl::Status MetricsWriter::EndRun() {
   if (reports_ == 0) return absl::OkStatus();
   XP_TRY(Write(previous_, true, true));
-  XP_TRY(int64_t process_id, ProcessId());
+  XP_TRY(const LogProcesses::Process* process, processes_.Nearest(run_, origin_));
   std::vector<std::string> ops;
   for (const auto& [op, total] : fallbacks_) ops.push_back(op);
   std::sort(ops.begin(), ops.end());
@@ -234,12 +216,11 @@ absl::Status MetricsWriter::EndRun() {
     const Total& total = fallbacks_[op];
     if (total.before_clear + total.value <= 0) continue;
     XP_TRY(context_.Add(
-        FallbackRow{.process_id = process_id, .op = op, .count = total.before_clear + total.value},
+        FallbackRow{.process_id = process->id, .op = op, .count = total.before_clear + total.value},
         total.offset, total.line));
   }
   reports_ = written_ = 0;
   previous_is_apart_ = false;
-  process_id_.reset();
   last_text_.clear();
   fallbacks_.clear();
   return absl::OkStatus();
@@ -266,10 +247,10 @@ void MetricsWriter::CountFallbacks(const MetricsText& report) {
 absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool last) {
   // Reports of a run that get all entries that changed; later ones get only followed entries.
   constexpr int kDetailed = 200;
-  XP_TRY(int64_t process_id, ProcessId());
+  XP_TRY(const LogProcesses::Process* process, processes_.Nearest(run_, origin_));
   XP_TRY(int64_t report_id,
          context_.Add(MetricsReportRow{.source_id = context_.source_id,
-                                       .process_id = process_id,
+                                       .process_id = process->id,
                                        .ordinal = written_,
                                        .save_number = report.save_number,
                                        .mark_step = report.Counter(metric_names::kMarkStep)},

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/import/importer.h"
+#include "profiler/import/log/dialect.h"
 #include "profiler/import/torch_xla/metrics_text.h"
 
 namespace xlaprof {
@@ -20,18 +20,22 @@ namespace xlaprof {
 // after 200 reports, it is written only if analyzers follow it.
 class MetricsWriter {
  public:
-  // With `finds_restarts`, a new run begins where the reports start again; otherwise all are of one
-  // run. `origin` is the process that wrote them. If it is unknown, they belong to the context's
-  // process.
-  MetricsWriter(ImportContext& context, bool finds_restarts, LogOrigin origin = {})
-      : context_(context), finds_restarts_(finds_restarts), origin_(std::move(origin)) {}
+  // The reports are of `run` and those that follow it. If `runs` is given, a new run begins where
+  // the reports start again, and is noted there; otherwise all are of one run. `origin` is the
+  // process that wrote them. If it is unknown, they belong to the first process of the run.
+  MetricsWriter(LogReading& reading, int run, LogRuns* runs, LogOrigin origin = {})
+      : context_(reading.context),
+        processes_(reading.processes),
+        run_(run),
+        runs_(runs),
+        origin_(std::move(origin)) {}
 
   absl::Status Take(MetricsText report);
   // Writes the rest of the run.
   absl::Status EndRun();
+  int run() const { return run_; }  // run of the last report
 
  private:
-  absl::StatusOr<int64_t> ProcessId();
   void CountFallbacks(const MetricsText& report);
   // Writes all entries if `whole`, else those that changed; percentiles too if `last`.
   absl::Status Write(const MetricsText& report, bool whole, bool last = false);
@@ -43,9 +47,10 @@ class MetricsWriter {
     int64_t offset = 0, line = 0;
   };
   ImportContext& context_;
-  const bool finds_restarts_;
+  LogProcesses& processes_;
+  int run_;
+  LogRuns* const runs_;
   const LogOrigin origin_;
-  OptInt process_id_;  // process of this run
   MetricsText previous_;
   bool previous_is_apart_ = false;     // it does not continue the report before it
   int64_t reports_ = 0, written_ = 0;  // counts of this run

@@ -1,37 +1,18 @@
 #include "profiler/import/log/program_output.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <vector>
+#include <utility>
 
-#include "profiler/import/torch_xla/debug_blocks.h"
-#include "profiler/import/log/debug_rows.h"
-#include "profiler/import/log/metrics_rows.h"
-#include "profiler/import/torch_xla/metrics_text.h"
-#include "profiler/import/xla/xla_alarms.h"
+#include "profiler/import/text/cpu_notice.h"
+#include "profiler/import/text/mark_search.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
 
-// A console's log is smaller than this. A larger file was written by XLA_METRICS_FILE, and its ends
-// show what it holds.
+// A terminal's log is smaller than this.
 constexpr size_t kSearchedBytes = 64 << 20;
 constexpr size_t kEndBytes = 64 << 10;
-
-template <class Has>
-bool Search(std::string_view bytes, const Has& has) {
-  if (bytes.size() <= kSearchedBytes) return has(bytes);
-  return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
-}
-
-bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks) {
-  return Search(bytes, [&](std::string_view window) {
-    return std::ranges::any_of(
-        marks, [&](std::string_view mark) { return window.find(mark) != std::string_view::npos; });
-  });
-}
 
 // Returns whether a line has no text, or only a rule such as ===== at its end. torch_xla ends its
 // log with a rule without a line end.
@@ -41,116 +22,195 @@ bool IsRule(std::string_view line) {
   return line.empty() || line.ends_with("pt-xla-profiler:");
 }
 
-// Reads XLA's alarms in the text, and reports the parts of the text that could not be read.
-absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
-  const std::string_view bytes = input.bytes;
-  if (Search(bytes, HoldsXlaAlarms))
-    XP_TRY(ReadXlaAlarms(input, context, [&](const LogOrigin&) {
-             return context.ProcessId();
-           }).status());
-  size_t line = bytes.rfind('\n') + 1;
-  XP_TRY(auto cut, context.store.One<int64_t>(
-                       "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
-                       context.source_id));
-  if (!cut && !IsRule(bytes.substr(line))) {
-    XP_TRY(context.Issue(
-        "no_line_end", Severity::kInfo,
-        "The text ends inside a line. If it was cut there, the last value may lack digits, and the rest is missing.",
-        int64_t(line)));
-  }
-  if (auto head = reader.cut_head()) {
-    // A source has only one issue per code.
-    XP_TRY(context.Issue(
-        cut ? issue_codes::kHeadlessReport : issue_codes::kCutFile, Severity::kWarning,
-        "The text begins inside an entry of a report. That entry and everything before it are missing.",
-        head->offset, head->line));
-  }
-  if (reader.broken_entries() == 0) return absl::OkStatus();
-  return context.Issue(
-      "broken_entry", Severity::kWarning,
-      "An entry of a report lacks its value, a number in it is unreadable, or a line break splits it. The entry was left out.",
-      reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
+const Dialect* Surest(std::string_view window) {
+  return *std::ranges::max_element(AllDialects(), {},
+                                   [&](const Dialect* dialect) { return dialect->sniff(window); });
 }
 
-// Writes what `one` has taken, and `reports`, in the order of the text. If prefixes show several
-// processes, each has its own reports.
-absl::Status WriteReports(std::vector<MetricsText> reports, bool finds_restarts, MetricsWriter& one,
-                          ImportContext& context) {
-  std::set<LogOrigin> told;
-  for (const MetricsText& report : reports) told.insert(report.origin);
-  told.erase(LogOrigin());
-  std::map<LogOrigin, std::vector<MetricsText>> of_others;
-  for (MetricsText& report : reports) {
-    if (told.size() > 1 && report.origin != LogOrigin()) {
-      of_others[report.origin].push_back(std::move(report));
-    } else {
-      XP_TRY(one.Take(std::move(report)));
+class Reading {
+ public:
+  Reading(const Input& input, ImportContext& context, const Dialect& told)
+      : input_(input),
+        context_(context),
+        told_(told),
+        texts_(input.bytes),
+        processes_(context),
+        reading_{input, context, texts_, runs_, processes_} {
+    Search();
+    const std::span<const Dialect* const> dialects = AllDialects();
+    for (size_t i = 0; i < dialects.size(); ++i) {
+      // Markup may be inside of the words that are looked for.
+      if (dialects[i] == &told || texts_.are_marked_up() || holds_[i])
+        parts_.push_back({dialects[i], dialects[i]->read(reading_)});
     }
   }
-  XP_TRY(one.EndRun());
-  const ImportContext::Position position = context.position();
-  for (auto& [origin, own] : of_others) {
-    context.Continue(position);
-    MetricsWriter writer(context, finds_restarts, origin);
-    for (MetricsText& report : own) XP_TRY(writer.Take(std::move(report)));
-    XP_TRY(writer.EndRun());
+
+  absl::Status Run(bool is_asked_for) {
+    TakeLines();
+    for (const Part& part : parts_) part.reader->End();
+    XP_TRY(Judge(is_asked_for));
+    for (const Part& part : parts_) XP_TRY(part.reader->WriteIssues());
+    if (holds_.back()) {
+      XP_TRY(NoteWhereOnCpu(input_.bytes, context_.store, context_.source_id));
+    }
+    for (const Part& part : parts_) XP_TRY(part.reader->FindRuns());
+    XP_TRY(WriteFacts());
+    for (const Part& part : parts_) XP_TRY(part.reader->Finish());
+    XP_TRY(TellCutLine());
+    return Tell();
   }
-  return absl::OkStatus();
+
+ private:
+  struct Part {
+    const Dialect* dialect;
+    std::unique_ptr<DialectReader> reader;
+  };
+
+  // Finds which dialects may occur, and whether the program says that it runs on the CPU.
+  void Search() {
+    std::vector<std::span<const std::string_view>> marks;
+    for (const Dialect* dialect : AllDialects()) {
+      // It is not looked for if it is read anyway.
+      marks.push_back(dialect == &told_ ? std::span<const std::string_view>() : dialect->marks);
+    }
+    marks.emplace_back(kCpuNoticeMarks);
+    const std::string_view bytes = input_.bytes;
+    if (!told_.fills_files || bytes.size() <= kSearchedBytes) {
+      holds_ = GroupsIn(bytes, marks);
+      return;
+    }
+    holds_ = GroupsIn(bytes.substr(0, kEndBytes), marks);
+    const std::vector<bool> at_end = GroupsIn(bytes.substr(bytes.size() - kEndBytes), marks);
+    for (size_t i = 0; i < holds_.size(); ++i) holds_[i] = holds_[i] || at_end[i];
+  }
+
+  void TakeLines() {
+    constexpr int64_t kProgressLines = 1 << 14;
+    std::vector<DialectReader*> takers;
+    for (const Part& part : parts_) {
+      if (part.reader->TakesLines()) takers.push_back(part.reader.get());
+    }
+    while (!takers.empty() && texts_.Next()) {
+      for (DialectReader* taker : takers) taker->Take();
+      if (texts_.number() % kProgressLines == 0) context_.progress(size_t(texts_.offset()));
+    }
+  }
+
+  // Decides what the source is, or refuses the text.
+  absl::Status Judge(bool is_asked_for) {
+    DialectReader* told = nullptr;
+    const Dialect* of_framework = nullptr;  // the first that only one framework writes
+    for (const Part& part : parts_) {
+      if (part.dialect == &told_) told = part.reader.get();
+      if (!part.reader->Found()) continue;
+      found_.push_back(part.dialect);
+      if (of_framework == nullptr && part.dialect->framework != Framework::kUnknown)
+        of_framework = part.dialect;
+    }
+    if (found_.empty() || (is_asked_for && !told->Found())) {
+      XP_TRY(told->WriteIssues());
+      return told->Refuse();
+    }
+    format_ = &told_;
+    if (is_asked_for) return absl::OkStatus();
+    // What only one framework prints tells more than what any program may print.
+    if (of_framework != nullptr && (!told->Found() || told_.framework == Framework::kUnknown)) {
+      format_ = of_framework;
+    } else if (!told->Found()) {
+      format_ = found_.front();
+    }
+    return absl::OkStatus();
+  }
+
+  // Writes the facts run by run, in the order of their lines.
+  absl::Status WriteFacts() {
+    struct Fact {
+      int run = 0;
+      int64_t line = 0;
+      DialectReader* reader = nullptr;
+      size_t index = 0;
+    };
+    std::vector<Fact> facts;
+    int last_run = runs_.last();
+    for (const Part& part : parts_) {
+      int64_t line = 0;  // a fact may begin above one that happened before it
+      size_t index = 0;
+      for (const LogPlace& place : part.reader->Facts()) {
+        line = std::max(line, place.line);
+        const int run = place.run < 0 ? runs_.At(place.line) : place.run;
+        last_run = std::max(last_run, run);
+        facts.push_back({run, line, part.reader.get(), index++});
+      }
+    }
+    std::ranges::stable_sort(facts, {}, [](const Fact& f) { return std::pair(f.run, f.line); });
+    auto next = facts.begin();
+    for (int run = 0; run <= last_run; ++run) {
+      for (; next != facts.end() && next->run == run; ++next)
+        XP_TRY(next->reader->Write(next->index, run));
+      for (const Part& part : parts_) XP_TRY(part.reader->WriteRun(run));
+    }
+    return absl::OkStatus();
+  }
+
+  // Reports that the last line has no end, unless that is reported already.
+  absl::Status TellCutLine() {
+    const size_t line = input_.bytes.rfind('\n') + 1;
+    const auto matters = [](const Dialect* dialect) { return dialect->ends_with_numbers; };
+    if (std::ranges::none_of(found_, matters) || IsRule(input_.bytes.substr(line)))
+      return absl::OkStatus();
+    XP_TRY(auto cut, context_.store.One<int64_t>(
+                         "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = ?2",
+                         context_.source_id, issue_codes::kCutFile));
+    if (cut) return absl::OkStatus();
+    return context_.Issue(
+        "no_line_end", Severity::kInfo,
+        "The text ends inside a line. If it was cut there, the last value may lack digits, and the rest is missing.",
+        int64_t(line));
+  }
+
+  absl::Status Tell() {
+    std::string names;
+    for (const Dialect* dialect : found_)
+      names += fmt::format("{}{}", names.empty() ? "" : ",", dialect->name);
+    OptText framework;
+    if (format_->framework != Framework::kUnknown) framework = TextOf(format_->framework);
+    return context_.store.Run(
+        "UPDATE source SET dialects = ?2, format = ?3, framework = ?4 WHERE id = ?1",
+        context_.source_id, names, format_->name, framework);
+  }
+
+  const Input& input_;
+  ImportContext& context_;
+  const Dialect& told_;
+  LogTexts texts_;
+  LogRuns runs_;
+  LogProcesses processes_;
+  LogReading reading_;
+  std::vector<bool> holds_;            // by dialect; the last is about the notice of the CPU
+  std::vector<Part> parts_;            // dialects that may occur, in their order
+  std::vector<const Dialect*> found_;  // those that occur
+  const Dialect* format_ = nullptr;    // the one that the source's format is named after
+};
+
+int SniffProgramOutput(std::string_view window) { return Surest(window)->sniff(window); }
+
+absl::Status ReadAnyOutput(const Input& input, ImportContext& context) {
+  return ReadProgramOutput(input, context, nullptr, /*is_asked_for=*/false);
 }
 
 }  // namespace
 
-absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportContext& context) {
-  RuntimeTextCounts counts;
-  DebugLog log;
-  if (Holds(input.bytes, {"Analysis:", "pt-xla-profiler", "Unlowered Op usage",
-                          "FRAME (count=", "IR graph hash "})) {
-    log = ParseDebugLog(input.bytes, context.progress);
-    counts.debug_facts = int64_t(log.facts.size());
-    counts.lines = log.lines;
-  }
-  bool has_metrics = Holds(input.bytes, {"[MetricsData", "TotalSamples: ", "Value: "});
-  MetricsReader reader(has_metrics || counts.lines == 0 ? input.bytes : std::string_view());
-  MetricsText report;
-  DebugWriter debug(log, context);
-  XP_TRY(debug.WriteIssues());
-  if (log.facts.empty()) {
-    MetricsWriter metrics(context, true);
-    // A file of saves is long and has no prefixes, so its reports are written as they are read.
-    std::vector<MetricsText> later;
-    while (reader.Next(&report)) {
-      context.progress(size_t(reader.offset()));
-      counts.metric_entries += int64_t(report.entries.size());
-      if (later.empty() && report.origin == LogOrigin()) {
-        XP_TRY(metrics.Take(std::move(report)));
-      } else {
-        later.push_back(std::move(report));
-      }
-    }
-    counts.lines = std::max(counts.lines, reader.lines());
-    XP_TRY(WriteReports(std::move(later), true, metrics, context));
-    XP_TRY(Tell(input, reader, context));
-    return counts;
-  }
-  // The debug output separates the runs. A report belongs to the run whose output comes before it.
-  std::vector<int> segments = SegmentsOf(log);
-  int last = *std::max_element(segments.begin(), segments.end());
-  std::vector<std::vector<MetricsText>> reports(size_t(last) + 1);
-  size_t above = 0;
-  for (int segment = 0; reader.Next(&report);) {
-    for (; above < log.facts.size() && log.facts[above].line < report.line; ++above)
-      segment = std::max(segment, segments[above]);
-    counts.metric_entries += int64_t(report.entries.size());
-    reports[size_t(segment)].push_back(std::move(report));
-  }
-  for (int segment = 0; segment <= last; ++segment) {
-    if (segment > 0) context.Restart();
-    XP_TRY(debug.WriteRun(segments, segment));
-    MetricsWriter metrics(context, false);
-    XP_TRY(WriteReports(std::move(reports[size_t(segment)]), false, metrics, context));
-  }
-  XP_TRY(Tell(input, reader, context));
-  return counts;
+absl::Status ReadProgramOutput(const Input& input, ImportContext& context, const Dialect* told,
+                               bool is_asked_for) {
+  if (told == nullptr) told = Surest(input.bytes.substr(0, kEndBytes));
+  return Reading(input, context, *told).Run(is_asked_for);
 }
+
+extern const Importer program_output{
+    .name = "program_output",
+    .summary = "the output of programs, with the messages of all dialects",
+    .example = "train.log",
+    .sniff = SniffProgramOutput,
+    .read = ReadAnyOutput};
 
 }  // namespace xlaprof

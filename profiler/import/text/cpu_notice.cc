@@ -9,11 +9,8 @@ namespace xlaprof {
 // jax/_src/xla_bridge.py has printed the first two texts since 2021; torch_xla/runtime.py prints
 // the third.
 std::optional<CpuNotice> FindCpuNotice(std::string_view text) {
-  constexpr std::string_view kMarks[] = {"No GPU/TPU found, falling back to CPU",
-                                         "is not installed. Falling back to cpu",
-                                         "Defaulting to PJRT_DEVICE=CPU"};
   std::optional<CpuNotice> found;
-  for (std::string_view mark : kMarks) {
+  for (std::string_view mark : kCpuNoticeMarks) {
     for (size_t at = text.find(mark); at != std::string_view::npos;
          at = text.find(mark, at + mark.size())) {
       if (!found) found = CpuNotice{.offset = int64_t(at)};

@@ -11,6 +11,11 @@
 
 namespace xlaprof {
 
+// One of these is in each notice.
+inline constexpr std::string_view kCpuNoticeMarks[] = {"No GPU/TPU found, falling back to CPU",
+                                                       "is not installed. Falling back to cpu",
+                                                       "Defaulting to PJRT_DEVICE=CPU"};
+
 struct CpuNotice {
   int64_t offset = 0, line = 0;  // place of the first; lines from 1
   int64_t count = 0;

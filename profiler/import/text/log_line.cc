@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "core/base/numbers.h"
+#include "profiler/import/text/python_string.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -138,10 +140,18 @@ bool LogTexts::Next() {
     if (!lines_.Next()) return false;
     text_ = lines_.line();
     decoded_ = JsonMessage(text_, message_);
-    const std::string_view text = decoded_ ? message_ : text_;
-    if ((decoded_ || escapes_) && text.find('\x1b') != std::string_view::npos) {
-      message_ = WithoutEscapes(text);
+    if (!decoded_) {
+      if (std::optional<std::string> lines = LinesOfPythonString(text_))
+        message_ = *std::move(lines), decoded_ = true;
+    }
+    const auto text = [&] { return decoded_ ? std::string_view(message_) : text_; };
+    if ((decoded_ || escapes_) && text().find('\x1b') != std::string_view::npos) {
+      message_ = WithoutEscapes(text());
       decoded_ = true;
+    }
+    if (markup_ && text().find_first_of("<&") != std::string_view::npos) {
+      std::string plain = WithoutMarkup(text());
+      if (plain != text()) message_ = std::move(plain), decoded_ = true;
     }
     if (decoded_) {
       Split(message_, parts_);

@@ -1,5 +1,5 @@
-// Reads the lines of a log as collectors keep them: progress bars that share a line, JSON around
-// each line, and prefixes that distinguish several processes.
+// Reads the lines of a log as collectors keep them and people paste them: progress bars that share
+// a line, JSON around each line, HTML, and prefixes that distinguish several processes.
 #pragma once
 
 #include <compare>
@@ -8,18 +8,22 @@
 #include <vector>
 
 #include "profiler/import/text/lines.h"
+#include "profiler/import/text/markup.h"
 #include "profiler/store/rows.h"
 
 namespace xlaprof {
 
 // The texts of a log, one after the other. A line with carriage returns (progress bars) yields one
 // text per part. A line that is a JSON object, or one of its members in a line of its own, yields
-// the lines of its message (member log, message, msg or textPayload). Any other line yields itself.
-// The escapes that colour a terminal are left out.
+// the lines of its message (member log, message, msg or textPayload). A line that is a string of
+// Python yields the lines of the string, and the source of a web page those that a browser shows.
+// Any other line yields itself. The escapes that colour a terminal are left out.
 class LogTexts {
  public:
   explicit LogTexts(std::string_view bytes)
-      : lines_(bytes), escapes_(bytes.find('\x1b') != std::string_view::npos) {}
+      : lines_(bytes),
+        escapes_(bytes.find('\x1b') != std::string_view::npos),
+        markup_(HoldsMarkup(bytes)) {}
 
   bool Next();                                        // false at the end
   std::string_view text() const { return text_; }     // until the next Next()
@@ -27,13 +31,15 @@ class LogTexts {
   int64_t offset() const { return lines_.offset(); }  // byte of that line's first character
   bool ended() const { return lines_.ended(); }       // false: the file stops inside this line
   bool is_decoded() const { return decoded_; }        // text() is not in the file's bytes
+  // Returns whether colours or HTML may be inside of words.
+  bool are_marked_up() const { return escapes_ || markup_; }
 
  private:
   Lines lines_;
-  const bool escapes_;  // the bytes have escapes
+  const bool escapes_, markup_;  // the bytes have escapes; HTML
   bool decoded_ = false;
   std::string_view text_;
-  std::string message_;                  // message of a JSON line, or a line without its escapes
+  std::string message_;                  // the text that a line stands for
   std::vector<std::string_view> parts_;  // parts of the line; back() is the next
 };
 

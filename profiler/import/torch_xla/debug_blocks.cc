@@ -63,16 +63,15 @@ OptInt SizeBytes(std::string_view text) {
   return bytes < 0x1p62 ? OptInt(std::llround(bytes)) : std::nullopt;
 }
 
-class Parser {
- public:
-  explicit Parser(std::string_view bytes) : lines_(bytes) {}
+}  // namespace
 
-  DebugLog Run(const std::function<void(size_t)>& progress) {
-    constexpr int64_t kProgressLines = 1 << 16;
-    while (lines_.Next()) {
-      Text(lines_.text());
-      if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
-    }
+class DebugLogParser::Impl {
+ public:
+  explicit Impl(const LogTexts& texts) : lines_(texts) {}
+
+  void Take() { Text(lines_.text()); }
+
+  DebugLog Finish() {
     EndSummary();
     for (auto& [key, blocks] : open_) {
       if (saw_end_ && key.second == last_block_ && !blocks.open.empty())
@@ -82,7 +81,6 @@ class Parser {
     // If the ends were filtered out of the log, each block seems to begin inside another.
     if (!saw_end_) log_.issues.erase("interleaved_blocks");
     runtime_.Finish(log_);
-    log_.lines = lines_.number();
     std::stable_sort(log_.facts.begin(), log_.facts.end(),
                      [](const DebugFact& a, const DebugFact& b) { return a.line < b.line; });
     return std::move(log_);
@@ -157,7 +155,7 @@ class Parser {
   // it already. In that case two blocks alternate line by line, and it is not known which frames
   // belong to which. Opens a block if the log begins inside one.
   template <class Lacks>
-  Open& Take(std::deque<Open>& open, Block block, int origin, Lacks lacks) {
+  Open& Lacking(std::deque<Open>& open, Block block, int origin, Lacks lacks) {
     for (auto candidate = open.rbegin(); candidate != open.rend(); ++candidate) {
       if (!lacks(*candidate)) continue;
       if (candidate != open.rbegin()) {
@@ -213,22 +211,22 @@ class Parser {
     if (block == kPost) return PostLine(text, open, origin);
     auto lacks_cause = [](const Open& o) { return !o.has_cause; };
     if (text.starts_with("Compilation Cause") || text.starts_with("Execution Cause")) {
-      Open& o = Take(open, block, origin, lacks_cause);
+      Open& o = Lacking(open, block, origin, lacks_cause);
       o.has_cause = o.wants_cause = true;
     } else if (auto hash = After(text, "Graph Hash:")) {
-      Take(open, block, origin, [](const Open& o) { return o.fact.hash.empty(); }).fact.hash =
+      Lacking(open, block, origin, [](const Open& o) { return o.fact.hash.empty(); }).fact.hash =
           Lower(*hash);
     } else if (auto name = After(text, "Graph Name:")) {
-      Take(open, block, origin, [](const Open& o) { return o.fact.name.empty(); }).fact.name =
+      Lacking(open, block, origin, [](const Open& o) { return o.fact.name.empty(); }).fact.name =
           Valid(*name);
     } else if (text.starts_with("Number of Graph Input")) {
-      Take(open, block, origin, [](const Open& o) { return !o.fact.inputs; }).fact.inputs =
+      Lacking(open, block, origin, [](const Open& o) { return !o.fact.inputs; }).fact.inputs =
           FindCount(text);
     } else if (text.starts_with("Number of Graph Output")) {
-      Take(open, block, origin, [](const Open& o) { return !o.fact.outputs; }).fact.outputs =
+      Lacking(open, block, origin, [](const Open& o) { return !o.fact.outputs; }).fact.outputs =
           FindCount(text);
     } else if (text.starts_with("Python Frame Triggered")) {
-      Take(open, block, origin, [](const Open& o) { return !o.in_frames; }).in_frames = true;
+      Lacking(open, block, origin, [](const Open& o) { return !o.in_frames; }).in_frames = true;
     } else if (text.empty() || text.starts_with("Graph Info") || text.starts_with("....")) {
     } else if (auto wants = std::find_if(open.rbegin(), open.rend(),
                                          [](const Open& o) { return o.wants_cause; });
@@ -470,7 +468,7 @@ class Parser {
     std::vector<Store::Frame> frames;
   };
 
-  LogTexts lines_;
+  const LogTexts& lines_;
   DebugLog log_;
   RuntimeLogReader runtime_;
   std::map<std::pair<int, int>, OpenBlocks> open_;  // by origin and Block
@@ -485,10 +483,9 @@ class Parser {
   std::vector<Entry> entries_;
 };
 
-}  // namespace
-
-DebugLog ParseDebugLog(std::string_view bytes, const std::function<void(size_t)>& progress) {
-  return Parser(bytes).Run(progress);
-}
+DebugLogParser::DebugLogParser(const LogTexts& texts) : impl_(std::make_unique<Impl>(texts)) {}
+DebugLogParser::~DebugLogParser() = default;
+void DebugLogParser::Take() { impl_->Take(); }
+DebugLog DebugLogParser::Finish() && { return impl_->Finish(); }
 
 }  // namespace xlaprof

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,11 +41,20 @@ struct DebugLog {
   std::vector<LogOrigin> origins;                 // writers of the lines
   std::vector<std::vector<Store::Frame>> stacks;  // innermost frame first
   std::map<std::string, Issue> issues;            // by code
-  int64_t lines = 0;
 };
 
-// Reads all of `bytes`; `progress` gets the bytes done.
-DebugLog ParseDebugLog(std::string_view bytes, const std::function<void(size_t)>& progress);
+// Reads the lines of a log. `texts` must outlive this object.
+class DebugLogParser {
+ public:
+  explicit DebugLogParser(const LogTexts& texts);
+  ~DebugLogParser();
+  void Take();  // takes the line that `texts` is at
+  DebugLog Finish() &&;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // Returns the run that each fact of a log belongs to: 0, and one more at each restart of its
 // process.

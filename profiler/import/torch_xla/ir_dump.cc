@@ -265,6 +265,7 @@ extern const Importer ir_dump{
     .example = "save_tensors.txt.0",
     .sniff = SniffIrDump,
     .read = ReadIrDump,
-    .framework = Framework::kPytorchXla};
+    .framework = Framework::kPytorchXla,
+    .kind = SourceKind::kExecuted};
 
 }  // namespace xlaprof

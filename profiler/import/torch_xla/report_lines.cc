@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/numbers.h"
-
 namespace xlaprof {
 namespace {
 
@@ -74,67 +72,7 @@ std::string_view WithoutEscapedEnd(std::string_view text) {
   return end == std::string_view::npos ? text : text.substr(0, end);
 }
 
-// Returns the character that an entity means, or 0 if it is none of those that occur in reports.
-char Entity(std::string_view name) {
-  static constexpr std::pair<std::string_view, char> kNames[] = {
-      {"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}};
-  for (const auto& [known, c] : kNames) {
-    if (name == known) return c;
-  }
-  if (!name.starts_with('#')) return 0;
-  const bool hex = name.starts_with("#x") || name.starts_with("#X");
-  const int code = ParseInteger<int>(name.substr(hex ? 2 : 1), hex ? 16 : 10).value_or(0);
-  return code == 160 ? ' ' : code >= 0x20 && code < 0x7f ? char(code) : '\0';
-}
-
-struct Tag {
-  size_t past = 0;           // place after it; 0: no tag
-  bool breaks_line = false;  // another line follows
-};
-
-Tag TagAt(std::string_view text, size_t at) {
-  static constexpr std::string_view kInLine[] = {"span", "code", "b", "i"};
-  static constexpr std::string_view kBreaking[] = {
-      "br", "p",  "pre", "div", "html", "body", "td", "tr", "th", "table", "tbody",
-      "li", "ul", "ol",  "hr",  "h1",   "h2",   "h3", "h4", "h5", "h6",    "blockquote"};
-  constexpr size_t kLongest = 200;
-  size_t name = at + 1;
-  if (name < text.size() && text[name] == '/') ++name;
-  size_t end = name;
-  while (end < text.size() && IsWord(text[end])) ++end;
-  const std::string_view word = text.substr(name, end - name);
-  const bool in_line = std::ranges::find(kInLine, word) != std::end(kInLine);
-  if (!in_line && std::ranges::find(kBreaking, word) == std::end(kBreaking)) return {};
-  const size_t close = text.find('>', end);
-  if (close == std::string_view::npos || close - at > kLongest) return {};
-  return {close + 1, !in_line};
-}
-
 }  // namespace
-
-std::string WithoutMarkup(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    if (text[i] == '<') {
-      const Tag tag = TagAt(text, i);
-      if (tag.past > 0) {
-        if (tag.breaks_line) out += '\n';
-        i = tag.past;
-        continue;
-      }
-    } else if (text[i] == '&') {
-      const size_t end = text.substr(0, std::min(text.size(), i + 10)).find(';', i);
-      const char c = end == std::string_view::npos ? '\0' : Entity(text.substr(i + 1, end - i - 1));
-      if (c != '\0') {
-        out += c;
-        i = end + 1;
-        continue;
-      }
-    }
-    out += text[i++];
-  }
-  return out;
-}
 
 ReportLines::ReportLines(std::string_view text) : texts_(text), wrap_width_(WrapWidth(text)) {}
 
@@ -198,27 +136,15 @@ void ReportLines::Split(std::string_view text) {
   const size_t colon = text.find(": ");
   const bool several =
       colon != std::string_view::npos && text.find(": ", colon + 1) != std::string_view::npos;
-  const bool marked_up =
-      text.find('<') != std::string_view::npos || text.find('&') != std::string_view::npos;
-  if (!several && !marked_up && !decoded_) return;
-  std::string plain = marked_up ? WithoutMarkup(text) : "";
-  const bool changed = marked_up && plain != text;
-  if (!changed && !decoded_) {
+  if (!several && !decoded_) return;
+  if (decoded_) {
+    text = Keep(std::string(text));
+  } else {
     const size_t first = NextField(text, 0);
     if (first == std::string_view::npos || NextField(text, first + 1) == std::string_view::npos)
       return;
   }
-  std::string_view rest = text;
-  if (changed) {
-    rest = Keep(std::move(plain));
-  } else if (decoded_) {
-    rest = Keep(std::string(text));
-  }
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());  // the line break of a <br>
-    SplitFields(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  SplitFields(text);
   std::reverse(pieces_.begin(), pieces_.end());
 }
 

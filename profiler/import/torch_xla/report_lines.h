@@ -1,5 +1,5 @@
 // Reads the lines of a metrics report as people paste it: one line of the text may be several lines
-// of the report, and marked up.
+// of the report.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,9 @@
 
 namespace xlaprof {
 
-// It undoes
-//   - a log collector's JSON around each line,
-//   - a report printed as a Python string ('Metric: A\n  TotalSamples: 4\n...'),
-//   - lost line breaks, so that several fields share a line,
-//   - lines that a terminal broke at its width,
-//   - HTML's entities, line breaks and tags, and colours.
+// Beyond what LogTexts undoes, it undoes
+//   - lost line breaks, so that several fields share a line, perhaps as a part of a Python string,
+//   - lines that a terminal broke at its width.
 class ReportLines {
  public:
   explicit ReportLines(std::string_view text);
@@ -46,9 +43,5 @@ class ReportLines {
   std::deque<std::string> kept_;          // texts that are not in the text itself
   bool again_ = false;
 };
-
-// Returns a text without tags, with entities as characters. A tag that ends a line (all but span,
-// code, b and i) becomes a line break. Returns `text` itself if it has neither.
-std::string WithoutMarkup(std::string_view text);
 
 }  // namespace xlaprof

@@ -24,7 +24,6 @@
 #include <absl/time/time.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "core/base/xla_shape.h"
@@ -38,17 +37,17 @@
 namespace xlaprof {
 namespace {
 
-constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The operation took ",
+constexpr std::string_view kPlace = kXlaAlarmMarks[0], kTook = kXlaAlarmMarks[1],
                            kFolding = "Constant folding an instruction is taking > ",
-                           kVerySlow = "Very slow compile?", kDumpTo = "XLA_FLAGS=--xla_dump_to",
-                           kUnoptimized = "XLA was built without compiler opt", kOpt = "-c opt",
+                           kVerySlow = kXlaAlarmMarks[2], kDumpTo = "XLA_FLAGS=--xla_dump_to",
+                           kUnoptimized = kXlaAlarmMarks[3], kOpt = "-c opt",
                            kModule = "Compiling module ", kTrying = "Trying algorithm ",
                            kWhile = " is taking a while", kHidden = " (displaying the full",
                            kStars = "********";
 constexpr int64_t kVerySlowNs = 120'000'000'000, kUnoptimizedNs = 10'000'000'000;  // XLA's limits
 constexpr int kMaxLines = 8;  // an instruction or module comes at most this many lines after its
                               // alarm's words
-constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000, kMaxAlarms = 100'000;
+constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000;
 
 // Reads `2m12.850942799s` at the beginning of `text`.
 OptInt DurationNs(std::string_view text) {
@@ -67,18 +66,20 @@ std::string_view WithoutNumber(std::string_view module) {
              : module;
 }
 
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : lines_(bytes), end_(bytes.data() + bytes.size()) {}
+}  // namespace
 
-  XlaAlarms Run(const std::function<void(size_t)>& progress) {
-    constexpr int64_t kProgressLines = 1 << 14;
-    while (lines_.Next()) {
-      const std::string_view text = lines_.text();
-      torn_ = !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
-      Take(text);
-      if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
-    }
+class XlaAlarmParser::Impl {
+ public:
+  Impl(std::string_view bytes, const LogTexts& texts)
+      : lines_(texts), end_(bytes.data() + bytes.size()) {}
+
+  void Take() {
+    const std::string_view text = lines_.text();
+    torn_ = !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
+    Take(text);
+  }
+
+  XlaAlarms Finish() {
     for (auto& [origin, state] : states_) {
       // A module's name is all that XLA prints, and only asterisks follow. XLA's whole sentence is
       // an alarm, although the module's name may have come below it.
@@ -379,7 +380,7 @@ class Reader {
       if (rings->second.empty()) state.ringing.erase(rings);
       return;
     }
-    if (log_.alarms.size() == kMaxAlarms) {
+    if (log_.alarms.size() == kMaxXlaAlarms) {
       ++log_.left_out;
       return;
     }
@@ -401,7 +402,7 @@ class Reader {
     return state;
   }
 
-  LogTexts lines_;
+  const LogTexts& lines_;
   const char* end_;  // end of the file
   XlaAlarms log_;
   std::map<LogOrigin, State> states_;
@@ -410,56 +411,10 @@ class Reader {
   bool has_torn_words_ = false;  // the last line has words that are not known
 };
 
-}  // namespace
-
-bool HoldsXlaAlarms(std::string_view bytes) {
-  return std::ranges::any_of(std::array{kPlace, kTook, kVerySlow, kUnoptimized},
-                             [&](std::string_view words) { return bytes.find(words) != kNone; });
-}
-
-XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t)>& progress) {
-  return Reader(bytes).Run(progress);
-}
-
-absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context,
-                                      const ProcessOfOrigin& process_of) {
-  const XlaAlarms log = ParseXlaAlarms(input.bytes, context.progress);
-  if (log.cut_at_line) {
-    XP_TRY(context.Issue(
-        issue_codes::kCutFile, Severity::kWarning,
-        "The log ends inside an alarm of XLA: it was cut, or the run was killed or still runs. Everything before that is kept.",
-        {}, *log.cut_at_line));
-  }
-  if (log.left_out > 0) {
-    XP_TRY(context.Issue(
-        "many_alarms", Severity::kWarning,
-        fmt::format("Only the first {} of XLA's alarms are kept. Import a part of the log.",
-                    kMaxAlarms),
-        {}, {}, log.left_out));
-  }
-  auto text = [](std::string_view value) {
-    return value.empty() ? OptText() : OptText(ToUtf8(value));
-  };
-  int64_t ordinal = 0;
-  for (const XlaAlarm& alarm : log.alarms) {
-    XP_TRY(int64_t process_id, process_of(log.origins[size_t(alarm.origin)]));
-    CompileAlarmRow row{.process_id = process_id,
-                        .ordinal = ordinal++,
-                        .operation = alarm.operation,
-                        .subject = text(alarm.subject),
-                        .op = text(alarm.op),
-                        .shape = text(alarm.shape),
-                        .scope = text(alarm.scope),
-                        .least_ns = alarm.least_ns,
-                        .dur_ns = alarm.dur_ns,
-                        .text = ToUtf8(alarm.text)};
-    if (IsUserFile(alarm.file)) {
-      XP_TRY(row.site_id, context.store.AddSite("", ToUtf8(alarm.file),
-                                                std::max<int64_t>(0, alarm.line_of_code)));
-    }
-    XP_TRY(context.Add(row, alarm.offset, alarm.line));
-  }
-  return int64_t(log.alarms.size());
-}
+XlaAlarmParser::XlaAlarmParser(std::string_view bytes, const LogTexts& texts)
+    : impl_(std::make_unique<Impl>(bytes, texts)) {}
+XlaAlarmParser::~XlaAlarmParser() = default;
+void XlaAlarmParser::Take() { impl_->Take(); }
+XlaAlarms XlaAlarmParser::Finish() && { return impl_->Finish(); }
 
 }  // namespace xlaprof

@@ -3,13 +3,13 @@
 // over a second, and kernels that it tries for long (xla/service/slow_operation_alarm.cc).
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "profiler/import/importer.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/store/rows.h"
 
 namespace xlaprof {
 
@@ -36,16 +36,26 @@ struct XlaAlarms {
   OptInt cut_at_line;    // line of the alarm that the log ends inside of; it is left out
 };
 
-// Returns whether `bytes` hold words that only alarms have; without them there is no alarm.
-bool HoldsXlaAlarms(std::string_view bytes);
+// Words that only alarms have; without them there is no alarm.
+inline constexpr std::string_view kXlaAlarmMarks[] = {
+    "slow_operation_alarm.cc:", "The operation took ", "Very slow compile?",
+    "XLA was built without compiler opt"};
 
-// Reads all of `bytes`; `progress` gets the bytes done.
-XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t)>& progress);
+// Reads the lines of a log. `bytes` is the whole log; `texts` has its lines and must outlive this
+// object.
+class XlaAlarmParser {
+ public:
+  XlaAlarmParser(std::string_view bytes, const LogTexts& texts);
+  ~XlaAlarmParser();
+  void Take();  // takes the line that `texts` is at
+  XlaAlarms Finish() &&;
 
-// Writes the alarms of a log, whatever else it holds, and returns their number. `process_of` gives
-// the process of each origin, to which the alarms are added.
-using ProcessOfOrigin = std::function<absl::StatusOr<int64_t>(const LogOrigin&)>;
-absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context,
-                                      const ProcessOfOrigin& process_of);
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The number of alarms that are kept.
+inline constexpr size_t kMaxXlaAlarms = 100'000;
 
 }  // namespace xlaprof

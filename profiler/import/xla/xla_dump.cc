@@ -95,8 +95,11 @@ absl::Status ReadXlaDump(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer xla_dump{"xla_dump", "XLA with --xla_dump_to: each compiled program",
-                               "module_0004.jit_step.before_optimizations.txt", SniffXlaDump,
-                               ReadXlaDump};
+extern const Importer xla_dump{.name = "xla_dump",
+                               .summary = "XLA with --xla_dump_to: each compiled program",
+                               .example = "module_0004.jit_step.before_optimizations.txt",
+                               .sniff = SniffXlaDump,
+                               .read = ReadXlaDump,
+                               .kind = SourceKind::kCompiled};
 
 }  // namespace xlaprof

@@ -310,11 +310,13 @@ absl::Status ReadXSpace(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer xspace{
-    "xspace",
-    "XLA's profiler: torch_xla, JAX and TensorFlow on CPU, GPU and TPU (XSpace protobuf)",
-    "HOST.xplane.pb",
-    SniffXSpace,
-    ReadXSpace,
-    /*maps_large_files=*/true};
+    .name = "xspace",
+    .summary =
+        "XLA's profiler: torch_xla, JAX and TensorFlow on CPU, GPU and TPU (XSpace protobuf)",
+    .example = "HOST.xplane.pb",
+    .sniff = SniffXSpace,
+    .read = ReadXSpace,
+    .maps_large_files = true,
+    .kind = SourceKind::kTimed};
 
 }  // namespace xlaprof

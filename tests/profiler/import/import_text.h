@@ -1,11 +1,13 @@
-// Runs one importer on a text.
+// Runs an importer, or all dialects of the output of programs, on a text.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "profiler/import/formats.h"
 #include "profiler/import/importer.h"
+#include "profiler/import/log/program_output.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -30,15 +32,37 @@ struct ImportedText {
   }
 };
 
-inline ImportedText ImportText(const Importer& importer, std::string_view text) {
+// Calls read(input, context) for a source with id 1.
+template <class Read>
+ImportedText ImportTextWith(std::string_view text, const Read& read) {
   ImportedText out;
   out.store = std::make_unique<Store>(Store::CreateTemporary().value());
   XP_CHECK(out.store->Begin().ok());
   EventWriter events(*out.store);
   ImportContext context(*out.store, events, 1);
-  out.status = importer.read({"given.txt", text}, context);
+  XP_CHECK(out.store->Add(SourceRow{.id = 1, .path = "given.txt"}).ok());
+  out.status = read(Input{"given.txt", text}, context);
   if (out.status.ok()) out.status = events.Flush();
   return out;
+}
+
+inline ImportedText ImportText(const Importer& importer, std::string_view text) {
+  return ImportTextWith(text, importer.read);
+}
+
+// Reads the output of a program that was taken for this dialect, or that the user said is of this
+// dialect.
+inline ImportedText ImportText(const Dialect& dialect, std::string_view text,
+                               bool is_asked_for = false) {
+  return ImportTextWith(text, [&](const Input& input, ImportContext& context) {
+    return ReadProgramOutput(input, context, &dialect, is_asked_for);
+  });
+}
+
+// Returns the dialect that a text is taken for, or null.
+inline const Dialect* RecognisedDialect(std::string_view text) {
+  const Format* format = Recognise(text);
+  return format == nullptr ? nullptr : format->dialect;
 }
 
 }  // namespace xlaprof

@@ -5,7 +5,7 @@
 #include "tests/profiler/import/torch_xla/debug_log_text.h"
 
 namespace xlaprof {
-extern const Importer debug_log;
+extern const Dialect debug_log;
 namespace {
 
 using testing::ElementsAre;
@@ -287,7 +287,7 @@ TEST(DebugLog, TheSummaryMayBeginAtAnyFrame) {
           "FRAME (count=20):", "  train (/x/train.py:15)", "  <module> (/x/cli.py:26)", "", "",
           "FRAME (count=20):", "  train (/x/tra"})
       text += fmt::format("{}{}\n", mark, line);
-    EXPECT_EQ(Recognise(text), &debug_log) << mark;
+    EXPECT_EQ(RecognisedDialect(text), &debug_log) << mark;
     auto in = ImportText(debug_log, text);
     EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("-|20|15")) << mark;
     if (*mark != 0) {

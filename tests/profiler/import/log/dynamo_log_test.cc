@@ -4,7 +4,7 @@
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
-extern const Importer dynamo_log;
+extern const Dialect dynamo_log;
 namespace {
 
 using testing::ElementsAre;

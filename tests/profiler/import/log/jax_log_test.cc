@@ -6,7 +6,7 @@
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
-extern const Importer jax_log;
+extern const Dialect jax_log;
 namespace {
 
 using testing::ElementsAre;
@@ -302,8 +302,8 @@ TEST(JaxLog, ThePersistentCacheAlone) {
                     hit = "Persistent compilation cache hit";
   const std::string log =
       line(miss, "f", "1a") + line(miss, "g", "2b") + line(hit, "g", "2b") + line(miss, "g", "3c");
-  EXPECT_EQ(Recognise(log), &jax_log);
-  EXPECT_EQ(Recognise(line(hit, "f", "1a")), &jax_log);
+  EXPECT_EQ(RecognisedDialect(log), &jax_log);
+  EXPECT_EQ(RecognisedDialect(line(hit, "f", "1a")), &jax_log);
   EXPECT_THAT(ImportText(jax_log, log).Rows(kCompiles),
               ElementsAre("f|-|-|0|1", "g|-|-|0|1", "g|-|-|0|1"));
 }
@@ -316,8 +316,9 @@ TEST(JaxLog, StartsOfCompilationsAlone) {
   const std::string spec =
       "WARNING:absl:Compiling h for args (ArgSpec(aval=ShapedArray(uint32[2]), "
       "lazy_expr=LazyExpr(input=ArrayVar(), shape=(2,), dims=(0,)), xla_shape=u32[2]{0}),).\n";
-  for (const std::string& log : {unit, devices, spec}) EXPECT_EQ(Recognise(log), &jax_log) << log;
-  EXPECT_EQ(Recognise("Compiling the report\n"), nullptr);
+  for (const std::string& log : {unit, devices, spec})
+    EXPECT_EQ(RecognisedDialect(log), &jax_log) << log;
+  EXPECT_EQ(RecognisedDialect("Compiling the report\n"), nullptr);
   auto in = ImportText(jax_log, unit + devices + spec);
   EXPECT_THAT(in.Rows("SELECT function, input_count FROM compile JOIN graph ON graph.id = "
                       "graph_id ORDER BY ordinal"),

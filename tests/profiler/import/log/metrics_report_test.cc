@@ -4,7 +4,7 @@
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
-extern const Importer metrics_report;
+extern const Dialect metrics_report;
 namespace {
 
 using testing::Contains;

@@ -5,7 +5,7 @@
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
-extern const Importer xla_log, jax_log, debug_log, metrics_report;
+extern const Dialect xla_log, jax_log, debug_log, metrics_report;
 namespace {
 
 using testing::ElementsAre;
@@ -53,7 +53,7 @@ TEST(XlaLog, AnInstructionThatIsFoldedHasItsLineAndLength) {
       "constant_folding|reduce.8|reduce|f64[2000,10]{1,0}|jit(f)/jit(main)|/home/ann/f.py|13|"
       "1000000000|6728977000";
   EXPECT_THAT(Alarms(log), ElementsAre(row));
-  EXPECT_EQ(Recognise(log), &xla_log);
+  EXPECT_EQ(RecognisedDialect(log), &xla_log);
   auto in = ImportText(xla_log, log);
   EXPECT_THAT(in.Rows("SELECT line FROM provenance"), ElementsAre("2"));
 }
@@ -173,16 +173,16 @@ TEST(XlaLog, ProcessesAreToldApart) {
                      log);
   EXPECT_THAT(in.Rows("SELECT rank, count(*) FROM process p JOIN compile_alarm a ON a.process_id = "
                       "p.id GROUP BY rank ORDER BY rank"),
-              ElementsAre("0|1", "1|3"));
+              ElementsAre("0|1", "1|1", "2|1", "3|1"));
 }
 
 // A log of training that was slow to compile printed its metrics when it ended.
 TEST(XlaLog, WhatOthersReadMayStandAtTheEnd) {
   std::string steps;
   for (int i = 0; i < 20'000; ++i) steps += fmt::format("step {}\n", i);
-  EXPECT_EQ(Recognise(Rings(Module("f"), 73) + steps + "Counter: MarkStep\n  Value: 3\n"),
+  EXPECT_EQ(RecognisedDialect(Rings(Module("f"), 73) + steps + "Counter: MarkStep\n  Value: 3\n"),
             &metrics_report);
-  EXPECT_EQ(Recognise(Rings(Module("f"), 73) + steps), &xla_log);
+  EXPECT_EQ(RecognisedDialect(Rings(Module("f"), 73) + steps), &xla_log);
 }
 
 TEST(XlaLog, MemoryIsBounded) {
@@ -196,14 +196,14 @@ TEST(XlaLog, MemoryIsBounded) {
 
 TEST(XlaLog, LogsOfOthersHoldThemToo) {
   const std::string alarm = Rings(Folding(kReduce)) + Ends("4s", Folding(kReduce));
-  const std::pair<const Importer*, std::string> logs[] = {
+  const std::pair<const Dialect*, std::string> logs[] = {
       {&jax_log, "Compiling jit(f) with global shapes and types (ShapedArray(float32[2])).\n" +
                      alarm + "Finished XLA compilation of jit(f) in 4.2 sec\n"},
       {&debug_log, alarm + "pt-xla-profiler: TransferFromDeviceTime too frequent: 11 counts during "
                            "11 steps\n"},
       {&metrics_report, alarm + "Counter: MarkStep\n  Value: 3\n"}};
   for (const auto& [importer, text] : logs) {
-    EXPECT_EQ(Recognise(text), importer);
+    EXPECT_EQ(RecognisedDialect(text), importer);
     EXPECT_THAT(ImportText(*importer, text).Rows(kAlarms),
                 ElementsAre(HasSubstr("|1000000000|4000000000")))
         << importer->name;
@@ -229,10 +229,11 @@ TEST(XlaLog, OneLineIsAnAlarm) {
       "Very slow compile?  If you want to file a bug, run with envvar "
       "XLA_FLAGS=--xla_dump_to=/tmp/foo and attach the results.";
   const std::string named = "`[trainer/0] [Compiling module jit_step.8] " + sentence + "`";
-  EXPECT_EQ(Recognise(named), &xla_log);
+  EXPECT_EQ(RecognisedDialect(named), &xla_log);
   EXPECT_THAT(Alarms(named), ElementsAre(HasSubstr("compile|jit_step|")));
   EXPECT_THAT(Alarms("It says\n" + sentence), ElementsAre(HasSubstr("compile|-|")));
-  EXPECT_EQ(Recognise("[Compiling module jit_step.8] Very slow compile?  If you"), &xla_log);
+  EXPECT_EQ(RecognisedDialect("[Compiling module jit_step.8] Very slow compile?  If you"),
+            &xla_log);
 }
 
 // An XLA debug build has its own limit and words.
@@ -244,7 +245,7 @@ TEST(XlaLog, AnXlaWithoutOptimization) {
   const char* row = "unoptimized_compile|-|-|-|-|-|-|10000000000|-";
   EXPECT_THAT(Alarms(Rings(stars + words + stars, 55)), ElementsAre(row));
   EXPECT_THAT(Alarms(words), ElementsAre(row));
-  EXPECT_EQ(Recognise(words), &xla_log);
+  EXPECT_EQ(RecognisedDialect(words), &xla_log);
 }
 
 // The pasted text stops after the duration, or within the words below it.
@@ -274,7 +275,7 @@ TEST(XlaLog, DamagedAndForeignText) {
     EXPECT_THAT(Alarms(Ends(took, Folding(kReduce))), ElementsAre(HasSubstr("|1000000000|-")));
   auto in = ImportText(xla_log, "slow_operation_alarm.cc:65] \nnothing\n");
   EXPECT_THAT(std::string(Message(in.status)), HasSubstr("It contains 'slow_operation_alarm.cc:'"));
-  EXPECT_EQ(Recognise("Is it a Very slow compile? No.\n"), nullptr);
+  EXPECT_EQ(RecognisedDialect("Is it a Very slow compile? No.\n"), nullptr);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(LogTexts, AJsonMemberInItsLineIsAMessage) {
 // Regression: a log with each word in its own colour was refused because "its first bytes look like
 // binary".
 TEST(LogTexts, ColoursDoNotHideAFormat) {
-  const Importer* found = Recognise(
+  const Format* found = Recognise(
       "\x1b[32mMetric\x1b[0m: \x1b[1mCompileTime\x1b[0m\x1b[K\n"
       "\x1b[32m  TotalSamples\x1b[0m: \x1b[1m6\x1b[0m\x1b[K\n"
       "\x1b[32m  Accumulator\x1b[0m: \x1b[1m337ms683.150us\x1b[0m\x1b[K\n");

@@ -5,7 +5,7 @@
 #include "tests/profiler/import/torch_xla/debug_log_text.h"
 
 namespace xlaprof {
-extern const Importer debug_log;
+extern const Dialect debug_log;
 namespace {
 
 using testing::ElementsAre;

@@ -8,7 +8,7 @@
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
-extern const Importer metrics_report;
+extern const Dialect metrics_report;
 namespace {
 
 using testing::ElementsAre;
@@ -134,16 +134,6 @@ TEST(ReportLines, WhateverWasDoneToTheText) {
   };
   for (const auto& [what, text] : kPastes)
     EXPECT_EQ(RowsOf(text), expected) << what << "\n" << text;
-}
-
-TEST(ReportLines, MarkupIsTakenOffAndOtherSignsStay) {
-  EXPECT_EQ(WithoutMarkup("a &lt;b&gt; &amp;&nbsp;c"), "a <b> & c");
-  EXPECT_EQ(WithoutMarkup("x<br>y<br/>z"), "x\ny\nz");
-  EXPECT_EQ(WithoutMarkup("<li>x</li><h2>y</h2>"), "\nx\n\ny\n");
-  EXPECT_EQ(WithoutMarkup("<span class=\"k\">xla::add</span>"), "xla::add");
-  EXPECT_EQ(WithoutMarkup("std::vector<int> a < b && c; &unknown; &#7;"),
-            "std::vector<int> a < b && c; &unknown; &#7;");
-  EXPECT_EQ(WithoutMarkup("<pre"), "<pre");
 }
 
 TEST(ReportLines, LinesOfTheTextAreCounted) {
