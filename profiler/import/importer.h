@@ -95,6 +95,8 @@ struct Importer {
   bool maps_large_files = false;
   // The only framework that writes such files, if it is only one.
   Framework framework = Framework::kUnknown;
+  // True if a run writes such files to a folder of their own. What lies above it is of the same run.
+  bool has_own_folder = false;
 };
 
 std::span<const Importer* const> AllImporters();

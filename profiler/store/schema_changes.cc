@@ -6,7 +6,13 @@ namespace xlaprof {
 namespace {
 
 // For example "ALTER TABLE compile ADD COLUMN device TEXT". Schema 1 is the first that was released.
-constexpr std::array<const char*, 0> kChanges = {};
+constexpr std::array kChanges = {
+    // To 2: what torch.compile says of its compilations.
+    "ALTER TABLE compile_reason ADD COLUMN site_id INTEGER;"
+    "ALTER TABLE compile_reason ADD COLUMN is_dynamic INTEGER;"
+    "CREATE TABLE compile_phase (compile_id INTEGER NOT NULL, phase TEXT NOT NULL, dur_ns INTEGER "
+    "NOT NULL, PRIMARY KEY (compile_id, phase)) WITHOUT ROWID",
+};
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,
               "kChanges must have the change from the version before to kSchemaVersion");
