@@ -60,7 +60,7 @@ LIBRARIES = {
     "profiler/import/graph": ["google/protobuf"],
     "profiler/import/xspace": ["zlib"],
     "profiler/import/chrome": [],
-    "profiler/import/torch": [],
+    "profiler/import/torch": ["nlohmann"],
     "profiler/import/xla": [],
     "profiler/import/jax": [],
     "profiler/import/torch_xla": [],
