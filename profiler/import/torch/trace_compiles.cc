@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -47,26 +48,20 @@ std::string TextOf(const Json& value) {
   return value.is_string() ? ToUtf8(value.get_ref<const std::string&>()) : "";
 }
 
-// Returns the name of an input in a graph that Dynamo prints: L_x_ for L['x'].
+// Returns the name of an input in a graph that Dynamo prints: L_x_ for L['x']. Dynamo replaces all
+// characters in a row that a name cannot have by one mark.
 std::string NameInGraph(std::string_view input) {
-  // An input's own name is its first part: x for x, args for args[0].
+  // An input's own name is its first part: args for args[0].
   const size_t end = std::min(input.find_first_of(".["), input.size());
-  std::string name = fmt::format("L['{}']{}", input.substr(0, end), input.substr(end));
-  std::string out;
-  for (char c : name) {
+  const std::string source = fmt::format("L['{}']{}", input.substr(0, end), input.substr(end));
+  std::string name;
+  bool replaces = false;
+  for (char c : source) {
     const bool is_word = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    if (is_word) {
-      out += c;
-    } else if (!out.ends_with('_') || c == ']') {
-      out += '_';
-    }
+    if (is_word || !replaces) name += is_word ? c : '_';
+    replaces = !is_word;
   }
-  // Marks in a row become one: L['x'] is L_x_.
-  std::string squeezed;
-  for (char c : out) {
-    if (c != '_' || !squeezed.ends_with('_')) squeezed += c;
-  }
-  return squeezed;
+  return name;
 }
 
 // Returns the shape f32[64,16] of an input that a graph prints as L_x_: "f32[64, 16][16, 1]cpu".
@@ -125,7 +120,7 @@ class Reader {
     out_.odd_lines = records_.odd_lines(), out_.first_odd_line = records_.first_odd_line();
     out_.is_cut = records_.is_cut();
     for (Open& open : compiles_) Complete(open);
-    for (Open& open : compiles_) ShareCallers(open);
+    ShareCallers();
     ChooseReasons();
     for (Open& open : compiles_) out_.compiles.push_back(std::move(open.compile));
     return std::move(out_);
@@ -187,7 +182,14 @@ class Reader {
   void TakeName(const TraceRecord&, const Json& header) {
     const Json& name = At(header, "str");
     if (!name.is_array() || name.size() < 2) return;
-    if (const OptInt id = IntOf(name[1])) files_[*id] = TextOf(name[0]);
+    const OptInt id = IntOf(name[1]);
+    if (!id) return;
+    std::string file = TextOf(name[0]);
+    constexpr size_t kMostAlike = 64;
+    std::vector<std::string>& alike = files_by_base_[std::string(BaseOf(file))];
+    if (alike.size() < kMostAlike && std::ranges::find(alike, file) == alike.end())
+      alike.push_back(file);
+    files_[*id] = std::move(file);
   }
 
   // Returns the frames of a list, which is outermost first, innermost first.
@@ -358,25 +360,27 @@ class Reader {
     add(CompilePhase::kCodeGeneration, code);
   }
 
+  static std::string_view BaseOf(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
   // Returns the whole path of a file of which only the end is printed; `end` itself if it is not
   // known, or if several paths have this end.
   std::string WholePath(const std::string& end) const {
     if (end.empty() || end.front() == '/') return end;
-    std::string found;
-    for (const auto& [id, file] : files_) {
-      if (!file.ends_with(end) || !file.substr(0, file.size() - end.size()).ends_with('/'))
-        continue;
-      if (!found.empty() && found != file) return end;
-      found = file;
+    const auto alike = files_by_base_.find(std::string(BaseOf(end)));
+    if (alike == files_by_base_.end()) return end;
+    const std::string* found = nullptr;
+    for (const std::string& file : alike->second) {
+      if (!file.ends_with("/" + end)) continue;
+      if (found != nullptr) return end;
+      found = &file;
     }
-    return found.empty() ? end : found;
+    return found == nullptr ? end : *found;
   }
   // Does the same for a file that is most likely that of the function.
   std::string WholePath(const std::string& end, const Store::Frame& function) const {
     const std::string path = WholePath(end);
     if (path.empty() || path.front() == '/') return path;
-    const auto base = [](std::string_view file) { return file.substr(file.rfind('/') + 1); };
-    return base(function.file) == base(path) ? function.file : path;
+    return BaseOf(function.file) == BaseOf(path) ? function.file : path;
   }
 
   // Adds to a compile what other records know of it.
@@ -394,13 +398,17 @@ class Reader {
     return std::ranges::any_of(frames, &Store::Frame::is_user);
   }
 
-  // Gives a compile the callers of another one of its function if its own are not known.
-  void ShareCallers(Open& open) const {
-    if (HasUser(open.compile.callers)) return;
-    const auto other = std::ranges::find_if(compiles_, [&](const Open& of) {
-      return of.compile.frame == open.compile.frame && HasUser(of.compile.callers);
-    });
-    if (other != compiles_.end()) open.compile.callers = other->compile.callers;
+  // Gives compiles whose callers are not known those of another compile of the same function.
+  void ShareCallers() {
+    absl::flat_hash_map<int64_t, size_t> known;  // by function
+    for (size_t i = 0; i < compiles_.size(); ++i) {
+      if (HasUser(compiles_[i].compile.callers)) known.try_emplace(compiles_[i].compile.frame, i);
+    }
+    for (Open& open : compiles_) {
+      const auto other = known.find(open.compile.frame);
+      if (other != known.end() && !HasUser(open.compile.callers))
+        open.compile.callers = compiles_[other->second].compile.callers;
+    }
   }
 
   // Returns what a failure says, apart from the values.
@@ -412,6 +420,13 @@ class Reader {
   // that was itself compiled for another value of x tells only that x is as it was before. The first
   // program that differs in something else than it was compiled for tells what changed.
   void ChooseReasons() {
+    for (const Open& open : compiles_) {
+      for (const GuardFailure& failure : open.failures) {
+        if (failure.program)
+          values_.try_emplace({Id(open.compile.frame, *failure.program), KeyOf(failure)},
+                              failure.before);
+      }
+    }
     std::map<Id, std::string> compiled_for;  // key of the reason
     for (Open& open : compiles_) {
       const TraceCompile& compile = open.compile;
@@ -458,24 +473,20 @@ class Reader {
     if (change.type != ReasonType::kConstantChange &&
         change.type != ReasonType::kInputStructureChange)
       return "";
-    if (const auto value = open.values.find(change.input); value != open.values.end())
-      return value->second;
-    for (const Open& later : compiles_) {
-      if (later.compile.frame != open.compile.frame) continue;
-      for (const GuardFailure& failure : later.failures) {
-        if (failure.program == open.compile.program && failure.type == change.type &&
-            failure.input == change.input)
-          return failure.before;
-      }
-    }
-    return "";
+    if (const auto own = open.values.find(change.input); own != open.values.end())
+      return own->second;
+    const auto value = values_.find({Id(open.compile.frame, open.compile.program), KeyOf(change)});
+    return value == values_.end() ? "" : value->second;
   }
 
   TraceRecords records_;
   TraceCompiles out_;
   absl::flat_hash_map<int64_t, std::string> files_;
+  absl::flat_hash_map<std::string, std::vector<std::string>> files_by_base_;
   std::vector<Open> compiles_;
   std::map<Id, size_t> index_;  // in compiles_
+  // By program and key of a failure: the value that the program needs.
+  std::map<std::pair<Id, std::string>, std::string> values_;
 };
 
 }  // namespace
