@@ -84,6 +84,7 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   if (!lines_are_cpp.has_value() && written_by == std::set{Framework::kCpp}) return Framework::kCpp;
   XP_TRY(const Framework of_programs, FrameworkOfPrograms(run));
   if (of_programs != Framework::kUnknown) return of_programs;
+  if (written_by.contains(Framework::kPytorch)) return Framework::kPytorch;
   XP_TRY(const Contents* contents, run.Get<Contents>());
   return contents->has_torch_ops ? Framework::kPytorch : Framework::kUnknown;
 }

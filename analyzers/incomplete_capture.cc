@@ -107,6 +107,9 @@ struct Shown {
       return row.cause == CutKind::kCall || row.cause == CutKind::kOperation;
     });
   }
+  int64_t torch_compiles() const {  // of functions under torch.compile
+    return std::ranges::count(compiles, CutKind::kCompiledFunction, &CompileRow::cause);
+  }
   bool functions_compile_again() const {
     int64_t calls_compiled = 0;
     std::set<std::string> functions;
@@ -145,7 +148,9 @@ constexpr Question kQuestions[] = {
     {ReasonType::kNoExecutions, [](const Shown& s) { return s.contents.metrics > 0; },
      [](const Shown& s) { return s.contents.execution_metrics > 0 || !s.executions.empty(); }},
     {ReasonType::kNoGraphs,
-     [](const Shown& s) { return int64_t(s.compiles.size()) - s.jax_compiles() > 1; },
+     [](const Shown& s) {
+       return int64_t(s.compiles.size()) - s.jax_compiles() - s.torch_compiles() > 1;
+     },
      [](const Shown& s) { return s.contents.graphs_with_nodes > 0; }},
     {ReasonType::kNoReasons, [](const Shown& s) { return s.functions_compile_again(); },
      [](const Shown& s) {
@@ -156,7 +161,7 @@ constexpr Question kQuestions[] = {
      [](const Shown& s) {
        return !s.compiles.empty() || !s.executions.empty() || s.contents.metrics_reports > 0;
      }},
-    {ReasonType::kNoCalls, [](const Shown& s) { return s.jax_compiles() > 0; },
+    {ReasonType::kNoCalls, [](const Shown& s) { return s.jax_compiles() + s.torch_compiles() > 0; },
      [](const Shown& s) { return !s.executions.empty(); }},
     {ReasonType::kNoClock, [](const Shown& s) { return !s.executions.empty(); },
      [](const Shown& s) { return s.times_an_execution(); }},

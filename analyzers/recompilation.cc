@@ -28,12 +28,14 @@ RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executi
                      OptInt wall_ns) {
   RecompileCost cost;
   int64_t in_profile_ns = 0;
+  std::map<CompilePhase, int64_t> phases;
   for (const CompileFact* compile : group.compiles) {
     cost.trace_ns += compile->trace_ns.value_or(0);
     cost.loaded += compile->persistent_hit.value_or(0);
     if (!compile->dur_ns) continue;
+    for (const auto& [phase, ns] : compile->phases_ns) phases[phase] += ns;
     // Tracing comes right before the compilation, so it is inside the profile, too.
-    if (compile->ts_ns) {
+    if (compile->ts_ns && compile->dur_from != TimeSource::kLog) {
       in_profile_ns += compile->compiling_ns(), ++cost.in_profile;
       cost.first_executions_ns +=
           executions.ExtraNs(compile->graph_id, *compile->ts_ns).value_or(0);
@@ -41,6 +43,7 @@ RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executi
     ++cost.timed;
     cost.sources.insert(compile->dur_from);
   }
+  cost.phases_ns.assign(phases.begin(), phases.end());
   cost.first_executions_ns = std::max<int64_t>(0, cost.first_executions_ns);
   in_profile_ns += cost.first_executions_ns;
   if (wall_ns && *wall_ns > 0 && in_profile_ns != 0) {
@@ -185,6 +188,8 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
   if (is_part && share_of_time.value_or(0) > policy::kMostOfRunShare) return true;
   if (state.word == State::kOngoing || state.word == State::kBurst) return true;
+  // torch.compile makes what changed dynamic, in every program.
+  if (group.causes.back().is_dynamic) return false;
   if (state.word == State::kSettled) {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
@@ -287,6 +292,12 @@ void SetState(RecompileGroup& group) {
     const bool is_marked = group.steps->from == StepsFrom::kSteps && !group.steps->name.empty();
     group.state = StateOf(steps, group.steps->first, group.steps->last,
                           policy::kMinWarmUpSteps + (is_marked ? 0 : 1));
+  } else if (group.causes.back().is_dynamic) {
+    group.state.word = State::kSettled;
+  } else if (site.cause == CutKind::kCompiledFunction &&
+             int64_t(group.compiles.size()) > policy::kFewRecompiles) {
+    // Each new value makes another program, and the log ends with such a compilation.
+    group.state.word = State::kOngoing;
   } else {
     group.state.word = State::kUnknown;
   }
@@ -339,8 +350,9 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .cost = CostOf(group, first_executions, wall_ns)};
   if (figures.sizes && !figures.sizes->sizes.empty()) {
     figures.grows_steadily = GrowsSteadily(*figures.sizes) && !IsUploadedAgain(figures);
-    // No padding of one input keeps a size inside the graph.
-    if (!figures.grows_steadily && !figures.cause.is_size_inside)
+    // No padding of one input keeps a size inside the graph, and torch.compile can make sizes dynamic.
+    if (!figures.grows_steadily && !figures.cause.is_size_inside &&
+        figures.cause.seen_in != SeenIn::kGuard)
       figures.padding = PaddingOf(*figures.sizes);
   }
   figures.is_rare_smaller_size =
@@ -518,6 +530,9 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
     for (size_t i = 0; i < site.compiles.size(); ++i) {
+      // torch.compile states a reason for each recompilation.
+      if (i > 0 && site.cause == CutKind::kCompiledFunction && !finder.IsStated(site.compiles[i]))
+        continue;
       if (!site.compiles[i].in_slice ||
           (i > 0 && pieces->Contain(site.process_id, site.compiles[i].hash)))
         continue;

@@ -37,6 +37,8 @@ struct RecompileCost {
   // The first executions of the programs took this much longer than their later ones; 0 if unknown.
   int64_t first_executions_ns = 0;
   size_t in_profile = 0;  // timed compiles in the profile
+  // The parts of this time, if the source divides it.
+  std::vector<std::pair<CompilePhase, int64_t>> phases_ns;
   // The process's time in the profile, and the share of it that these compiles take. Set if the
   // profile timed the process and some of the compiles.
   OptInt profile_ns;

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Maps a folder to the folders of ours that it may include (besides itself and core/base), and to libraries (besides std, fmt and
 # abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
-FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch_xla", "log", "join"]
+FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
     "core/base": [],
@@ -25,6 +25,7 @@ OURS = {
     "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/jax": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
     "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
+    "profiler/import/torch": IMPORTER + ["profiler/import/text"],
     "profiler/import/log": IMPORTER + ["profiler/import/" + f for f in ["text", "xla", "jax", "torch_xla"]],
     "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/formats.h", "profiler/import/text"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
@@ -60,6 +61,7 @@ LIBRARIES = {
     "profiler/import/graph": ["google/protobuf"],
     "profiler/import/xspace": ["zlib"],
     "profiler/import/chrome": [],
+    "profiler/import/torch": ["nlohmann"],
     "profiler/import/xla": [],
     "profiler/import/jax": [],
     "profiler/import/torch_xla": [],

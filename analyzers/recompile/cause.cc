@@ -110,6 +110,8 @@ bool RecompileCause::is_scalar_value() const {
 }
 
 std::string RecompileCause::Key() const {
+  // A guard's line is not always printed.
+  if (seen_in == SeenIn::kGuard) return fmt::format("{}|{}", type, names_input ? input : node);
   if (is_scalar_value()) return fmt::format("{}|scalar", type);
   if (!location.empty()) return fmt::format("{}|{}", type, location.text());
   // Indices that a scope's name ends with count its uses and say nothing.
@@ -388,6 +390,10 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const CompileSit
   XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
   impl->size_reads.emplace(*cuts);
   return ReasonFinder(std::move(impl));
+}
+
+bool ReasonFinder::IsStated(const CompileFact& compile) const {
+  return impl_->StatedFor(compile) != nullptr;
 }
 
 absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& site, size_t index) {

@@ -24,6 +24,7 @@ enum class SeenIn : uint8_t {
   kOptimizedHlo,
   kSignature,  // a list of inputs in a log
   kJaxExplanation,
+  kGuard,  // torch.compile's own reason: a check of an earlier program failed
 };
 
 // The role of a number in the graph, on which the remedy depends.
@@ -35,6 +36,14 @@ enum class ConstantKind : uint8_t {
   kBound,           // a bound by which an op cuts a tensor to another size
   kIndex,           // the index of the part that an op selects
   kNode,            // a node by itself
+  // Values that a function under torch.compile reads, and that its guards compare.
+  kArgument,         // an argument
+  kModuleAttribute,  // an attribute of a module or of another object
+  kTrainingMode,     // whether a module trains
+  kGlobal,           // a global variable
+  kClosure,          // a variable that an inner function captures
+  kPartial,          // an argument that functools.partial sets
+  kReadNumber,       // a number that was read from a tensor, at which the graph broke
 };
 
 // Further facts about a cause. Each alternative is one statement, with its values.
@@ -109,6 +118,10 @@ struct ScalarInputs {
 struct JaxSays {
   std::string quote;
 };
+// The check that failed, in torch.compile's own words.
+struct GuardSays {
+  std::string quote;
+};
 }  // namespace note
 using CauseNote =
     std::variant<std::monostate, note::OnePartitioned, note::ViewReads, note::SameInputTypes,
@@ -117,7 +130,7 @@ using CauseNote =
                  note::PrintAlike, note::GrowsWithoutStepMark, note::OthersSince, note::OtherInputs,
                  note::CachesCleared, note::OtherCounts, note::DefinedAt, note::NewState,
                  note::GrowingInputs, note::ScalarInputs, note::OtherLoopBody,
-                 note::OnlyStaticArgumentsAreLeft, note::JaxSays>;
+                 note::OnlyStaticArgumentsAreLeft, note::JaxSays, note::GuardSays>;
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {
@@ -143,6 +156,7 @@ struct RecompileCause {
   // For kScalarOrInput: another scalar has the number's value. Nothing if no value is printed.
   std::optional<bool> has_equal_scalar;
   std::string shape;                 // shape of the node; "" if unknown
+  bool is_dynamic = false;           // the new program takes other values of it, too
   bool follows = false;              // likely a consequence of another cause
   OptInt graph_before, graph_after;  // the compared rows of table graph, if any
   SeenIn seen_in = SeenIn::kNothing;
@@ -171,6 +185,8 @@ class ReasonFinder {
   ReasonFinder(ReasonFinder&&) noexcept;
   ~ReasonFinder();
 
+  // Returns whether the source states why it made this compile.
+  bool IsStated(const CompileFact& compile) const;
   // Returns why compile `index` (at least 1) of a site could not reuse an earlier program.
   absl::StatusOr<CompileReason> Why(const CompileSite& site, size_t index);
 

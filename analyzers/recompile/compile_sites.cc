@@ -237,10 +237,16 @@ absl::StatusOr<std::vector<CompileFact>> FactsInOrder(
   for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
   const auto known_by_hash = KnownByHash(*graphs);
   XP_TRY(const auto input_nodes, InputNodesByGraph(run, *graphs));
+  XP_TRY(const std::vector<CompilePhaseRow> parts, run.whole().Rows<CompilePhaseRow>(""));
+  absl::flat_hash_map<int64_t, std::vector<std::pair<CompilePhase, int64_t>>> phases;
+  for (const CompilePhaseRow& part : parts)
+    phases[part.compile_id].emplace_back(part.phase, part.dur_ns);
   std::vector<CompileFact> compiles;
   for (const CompileRow& row : all->rows) {
     (*step_of_compile)[row.id] = row.step_id;
     compiles.push_back(FactOf(row, graphs->Find(row.graph_id), known_by_hash));
+    if (const auto of = phases.find(row.id); of != phases.end())
+      compiles.back().phases_ns = of->second;
     compiles.back().in_slice = looked_at.contains(row.id);
     for (const auto& [form, graph_id] : compiles.back().forms) {
       if (const auto nodes = input_nodes.find(graph_id); nodes != input_nodes.end())
@@ -342,8 +348,10 @@ absl::StatusOr<std::vector<CompileSite>> SitesOf(
   XP_TRY(const Reads reads, Reads::Of(run, compiles));
   for (CompileFact& compile : compiles) {
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);
+    // Many classes have a function `forward`.
+    const bool is_unique_name = by_function && compile.cause != CutKind::kCompiledFunction;
     const int64_t number = IsJaxLoop(compile.function) ? compile.loop_number()
-                           : by_function               ? -1
+                           : is_unique_name            ? -1
                                                        : compile.site_id.value_or(-1);
     const std::tuple key(compile.process_id, compile.cause, compile.function, number,
                          reads.KeyOf(compile));

@@ -18,6 +18,7 @@ namespace xlaprof {
 struct CompileFact {
   int64_t id = 0, process_id = 0, ordinal = 0;
   OptInt graph_id, site_id, stack_id, dur_ns, ts_ns, trace_ns;
+  std::vector<std::pair<CompilePhase, int64_t>> phases_ns;  // parts of dur_ns, if known
   std::optional<bool> persistent_hit;
   std::string hash;
   CutKind cause = CutKind::kUnknown;

@@ -67,7 +67,13 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
   XP_TRY(const auto* rows, run.Get<Table<DynamoRecompileRow>>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
   std::map<std::tuple<std::string, OptInt>, FunctionRecompiles> functions;
+  // TORCH_TRACE knows more of the same recompilations.
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  const bool is_traced = std::ranges::any_of(compiles->rows, [](const CompileRow& row) {
+    return row.cause == CutKind::kCompiledFunction;
+  });
   for (const DynamoRecompileRow& row : rows->rows) {
+    if (is_traced && !row.programs) continue;
     FunctionRecompiles& function = functions[{row.function, row.site_id}];
     if (function.rows.size() < kMostRecompileRows) function.rows.push_back(row.id);
     if (!row.programs)

@@ -1,8 +1,13 @@
 #include "analyzers/recompile/stated_causes.h"
 
-namespace xlaprof {
+#include <absl/container/flat_hash_set.h>
 
-static RecompileCause CauseOf(const CompileReasonRow& row) {
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+namespace {
+
+RecompileCause OfJax(const CompileReasonRow& row) {
   RecompileCause cause{.type = row.type,
                        .before = row.before.value_or(""),
                        .after = row.after.value_or(""),
@@ -30,12 +35,65 @@ static RecompileCause CauseOf(const CompileReasonRow& row) {
   return cause;
 }
 
+// Returns what a value is that a guard compares, by the name that torch.compile gives it.
+ConstantKind KindOfGuarded(std::string_view name) {
+  if (name.starts_with("___stack")) return ConstantKind::kReadNumber;
+  if (name.starts_with("G[")) return ConstantKind::kGlobal;
+  if (name.find(".__closure__[") != name.npos) return ConstantKind::kClosure;
+  if (name.find(".keywords[") != name.npos) return ConstantKind::kPartial;
+  if (name.ends_with(".training")) return ConstantKind::kTrainingMode;
+  return name.find('.') != name.npos ? ConstantKind::kModuleAttribute : ConstantKind::kArgument;
+}
+
+RecompileCause OfGuard(const CompileReasonRow& row, const Sites& sites) {
+  RecompileCause cause{.type = row.type,
+                       .before = row.before.value_or(""),
+                       .after = row.after.value_or(""),
+                       .is_dynamic = row.is_dynamic.value_or(false),
+                       .seen_in = SeenIn::kGuard};
+  const std::string input = row.input.value_or("");
+  switch (cause.type) {
+    case ReasonType::kShapeChange:
+    case ReasonType::kDtypeChange:
+    case ReasonType::kLayoutChange:
+    case ReasonType::kGradientChange:
+    case ReasonType::kDeviceChange:
+      cause.input = input;
+      cause.is_input = cause.names_input = true;
+      break;
+    case ReasonType::kConstantChange:
+      cause.constant = KindOfGuarded(input);
+      cause.node = input;
+      break;
+    default:
+      cause.node = input;
+      break;
+  }
+  if (cause.type == ReasonType::kUnknown) cause.note = note::GuardSays{row.text};
+  if (row.site_id) {
+    const Subject place = sites.SubjectOf(row.site_id);
+    if (place.file) cause.location = place.place();
+  }
+  return cause;
+}
+
+}  // namespace
+
 absl::StatusOr<StatedCauses> StatedCauses::Of(const Run& run) {
   XP_TRY(const std::vector<CompileReasonRow> rows,
          run.Rows<CompileReasonRow>("ORDER BY compile_id, idx"));
   StatedCauses stated;
-  for (const CompileReasonRow& row : rows)
-    stated.by_compile[row.compile_id].push_back(CauseOf(row));
+  if (rows.empty()) return stated;
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  absl::flat_hash_set<int64_t> of_torch;
+  for (const CompileRow& row : compiles->rows) {
+    if (row.cause == CutKind::kCompiledFunction) of_torch.insert(row.id);
+  }
+  for (const CompileReasonRow& row : rows) {
+    stated.by_compile[row.compile_id].push_back(
+        of_torch.contains(row.compile_id) ? OfGuard(row, *sites) : OfJax(row));
+  }
   return stated;
 }
 

@@ -23,9 +23,14 @@ absl::StatusOr<RunTimes> RunTimes::Of(const Run& run) {
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::map<int64_t, Interval> spans;
+  // A log of compilations alone does not show how long the run was.
+  const auto is_of_log = [](const auto& row) {
+    if constexpr (requires { row.dur_from; }) return row.dur_from == TimeSource::kLog;
+    return false;
+  };
   const auto add = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (!row.ts_ns) continue;
+      if (!row.ts_ns || is_of_log(row)) continue;
       const int64_t end_ns = *row.ts_ns + row.dur_ns.value_or(0);
       auto [span, is_new] =
           spans.try_emplace(row.process_id.value_or(0), Interval{*row.ts_ns, end_ns});

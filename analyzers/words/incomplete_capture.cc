@@ -204,7 +204,9 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
       }
       return "To see all compilations and their reasons, run JAX with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, and PyTorch/XLA with PT_XLA_DEBUG_LEVEL=2.";
     case ReasonType::kNoCalls:
-      return "Take a profile as well: jax.profiler.trace(DIR).";
+      return framework == Framework::kPytorch
+                 ? "Profile some steps as well, with torch.profiler.profile(), and report on both files."
+                 : "Take a profile as well: jax.profiler.trace(DIR).";
     case ReasonType::kNoClock:
       return fmt::format("Take a profile as well: {}, or XLA_METRICS_FILE for sums.",
                          framework == Framework::kCpp

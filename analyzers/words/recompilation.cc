@@ -13,6 +13,13 @@ namespace {
 
 // Returns the site's name for readers: `train_step`, "train step", "the graph cut at train.py:7".
 std::string Name(const RecompileSite& site) {
+  // The rest of a function whose graph broke: torch_dynamo_resume_in_forward_at_15.
+  constexpr std::string_view kResume = "torch_dynamo_resume_in_", kAt = "_at_";
+  if (const size_t at = site.function.rfind(kAt);
+      site.function.starts_with(kResume) && at != site.function.npos && at > kResume.size())
+    return fmt::format("`{}` behind its graph break at line {}",
+                       site.function.substr(kResume.size(), at - kResume.size()),
+                       site.function.substr(at + kAt.size()));
   if (!site.function.empty()) return fmt::format("`{}`", site.function);
   const bool is_read = site.cut == CutKind::kValueAccess;
   if (is_read && !site.place.empty()) return fmt::format("the read at {}", site.place.ShortText());
@@ -45,6 +52,8 @@ std::string_view Name(SeenIn seen_in, Framework framework) {
       return "the log's list of inputs";
     case SeenIn::kJaxExplanation:
       return "JAX's own explanation";
+    case SeenIn::kGuard:
+      return "PyTorch's own reason";
   }
   return "";
 }
@@ -65,6 +74,22 @@ std::string_view Name(TimeSource source) {
       break;
   }
   return "the capture";
+}
+
+std::string_view Name(CompilePhase phase) {
+  switch (phase) {
+    case CompilePhase::kDynamo:
+      return "Dynamo";
+    case CompilePhase::kAotAutograd:
+      return "AOTAutograd";
+    case CompilePhase::kInductor:
+      return "Inductor";
+    case CompilePhase::kCodeGeneration:
+      return "generated code";
+    case CompilePhase::kUnknown:
+      break;
+  }
+  return "other parts";
 }
 
 std::string_view Name(StepsFrom from) {
@@ -206,6 +231,9 @@ struct NoteText {
   std::string operator()(const note::JaxSays& jax) const {
     return fmt::format("JAX says: {}", jax.quote);
   }
+  std::string operator()(const note::GuardSays& guard) const {
+    return fmt::format("torch.compile says: {}", guard.quote);
+  }
 };
 
 // Describes another change that happened at the same time: its item, its place and both values.
@@ -280,6 +308,12 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   if (cost.trace_ns > 0)
     note +=
         fmt::format("; {} of it is tracing and lowering on the host", DurationText(cost.trace_ns));
+  if (!cost.phases_ns.empty()) {
+    std::vector<std::string> parts;
+    for (const auto& [phase, ns] : cost.phases_ns)
+      parts.push_back(fmt::format("{} {}", Name(phase), DurationText(ns)));
+    note += fmt::format(" ({})", fmt::join(parts, ", "));
+  }
   if (cost.first_executions_ns > 0)
     note += fmt::format("; for {} of it, first executions took longer than later ones",
                         DurationText(cost.first_executions_ns));

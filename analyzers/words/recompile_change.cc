@@ -11,19 +11,6 @@
 namespace xlaprof {
 namespace {
 
-// Returns what readers call the dimensions that vary. The leading one of several is nearly always the
-// batch.
-std::string DimensionNames(const SizesSeen& sizes) {
-  if (sizes.dimensions.size() > 1) {
-    const std::span all(sizes.dimensions);
-    return fmt::format("dimensions {} and {}", fmt::join(all.first(all.size() - 1), ", "),
-                       all.back());
-  }
-  if (sizes.shape.rank() == 1) return "length";
-  const int dimension = sizes.dimensions.front();
-  return dimension == 0 ? "batch dimension" : fmt::format("dimension {}", dimension);
-}
-
 // Returns "dimensions=" for dimensions={0} and "precision =" for precision = [HIGHEST], but "" for
 // f32[]{weak_type=True}.
 std::string KeyOf(const std::string& value) {
@@ -41,20 +28,6 @@ constexpr std::string_view kOtherParameters =
 std::string Short(std::string text) {
   constexpr size_t kLongest = 48;
   if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
-  return text;
-}
-
-// Returns "a → b → c".
-std::string Values(const std::vector<std::string>& values) {
-  constexpr size_t kShown = 3;
-  std::string text;
-  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
-    std::string value = values[i];
-    const std::string key = KeyOf(values[0]);  // only the first value keeps its key
-    if (i > 0 && value.starts_with(key)) value = value.substr(key.size());
-    text += (i == 0 ? "" : " → ") + Short(std::move(value));
-  }
-  if (values.size() > kShown) text += " → ...";
   return text;
 }
 
@@ -146,7 +119,7 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
     else if (framework == Framework::kCpp)
       advice += " Drop a smaller last batch.";
     return {sizes ? fmt::format("the shape of input {} changes ({})", sizes->shape.text(),
-                                Values(figures.values))
+                                ValuesText(figures.values))
                   : "the size of its inputs changes",
             std::move(advice)};
   }
@@ -274,7 +247,7 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
                        : cause.constant == ConstantKind::kBound
                            ? fmt::format("a number that bounds {} changes", cause.node)
                            : fmt::format("a number baked into {} changes", cause.node);
-  if (!figures.values.empty()) number += fmt::format(" ({})", Values(figures.values));
+  if (!figures.values.empty()) number += fmt::format(" ({})", ValuesText(figures.values));
   if (cause.node == "xla::moving_average")
     return {
         number,
@@ -292,7 +265,7 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
       return {
           figures.values.empty()
               ? fmt::format("a {} has another value", cause.node)
-              : fmt::format("{} changes ({})", cause.node, Values(figures.values)),
+              : fmt::format("{} changes ({})", cause.node, ValuesText(figures.values)),
           "Each value of a static argument makes another program. If the function only computes with it, pass it as an ordinary argument (without static_argnums). If it bounds a loop, pass it as an ordinary argument to jax.lax.fori_loop. Otherwise use few values."};
     case ConstantKind::kCapturedArray:
       return {
@@ -307,6 +280,14 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
     case ConstantKind::kNode:
       return {number, InputAdvice(framework)};
     case ConstantKind::kInOp:
+    // Guards have their own words (SayGuard).
+    case ConstantKind::kArgument:
+    case ConstantKind::kModuleAttribute:
+    case ConstantKind::kTrainingMode:
+    case ConstantKind::kGlobal:
+    case ConstantKind::kClosure:
+    case ConstantKind::kPartial:
+    case ConstantKind::kReadNumber:
       break;
   }
   return {number, fmt::format("{} Or use only a few values.", InputAdvice(framework))};
@@ -321,7 +302,7 @@ std::string OtherOps(const RecompileFigures& figures) {
         fmt::join(ops.begin(), ops.begin() + std::min<ptrdiff_t>(ops.size(), 3), ", "),
         ops.size() > 3 ? ", ..." : "");
   }
-  return fmt::format("its ops change ({})", Values(figures.values));
+  return fmt::format("its ops change ({})", ValuesText(figures.values));
 }
 
 // A number of Python's has a weak type, which follows the type of what it is combined with.
@@ -331,13 +312,13 @@ ChangeWords OfWeakType(const RecompileFigures& figures) {
       cause.node == "parameter" || cause.Name() == "input " ? "an input" : cause.Name();
   return {
       fmt::format("{} has a weak type in some calls and not in others ({})", input,
-                  Values(figures.values)),
+                  ValuesText(figures.values)),
       "A Python number, and what is computed from Python numbers alone, has a weak type. Give the first value its type where it is made: jnp.asarray(value, dtype=...), or jnp.zeros(shape, dtype)."};
 }
 
 std::string OtherSetting(const RecompileFigures& figures) {
   const std::string& setting = figures.cause.node;
-  const std::string values = Values(figures.values);
+  const std::string values = ValuesText(figures.values);
   if (setting.empty() && values.empty()) return "the same graph is compiled under another setting";
   return fmt::format("the same graph is compiled under another setting ({}{}{})", setting,
                      setting.empty() || values.empty() ? "" : ": ", values);
@@ -375,12 +356,37 @@ std::optional<StaticFields> StaticFieldsOf(const RecompileFigures& figures) {
 std::string OtherStructure(const RecompileFigures& figures) {
   const RecompileCause& cause = figures.cause;
   if (cause.node.empty() && !cause.before.empty())
-    return fmt::format("it is called with other arguments ({})", Values(figures.values));
+    return fmt::format("it is called with other arguments ({})", ValuesText(figures.values));
   return fmt::format("the structure of its inputs changes{}{}", cause.node.empty() ? "" : " at ",
                      cause.node);
 }
 
 }  // namespace
+
+std::string DimensionNames(const SizesSeen& sizes) {
+  if (sizes.dimensions.size() > 1) {
+    const std::span all(sizes.dimensions);
+    return fmt::format("dimensions {} and {}", fmt::join(all.first(all.size() - 1), ", "),
+                       all.back());
+  }
+  // The leading one of several is nearly always the batch.
+  if (sizes.shape.rank() == 1) return "length";
+  const int dimension = sizes.dimensions.front();
+  return dimension == 0 ? "batch dimension" : fmt::format("dimension {}", dimension);
+}
+
+std::string ValuesText(const std::vector<std::string>& values) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
+    std::string value = values[i];
+    const std::string key = KeyOf(values[0]);  // only the first value keeps its key
+    if (i > 0 && value.starts_with(key)) value = value.substr(key.size());
+    text += (i == 0 ? "" : " → ") + Short(std::move(value));
+  }
+  if (values.size() > kShown) text += " → ...";
+  return text;
+}
 
 std::string_view IfSizesAreEquallyFrequent(const SizesSeen& sizes) {
   return sizes.times.empty() ? " if all sizes are equally frequent" : "";
@@ -410,7 +416,7 @@ static std::string LoopAdvice(Framework framework) {
 static ChangeWords SayCause(const RecompileFigures& figures, Framework framework) {
   const bool cpp = framework == Framework::kCpp;
   const RecompileCause& cause = figures.cause;
-  const std::string values = Values(figures.values);
+  const std::string values = ValuesText(figures.values);
   switch (cause.type) {
     case ReasonType::kShapeChange:
       return OfShapes(figures, framework);
@@ -478,7 +484,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       if (const std::optional<StaticFields> fields = StaticFieldsOf(figures)) {
         return {
             fmt::format("a static field of {} in {} changes ({})", fields->type, cause.node,
-                        Values(fields->values)),
+                        ValuesText(fields->values)),
             "A static field of a class is part of the key, so each of its values makes another program. Make the field an array: a data field (without static=True, aux_data or meta_fields) that holds jnp.asarray(value)."};
       }
       if (std::holds_alternative<note::OtherInputs>(cause.note)) {
@@ -553,6 +559,8 @@ ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
   ChangeWords words;
   if (const auto* growing = std::get_if<note::GrowingInputs>(&figures.cause.note))
     words = SayGrowth(*growing, framework);
+  else if (figures.cause.seen_in == SeenIn::kGuard)
+    words = SayGuard(figures);
   else
     words = SayCause(figures, framework);
   if (RecordsOtherOps(figures.cause) && figures.cause.library.basename() == "lbfgs.py")

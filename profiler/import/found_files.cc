@@ -317,7 +317,8 @@ class Finder {
   void FindRoots() {
     std::set<fs::path> text_folders;
     for (FoundFile& file : out_.files) {
-      if (!file.named && file.run.empty() && file.dump.empty() && MayBeRead(file))
+      if (!file.named && file.run.empty() && file.dump.empty() && MayBeRead(file) &&
+          !HasOwnFolder(file))
         text_folders.insert(file.path.parent_path());
     }
     std::map<const Archive*, std::set<fs::path>> roots;
@@ -328,7 +329,7 @@ class Finder {
       file.root = file.path.parent_path();
       if (!file.run.empty()) {
         file.root = RootAbove(file.root.parent_path().parent_path().parent_path(), text_folders);
-      } else if (!file.dump.empty() || file.path.extension() == ".*") {
+      } else if (!file.dump.empty() || HasOwnFolder(file) || file.path.extension() == ".*") {
         file.root = RootAbove(file.root, text_folders);
       }
       if (MayBeRead(file)) roots[file.archive.get()].insert(file.root);
@@ -344,6 +345,10 @@ class Finder {
       if (named_archives_.contains(file.archive.get()) && roots[file.archive.get()].size() == 1)
         file.root.clear();
     }
+  }
+
+  static bool HasOwnFolder(const FoundFile& file) {
+    return file.format != nullptr && file.format->importer->has_own_folder;
   }
 
   // Returns the nearest folder with text files from `folder` on upwards, or `folder` if there is

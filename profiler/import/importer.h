@@ -108,6 +108,8 @@ struct Importer {
   // The only framework that writes such files, if it is only one.
   Framework framework = Framework::kUnknown;
   SourceKind kind = SourceKind::kReports;
+  // True if a run writes such files to a folder of their own. What lies above it is of the same run.
+  bool has_own_folder = false;
 };
 
 std::span<const Importer* const> AllImporters();

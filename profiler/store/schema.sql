@@ -26,6 +26,13 @@
 --   unexpected               torch_xla did not expect an execution here
 --   call                     a call of a jitted function
 --   operation                one of JAX's own functions, called outside of jit
+--   compiled_function        a call of a function under torch.compile
+
+-- VOCABULARY compile_phase: a part of a compilation.
+--   dynamo                   torch.compile reads the function's bytecode
+--   aot_autograd             torch.compile makes the forward and the backward graph
+--   inductor                 Inductor changes and schedules the graphs
+--   code_generation          Inductor writes code and compiles it
 
 -- VOCABULARY printed_form: how a graph was printed.
 --   ir_text                  torch_xla's IR as text
@@ -116,6 +123,9 @@
 --   parameter_sharing_change other inputs share one buffer
 --   donation_change          other inputs are donated
 --   sharding_change          an input is sharded in another way
+--   layout_change            an input has other strides
+--   gradient_change          an input needs a gradient in some calls only
+--   device_change            an input is on another device
 --   cut_kind_change          the same graph is cut in another way
 --   environment_change       a setting of the compiler or of JAX differs
 --   redefined_function       the function is a new object at each call
@@ -418,8 +428,8 @@ CREATE TABLE compile (
   inferred INTEGER NOT NULL         -- 1: not reported as such, but the first time that this graph was seen
 );
 
--- Reasons why a program was compiled, if the source itself states them (jax_explain_cache_misses). The source compares
--- the program with the most similar one that it had compiled.
+-- Reasons why a program was compiled, if the source itself states them (jax_explain_cache_misses,
+-- TORCH_TRACE). The source compares the program with the most similar one that it had compiled.
 -- @fact
 CREATE TABLE compile_reason (
   compile_id INTEGER NOT NULL,      -- ref compile
@@ -429,7 +439,18 @@ CREATE TABLE compile_reason (
   before TEXT,                      -- its value before; NULL: not given
   after TEXT,                       -- its value now (redefined_function: the definition that makes the object); NULL: not given
   text TEXT NOT NULL,               -- the source's own words
+  site_id INTEGER,                  -- ref site: the line that makes it part of the program; NULL: none is named
+  is_dynamic INTEGER,               -- 1: the new program takes other values of it, too; NULL: not known
   PRIMARY KEY (compile_id, idx)
+) WITHOUT ROWID;
+
+-- The parts of a compilation whose source divides it. They do not overlap, and dur_ns of the compile is their sum.
+-- @fact
+CREATE TABLE compile_phase (
+  compile_id INTEGER NOT NULL,      -- ref compile
+  phase TEXT NOT NULL,              -- word of compile_phase
+  dur_ns INTEGER NOT NULL,          -- length
+  PRIMARY KEY (compile_id, phase)
 ) WITHOUT ROWID;
 
 -- Executions of graphs on a device.

@@ -7,7 +7,12 @@ namespace {
 
 // For example "ALTER TABLE compile ADD COLUMN device TEXT". Schema 1 is the first that was released.
 constexpr std::array kChanges = {
-    "ALTER TABLE source ADD COLUMN dialects TEXT",  // to 2
+    // To 2: what torch.compile says of its compilations, and the dialects of a program's output.
+    "ALTER TABLE compile_reason ADD COLUMN site_id INTEGER;"
+    "ALTER TABLE compile_reason ADD COLUMN is_dynamic INTEGER;"
+    "ALTER TABLE source ADD COLUMN dialects TEXT;"
+    "CREATE TABLE compile_phase (compile_id INTEGER NOT NULL, phase TEXT NOT NULL, dur_ns INTEGER "
+    "NOT NULL, PRIMARY KEY (compile_id, phase)) WITHOUT ROWID",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

@@ -7,7 +7,7 @@
 #include "cli/input_options.h"
 #include "cli/progress.h"
 #include "core/base/version.h"
-#include "profiler/import/importer.h"
+#include "profiler/import/formats.h"
 #include "profiler/store/events.h"
 #include "tests/run_program.h"
 
@@ -227,15 +227,12 @@ TEST_F(ReportCommand, HelpListsWhatIsRegistered) {
 }
 
 TEST_F(ReportCommand, VersionNamesCommitSchemaAndFormats) {
-  std::string formats;
-  for (const Importer* importer : AllImporters())
-    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", importer->name);
   Ran ran = Run("--version");
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, testing::MatchesRegex(fmt::format(
                            "xlaprof {}\ncommit (unknown|[0-9a-f]+(, with changes)?)\n"
                            "schema {}, reads stores from schema {} on\nreads {}\n",
-                           kVersion, kSchemaVersion, kOldestSchemaVersion, formats)));
+                           kVersion, kSchemaVersion, kOldestSchemaVersion, FormatNames())));
 }
 
 // Makes a folder with a capture and the file that it names, and an empty working directory.
@@ -255,8 +252,8 @@ class QuotedLines : public ReportCommand {
                                             const std::string& arguments) {
     std::vector<std::string> formats;
     for (const std::string format : {"text", "markdown", "json", "html"}) {
-      const Ran ran = RunProgram("report --all --format " + format + " " + arguments,
-                                 folder_ / folder);
+      const Ran ran =
+          RunProgram("report --all --format " + format + " " + arguments, folder_ / folder);
       EXPECT_EQ(ran.status, 0) << ran.out;
       if (ran.out.find("the quoted line") != std::string::npos) formats.push_back(format);
     }

@@ -79,7 +79,7 @@ std::string Splice(std::string_view bytes, Random& random) {
   return Replaced(bytes, bytes.substr(random.Below(bytes.size() + 1), random.Below(2) * 100), part);
 }
 
-std::string Lines(std::string_view bytes, Random& random) {
+std::string LinesOutOfOrder(std::string_view bytes, Random& random) {
   std::vector<std::string_view> lines;
   for (std::string_view rest = bytes; !rest.empty();) {
     size_t end = rest.find('\n');
@@ -179,7 +179,7 @@ const std::vector<Damage>& Damages() {
                                               {"nested deeply", Nest},
                                               {"a character gone", WithoutCharacter},
                                               {"a stretch repeated", Splice},
-                                              {"lines out of order", Lines},
+                                              {"lines out of order", LinesOutOfOrder},
                                               {"another encoding", Encoding},
                                               {"a protobuf field", DamageProto},
                                               {"a protobuf field", DamageProto},

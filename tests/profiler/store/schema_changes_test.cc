@@ -68,11 +68,17 @@ class OlderStore : public testing::Test {
     ASSERT_TRUE(store.Exec("ALTER TABLE compile DROP COLUMN temp_bytes").ok());
   }
 
+  // Says that the store has the oldest schema, so that the changes of a test apply to it.
+  void SayItIsTheOldest() const {
+    Database(path_).Exec(fmt::format("PRAGMA user_version={}", kOldestSchemaVersion));
+  }
+
   const TemporaryFolder folder_ = *TemporaryFolder::Make("older");
   const fs::path path_ = folder_.path() / "run.xlaprof";
 };
 
 TEST_F(OlderStore, IsChangedInACopy) {
+  SayItIsTheOldest();
   const std::string before = ReadFile(path_);
   const char* const changes[] = {kAddColumn};
   const auto store = Store::Open(path_, changes);
@@ -99,6 +105,7 @@ TEST_F(OlderStore, GetsOnlyTheChangesThatFollowIt) {
 
 // A program that was built with an older xlaprof may still be recording.
 TEST_F(OlderStore, OpensWhileItIsWritten) {
+  SayItIsTheOldest();
   Database writer(path_);
   writer.Exec("PRAGMA journal_mode=WAL; INSERT INTO compile (ordinal, inferred) VALUES (8, 0)");
   const char* const changes[] = {kAddColumn};

@@ -1,0 +1,34 @@
+// Reads why torch.compile compiled a function again: the first check (guard) of an earlier program
+// that failed, in PyTorch's words. TORCH_TRACE and TORCH_LOGS=recompiles print the same texts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/source_place.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+struct GuardFailure {
+  OptInt program;  // which of the function's programs did not fit: 3 for "0/3: ..."
+  ReasonType type = ReasonType::kUnknown;
+  // What differs: "x" for an argument, "self.calls", "G['MODE']" for a global, or "grad_mode" for a
+  // state of PyTorch. "" if the text names nothing.
+  std::string input;
+  std::string before, after;  // both values as printed; "" if they are not printed
+  OptInt dimension;           // of a size or stride that differs
+  SourcePlace
+      place;         // the line that made the check necessary, as printed; empty if none is printed
+  std::string text;  // the whole text, without the stack behind it
+};
+
+// Reads a text such as "0/0: tensor 'x' size mismatch at index 0. expected 64, actual 48".
+GuardFailure ParseGuardFailure(std::string_view text);
+
+// Returns the name that failures have for a value that a tree of guards calls `name`: self.calls for
+// L['self'].calls.
+std::string NameInFailures(std::string_view name);
+
+}  // namespace xlaprof

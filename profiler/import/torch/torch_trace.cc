@@ -1,0 +1,152 @@
+// Reads torch's structured log (TORCH_TRACE=DIR): what torch.compile compiled, why again, and how long
+// it took. trace_records.cc describes the records, and guard_failure.cc the reasons.
+#include <algorithm>
+
+#include "profiler/import/importer.h"
+#include "profiler/import/text/utf8.h"
+#include "profiler/import/torch/trace_compiles.h"
+#include "profiler/import/torch/trace_records.h"
+#include "profiler/store/issue_codes.h"
+
+namespace xlaprof {
+namespace {
+
+int SniffTorchTrace(std::string_view head) { return IsTorchTrace(head) ? 97 : 0; }
+
+absl::Status WriteIssues(const TraceCompiles& trace, ImportContext& context) {
+  if (trace.is_cut) {
+    XP_TRY(context.Issue(
+        issue_codes::kCutFile, Severity::kWarning,
+        "The log ends inside a record: it was cut, or the run was killed or still runs. Everything before that is kept."));
+  }
+  if (trace.odd_lines > 0) {
+    XP_TRY(context.Issue("odd_line", Severity::kInfo,
+                         "A line belongs to no record of TORCH_TRACE, and was left out.", {},
+                         trace.first_odd_line, trace.odd_lines));
+  }
+  const auto has_failed = [](const TraceCompile& compile) {
+    return compile.is_started && compile.has_failed;
+  };
+  if (const auto failed = std::ranges::find_if(trace.compiles, has_failed);
+      failed != trace.compiles.end()) {
+    XP_TRY(context.Issue(
+        "failed_compile", Severity::kWarning,
+        "torch.compile could not compile a function, which then ran uncompiled or raised an error. The record compilation_metrics says why, in fail_reason.",
+        failed->offset, failed->line, std::ranges::count_if(trace.compiles, has_failed)));
+  }
+  if (trace.torchtpu_cuts > 0) {
+    XP_TRY(context.Issue("torchtpu_cuts", Severity::kWarning,
+                         "The log has cuts of TorchTPU's lazy graph, which are not read.", {}, {},
+                         trace.torchtpu_cuts));
+  }
+  if (trace.odd_records == 0) return absl::OkStatus();
+  return context.Issue("odd_record", Severity::kWarning,
+                       "A record of TORCH_TRACE is no valid JSON, and was left out.", {},
+                       trace.first_odd_record_line, trace.odd_records);
+}
+
+// Returns the frame that shows where a function is compiled: the function itself, or the user's line
+// that called it if it is a library's.
+const Store::Frame* SiteOf(const TraceCompile& compile) {
+  if (compile.function.is_user) return &compile.function;
+  const auto caller = std::ranges::find_if(compile.callers,
+                                           [](const Store::Frame& frame) { return frame.is_user; });
+  if (caller != compile.callers.end()) return &*caller;
+  return compile.function.file.empty() ? nullptr : &compile.function;
+}
+
+class Writer {
+ public:
+  Writer(ImportContext& context, int64_t process_id, int64_t epoch_ns, int64_t offset_ns)
+      : context_(context), process_id_(process_id), epoch_ns_(epoch_ns), offset_ns_(offset_ns) {}
+
+  absl::Status Write(const TraceCompile& compile) {
+    CompileRow row{.process_id = process_id_,
+                   .ordinal = context_.NextOrdinal(),
+                   .dur_ns = compile.dur_ns,
+                   .cause = CutKind::kCompiledFunction,
+                   .function = compile.function.function,
+                   .inferred = false};
+    if (compile.start_epoch_ns) row.ts_ns = *compile.start_epoch_ns - epoch_ns_ + offset_ns_;
+    if (compile.dur_ns) row.dur_from = TimeSource::kLog;
+    if (const Store::Frame* site = SiteOf(compile)) {
+      XP_TRY(row.site_id, context_.store.AddSite(site->function, site->file, site->line));
+    }
+    std::vector<Store::Frame> stack = compile.callers;
+    stack.insert(stack.begin(), compile.function);
+    XP_TRY(row.stack_id, context_.store.AddStack(stack));
+    XP_TRY(const int64_t id, context_.Add(row, compile.offset, compile.line));
+    for (size_t i = 0; i < compile.phase_ns.size(); ++i) {
+      if (compile.phase_ns[i] == 0) continue;
+      XP_TRY(context_.store.Add(CompilePhaseRow{
+          .compile_id = id, .phase = CompilePhase(i), .dur_ns = compile.phase_ns[i]}));
+    }
+    return WriteReasons(id, compile);
+  }
+
+ private:
+  absl::Status WriteReasons(int64_t compile_id, const TraceCompile& compile) {
+    const auto text = [](const std::string& value) {
+      return value.empty() ? OptText() : OptText(value);
+    };
+    for (size_t i = 0; i < compile.reasons.size(); ++i) {
+      const TraceReason& reason = compile.reasons[i];
+      CompileReasonRow row{.compile_id = compile_id,
+                           .idx = int64_t(i),
+                           .type = reason.failure.type,
+                           .input = text(reason.failure.input),
+                           .before = text(reason.failure.before),
+                           .after = text(reason.failure.after),
+                           .text = reason.failure.text};
+      if (reason.is_dynamic) row.is_dynamic = true;
+      if (!reason.place.empty()) {
+        XP_TRY(row.site_id, context_.store.AddSite(reason.place.function, reason.place.file,
+                                                   reason.place.line.value_or(0)));
+      }
+      XP_TRY(context_.store.Add(row));
+    }
+    return absl::OkStatus();
+  }
+
+  ImportContext& context_;
+  const int64_t process_id_, epoch_ns_, offset_ns_;
+};
+
+absl::Status ReadTorchTrace(const Input& input, ImportContext& context) {
+  const TraceCompiles trace = ReadTraceCompiles(input.bytes, context.progress);
+  if (trace.records == 0) {
+    return Invalid(
+        "{}: it holds no record of TORCH_TRACE. xlaprof looked for lines such as 'V1124 23:20:15.918000 29823 torch/_dynamo/utils.py:1952] {{...}}'. Use the file that torch wrote, or name the format with --as",
+        input.path);
+  }
+  XP_TRY(WriteIssues(trace, context));
+  XP_TRY(const int64_t process_id, context.NewProcess({}, trace.pid, trace.rank));
+  OptInt epoch_ns;
+  for (const TraceCompile& compile : trace.compiles) {
+    if (!compile.start_epoch_ns) continue;
+    epoch_ns = std::min(epoch_ns.value_or(INT64_MAX), *compile.start_epoch_ns);
+  }
+  int64_t offset_ns = 0;
+  if (epoch_ns) {
+    XP_TRY(offset_ns, context.AlignClock(*epoch_ns));
+  }
+  Writer writer(context, process_id, epoch_ns.value_or(0), offset_ns);
+  for (const TraceCompile& compile : trace.compiles) {
+    if (compile.is_started && !compile.has_failed) XP_TRY(writer.Write(compile));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Importer torch_trace{
+    .name = "torch_trace",
+    .summary = "TORCH_TRACE=DIR: torch.compile's structured log of what compiled, and why",
+    .example = "dedicated_log_torch_trace_ymcos4ca.log",
+    .sniff = SniffTorchTrace,
+    .read = ReadTorchTrace,
+    .maps_large_files = true,
+    .framework = Framework::kPytorch,
+    .has_own_folder = true};
+
+}  // namespace xlaprof

@@ -1,0 +1,51 @@
+// The compilations in torch's structured log, before they become rows.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/import/torch/guard_failure.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// Why a program did not fit, so that the function was compiled again.
+struct TraceReason {
+  GuardFailure failure;     // `before` and `after` are whole shapes if a graph shows them
+  bool is_dynamic = false;  // the new program takes other values, too
+  SourcePlace place;        // the user's line of the check, with its whole path
+};
+
+// One program that torch.compile made of a function, or could not make.
+struct TraceCompile {
+  int64_t frame = 0;    // number of the function in its process
+  int64_t program = 0;  // from 0; the function's number of this program
+  int64_t offset = 0, line = 0;
+  bool is_started = false;  // false: the function had reached its limit of programs
+  bool has_failed = false;  // it has no program afterwards
+  Store::Frame function;
+  std::vector<Store::Frame> callers;  // innermost first; the user's and libraries'
+  OptInt start_epoch_ns;
+  OptInt dur_ns;  // forward and backward
+  // By CompilePhase. These do not overlap, and dur_ns is their sum.
+  std::array<int64_t, std::size(Vocabulary<CompilePhase>::kWords)> phase_ns{};
+  std::vector<TraceReason> reasons;  // the most telling first; empty: it is no recompilation
+};
+
+struct TraceCompiles {
+  std::vector<TraceCompile> compiles;  // in the order in which they begin
+  int64_t records = 0;
+  OptInt pid, rank;
+  int64_t odd_lines = 0, first_odd_line = 0;           // lines that belong to no record
+  int64_t odd_records = 0, first_odd_record_line = 0;  // records that are no JSON
+  int64_t torchtpu_cuts = 0;  // records of cuts of TorchTPU's lazy graph, which are not read
+  bool is_cut = false;        // it stops inside a line
+};
+
+// Reads all of `log`; `progress` gets the bytes done.
+TraceCompiles ReadTraceCompiles(std::string_view log, const std::function<void(size_t)>& progress);
+
+}  // namespace xlaprof
