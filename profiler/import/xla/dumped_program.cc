@@ -8,8 +8,7 @@
 
 namespace xlaprof {
 
-// Turns "SyncTensorsGraph.5" into "SyncTensorsGraph", because the number counts nodes.
-static std::string_view WithoutNumber(std::string_view name) {
+std::string_view WithoutNumber(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   return digits != std::string_view::npos && digits > 0 && digits + 1 < name.size() &&
                  name[digits] == '.'

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "profiler/import/importer.h"
 
@@ -23,5 +24,8 @@ absl::StatusOr<DumpedProgram> AddPrintedProgram(const Input& input, bool is_cut,
 
 // Adds a compile to the context's process; dumps show no times.
 absl::Status AddCompile(const DumpedProgram& program, ImportContext& context);
+
+// Turns "SyncTensorsGraph.5" into "SyncTensorsGraph", because the number counts nodes or compilations.
+std::string_view WithoutNumber(std::string_view name);
 
 }  // namespace xlaprof

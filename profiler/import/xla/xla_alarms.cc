@@ -32,6 +32,7 @@
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/import/xla/dumped_program.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
@@ -56,14 +57,6 @@ OptInt DurationNs(std::string_view text) {
   if (!absl::ParseDuration({word.data(), word.size()}, &duration)) return {};
   const int64_t ns = absl::ToInt64Nanoseconds(duration);
   return ns >= 0 && ns <= int64_t{1} << 60 ? OptInt(ns) : OptInt();
-}
-
-// Removes the number: `jit_apply_fn.9` and `jit_apply_fn.10` are compilations of one function.
-std::string_view WithoutNumber(std::string_view module) {
-  const size_t end = module.find_last_not_of("0123456789");
-  return end != kNone && end > 0 && module[end] == '.' && end + 1 < module.size()
-             ? module.substr(0, end)
-             : module;
 }
 
 }  // namespace
