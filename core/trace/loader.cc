@@ -16,7 +16,7 @@
 
 namespace xlaprof::lazy {
 
-// What the caller and the loader's thread share.
+// Holds what the caller and the loader's thread share.
 struct DeviceLoader::Shared {
   void Run();
 

@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// What a file is written for: an importer, or a dialect of the output of programs.
+// Names what a file is written for: an importer, or a dialect of the output of programs.
 struct Format {
   const char* name;     // name that --as takes and source.format holds
   const char* summary;  // one line: what writes such files

@@ -77,7 +77,7 @@ class ImportContext {
   Position position_;
 };
 
-// What the facts of a source are. It decides how they are joined with those of other sources of the
+// Tells what the facts of a source are. The kind decides how they are joined with those of other sources of the
 // same process: sources without a clock are joined in this order. A process writes at most one
 // source of each kind, except for reports.
 enum class SourceKind : uint8_t {

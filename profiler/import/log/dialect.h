@@ -16,7 +16,7 @@
 
 namespace xlaprof {
 
-// What the dialects of one text share while it is read.
+// Holds the state that the dialects of one text share while it is read.
 struct LogReading {
   const Input& input;
   ImportContext& context;

@@ -112,7 +112,7 @@ class MetricsReportReader : public DialectReader {
   // processes, each has its own reports.
   absl::Status WriteReports(int run, LogRuns* runs) {
     MetricsWriter one(reading_, run, runs);
-    // Those from the first report on whose writer is known.
+    // Holds the reports from the first one on whose writer is known.
     std::vector<MetricsText> later;
     for (MetricsText report; Next(run, runs != nullptr, &report);) {
       if (later.empty() && report.origin == LogOrigin()) {

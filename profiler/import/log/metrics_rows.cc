@@ -184,7 +184,7 @@ bool CountersCleared(const MetricsText& before, const MetricsText& now) {
 absl::Status MetricsWriter::Take(MetricsText report) {
   if (runs_ != nullptr && reports_ > 0 && IsRestart(previous_, report)) {
     XP_TRY(EndRun());
-    // What comes between the two reports led to the second one.
+    // The lines between the two reports belong to the run of the second one.
     runs_->Begin(previous_.line + 1);
     run_ = runs_->last();
   }

@@ -113,7 +113,7 @@ class Reading {
     }
     format_ = &told_;
     if (is_asked_for) return absl::OkStatus();
-    // What only one framework prints tells more than what any program may print.
+    // A message that only one framework prints tells more than one that any program may print.
     if (of_framework != nullptr && (!told->Found() || told_.framework == Framework::kUnknown)) {
       format_ = of_framework;
     } else if (!told->Found()) {

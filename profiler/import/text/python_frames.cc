@@ -117,6 +117,21 @@ bool IsUserFile(std::string_view file) {
   return true;
 }
 
+std::optional<Store::Frame> ParseTracebackFrame(std::string_view line) {
+  constexpr std::string_view kFile = "  File \"", kLine = "\", line ", kIn = ", in ";
+  const size_t file = line.find(kFile);
+  if (file == line.npos) return std::nullopt;
+  line.remove_prefix(file + kFile.size());
+  const size_t number = line.find(kLine), in = line.find(kIn, number);
+  if (number == line.npos || in == line.npos) return std::nullopt;
+  const size_t digits = number + kLine.size();
+  Store::Frame frame{.function = std::string(line.substr(in + kIn.size())),
+                     .file = std::string(line.substr(0, number)),
+                     .line = ParseCount(line.substr(digits, in - digits)).value_or(0)};
+  frame.is_user = IsUserFile(frame.file);
+  return frame;
+}
+
 const Store::Frame* InnermostUser(std::span<const Store::Frame> frames) {
   for (const Store::Frame& frame : frames) {
     if (frame.is_user) return &frame;

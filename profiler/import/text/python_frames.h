@@ -14,6 +14,10 @@ namespace xlaprof {
 // IsUserFile.
 std::optional<Store::Frame> ParseFrame(std::string_view line);
 
+// Parses `  File "train.py", line 22, in main`, as Python prints the frames of a traceback. Returns nothing
+// if the line is none. Sets is_user by IsUserFile.
+std::optional<Store::Frame> ParseTracebackFrame(std::string_view line);
+
 // Returns false for files of Python, of installed packages (site-packages, dist-packages), of
 // torch, torch_xla and jax, and for `<frozen ...>`, `<string>` and other pseudo files.
 bool IsUserFile(std::string_view file);

@@ -47,18 +47,12 @@ SourcePlace PlaceAtEnd(std::string_view text) {
 //   User stack trace:
 //     File "/x/train.py", line 14, in forward
 //       self.calls += 1
-SourcePlace PlaceInStack(std::string_view lines) {
-  constexpr std::string_view kFile = "  File \"", kLine = "\", line ", kIn = ", in ";
+SourcePlace PlaceInStack(std::string_view text) {
   SourcePlace place;
-  for (size_t at = lines.find(kFile); at != kNone; at = lines.find(kFile, at + 1)) {
-    std::string_view frame = lines.substr(at + kFile.size());
-    frame = frame.substr(0, frame.find('\n'));
-    const size_t line = frame.find(kLine), in = frame.find(kIn, line);
-    if (line == kNone || in == kNone || !IsUserFile(frame.substr(0, line))) continue;
-    const size_t digits = line + kLine.size();
-    place = {.file = std::string(frame.substr(0, line)),
-             .line = ParseCount(frame.substr(digits, in - digits)).value_or(0),
-             .function = std::string(frame.substr(in + kIn.size()))};
+  for (Lines lines(text); lines.Next();) {
+    const std::optional<Store::Frame> frame = ParseTracebackFrame(lines.line());
+    if (!frame || !frame->is_user) continue;
+    place = {.file = frame->file, .line = frame->line, .function = frame->function};
   }
   return place;
 }

@@ -14,7 +14,7 @@ namespace xlaprof {
 struct GuardFailure {
   OptInt program;  // which of the function's programs did not fit: 3 for "0/3: ..."
   ReasonType type = ReasonType::kUnknown;
-  // What differs: "x" for an argument, "self.calls", "G['MODE']" for a global, or "grad_mode" for a
+  // Names what differs: "x" for an argument, "self.calls", "G['MODE']" for a global, or "grad_mode" for a
   // state of PyTorch. "" if the text names nothing.
   std::string input;
   std::string before, after;  // both values as printed; "" if they are not printed

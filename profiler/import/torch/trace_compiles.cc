@@ -136,7 +136,6 @@ class Reader {
     std::set<std::string> dynamic;    // names of sizes and numbers for which it takes any value
     std::string_view graph;           // payload with the graph as Dynamo made it
     std::vector<Store::Frame> outer;  // of another record: the whole stack, innermost first
-    bool has_metrics = false;
   };
   using Id = std::pair<int64_t, int64_t>;  // frame and program
 
@@ -284,24 +283,19 @@ class Reader {
   //   User code traceback:
   //     File "train.py", line 22, in <module>
   void TakeBreak(std::string_view text, Open& open) const {
-    constexpr std::string_view kBegin = "User code traceback:\n", kFile = "  File \"",
-                               kLine = "\", line ", kIn = ", in ";
+    constexpr std::string_view kBegin = "User code traceback:\n";
     const size_t begin = text.find(kBegin);
     if (begin == kNone || !open.outer.empty()) return;
     text = text.substr(begin + kBegin.size());
-    text = text.substr(0, text.find("\n\n"));
-    for (size_t at = text.find(kFile); at != kNone; at = text.find(kFile, at + 1)) {
-      std::string_view line = text.substr(at + kFile.size());
-      line = line.substr(0, line.find('\n'));
-      const size_t number = line.find(kLine), in = line.find(kIn);
-      if (number == kNone || in == kNone || in < number) continue;
-      const size_t digits = number + kLine.size();
-      Store::Frame frame{.function = ToUtf8(line.substr(in + kIn.size())),
-                         .file = WholePath(ToUtf8(line.substr(0, number))),
-                         .line = ParseCount(line.substr(digits, in - digits)).value_or(0)};
-      frame.is_user = IsUserFile(frame.file);
-      open.outer.insert(open.outer.begin(), std::move(frame));
+    for (Lines lines(text.substr(0, text.find("\n\n"))); lines.Next();) {
+      std::optional<Store::Frame> frame = ParseTracebackFrame(lines.line());
+      if (!frame) continue;
+      frame->function = ToUtf8(frame->function);
+      frame->file = WholePath(ToUtf8(frame->file));
+      frame->is_user = IsUserFile(frame->file);
+      open.outer.push_back(*std::move(frame));
     }
+    std::ranges::reverse(open.outer);
   }
 
   void TakeMetrics(const TraceRecord& record, const Json& header) {
@@ -311,7 +305,6 @@ class Reader {
     TraceCompile& compile = open->compile;
     // A compile that was tried again under the same number has several.
     compile.has_failed = At(metrics, "fail_type").is_string();
-    open->has_metrics = true;
     if (!compile.start_epoch_ns) {
       compile.start_epoch_ns = NsOf(At(metrics, "start_time_us"));
       if (const Json& start = At(metrics, "start_time");
@@ -386,7 +379,6 @@ class Reader {
   // Adds to a compile what other records know of it.
   void Complete(Open& open) {
     TraceCompile& compile = open.compile;
-    if (!open.has_metrics && !compile.dur_ns) compile.has_failed = false;
     if (HasUser(compile.callers) || open.outer.empty()) return;
     const auto function =
         std::ranges::find(open.outer, compile.function.function, &Store::Frame::function);

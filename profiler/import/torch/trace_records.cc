@@ -15,14 +15,10 @@ namespace {
 constexpr std::string_view kBeforeHeader = "] {\"";
 constexpr size_t kLongestPrefix = 1000;  // a file's path is part of the prefix
 
-bool AreDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-}
-
 // Reads the line of a record. Returns false if it is none.
 bool ParseRecord(std::string_view line, TraceRecord* record) {
   constexpr size_t kPid = 22;  // after "V1124 23:20:15.918000 "
-  if (line.size() < kPid || line[0] < 'A' || line[0] > 'Z' || !AreDigits(line.substr(1, 4)) ||
+  if (line.size() < kPid || line[0] < 'A' || line[0] > 'Z' || !IsDigits(line.substr(1, 4)) ||
       line[5] != ' ' || line[8] != ':' || line[11] != ':')
     return false;
   const size_t header = line.substr(0, kLongestPrefix).find(kBeforeHeader);
