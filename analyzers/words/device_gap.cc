@@ -45,6 +45,8 @@ std::string_view ScopeCall(Framework framework) {
     case Framework::kJax:
       return "jax.profiler.TraceAnnotation";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
       return "torch.profiler.record_function";
     case Framework::kPytorchXla:
       return "torch_xla.debug.profiler.Trace";
@@ -63,6 +65,8 @@ std::string_view FuseCalls(const DeviceGapFigures& figures, Framework framework)
     case Framework::kPytorchXla:
       return "compile the step as one graph (torch_xla.compile)";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
       return figures.has_old_torch
                  ? "use larger batches, or a newer PyTorch, which compiles the step (torch.compile)"
                  : "compile the step (torch.compile) or replay it (CUDA graphs)";
@@ -91,6 +95,8 @@ std::string_view AdviceForPytorchScope(std::string_view scope) {
 std::string_view LoaderWorkers(Framework framework) {
   switch (framework) {
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
       return "the workers of a DataLoader (num_workers)";
     case Framework::kTensorflow:
@@ -109,6 +115,8 @@ std::string_view CompiledHere(Framework framework) {
     case Framework::kJax:
       return " (with jax.numpy, inside the jitted step)";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
       return " (with tensors of the device)";
     case Framework::kCpp:
@@ -210,6 +218,8 @@ std::string_view TracingAdvice(Framework framework) {
       return "Tracing cannot keep up with the device. Trace the step once (torch_xla.compile), use torch_xla's scan for repeated layers, or give the device more work per step.";
     case Framework::kCpp:
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kTensorflow:
     case Framework::kUnknown:
       break;

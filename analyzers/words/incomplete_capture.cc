@@ -198,6 +198,8 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
           return "To see all compilations and their reasons, run with PT_XLA_DEBUG_LEVEL=2.";
         case Framework::kCpp:
         case Framework::kPytorch:
+        case Framework::kTorchtpu:
+        case Framework::kGaudi:
         case Framework::kTensorflow:
         case Framework::kUnknown:
           break;

@@ -39,6 +39,8 @@ std::string_view BackgroundUpload(Framework framework) {
     case Framework::kPytorchXla:
       return " Let MpDeviceLoader upload in the background.";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
       return " Copy from pinned memory (pin_memory=True) with non_blocking=True.";
     case Framework::kJax:
       return " A NumPy array that is an argument of a jitted function is copied in each call: call jax.device_put once, before the loop, or on the next batch before the current step ends.";
@@ -133,6 +135,8 @@ std::string_view OneUploadAdvice(Framework framework) {
   switch (framework) {
     case Framework::kPytorchXla:
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
       return "Upload once: make the tensors on the CPU, join them there (torch.cat or torch.stack, or one torch.tensor of a list of lists), and then call .to(device).";
     case Framework::kJax:
       return "Upload once: make one NumPy array of them (np.stack, np.concatenate) and pass it to the jitted function or to jax.device_put.";

@@ -86,6 +86,8 @@ std::string_view Name(CompilePhase phase) {
       return "Inductor";
     case CompilePhase::kCodeGeneration:
       return "generated code";
+    case CompilePhase::kToolchainProbe:
+      return "trials of the C++ compiler";
     case CompilePhase::kUnknown:
       break;
   }

@@ -44,6 +44,8 @@ std::string_view WhereCall(Framework framework) {
     case Framework::kJax:
       return "jnp.where";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
     case Framework::kTensorflow:
     case Framework::kUnknown:
@@ -84,6 +86,8 @@ std::string_view WritePart(Framework framework) {
     case Framework::kJax:
       return "write each step's part with jax.lax.dynamic_update_slice";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
     case Framework::kTensorflow:
     case Framework::kUnknown:
@@ -161,6 +165,8 @@ std::string InputAdvice(Framework framework) {
     case Framework::kJax:
       return "A Python number is part of the graph. Pass it as an argument of the jitted function.";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
     case Framework::kTensorflow:
     case Framework::kUnknown:
@@ -181,6 +187,8 @@ std::string BoundAdvice(Framework framework) {
     case Framework::kJax:
       return fmt::format("{}jnp.where(jnp.arange(n)[:, None] < k, x, 0){}", begin, end);
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
     case Framework::kTensorflow:
     case Framework::kUnknown:
@@ -201,6 +209,8 @@ std::string IndexAdvice(Framework framework) {
     case Framework::kJax:
       return begin + "Pass the index as an argument and use jax.lax.dynamic_slice.";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
     case Framework::kTensorflow:
     case Framework::kUnknown:
@@ -403,6 +413,8 @@ static std::string LoopAdvice(Framework framework) {
     case Framework::kJax:
       return begin + "keep the loop on the device (jax.lax.fori_loop).";
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kPytorchXla:
     case Framework::kTensorflow:
     case Framework::kUnknown:

@@ -72,6 +72,8 @@ std::string_view CacheAdvice(Framework framework) {
       return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).";
     case Framework::kCpp:
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kTensorflow:
       break;
   }
@@ -86,6 +88,8 @@ std::string RollLoopAdvice(Framework framework) {
       return "Write the loop with torch_xla.experimental.scan, so that its body is traced and compiled once.";
     case Framework::kCpp:
     case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
     case Framework::kTensorflow:
     case Framework::kUnknown:
       break;

@@ -27,12 +27,35 @@
 --   call                     a call of a jitted function
 --   operation                one of JAX's own functions, called outside of jit
 --   compiled_function        a call of a function under torch.compile
+--   before_compiled          torch.compile, to finish what was pending before its program runs
+--   eager_operation          one operation, which the runtime compiles and starts by itself
+--   repeated_operations      the runtime, which noticed that the operations repeat
+--   after_backward           the runtime, at the end of a backward pass
+--   collective               an operation in which several devices take part
 
 -- VOCABULARY compile_phase: a part of a compilation.
 --   dynamo                   torch.compile reads the function's bytecode
 --   aot_autograd             torch.compile makes the forward and the backward graph
 --   inductor                 Inductor changes and schedules the graphs
 --   code_generation          Inductor writes code and compiles it
+--   toolchain_probe          Inductor tries what the C++ compiler can do, once for an empty cache
+
+-- VOCABULARY program_cache: a cache of compiled programs that outlives a process.
+--   jax_persistent           JAX's persistent compilation cache
+--   aot_autograd             torch.compile's cache of forward and backward graphs
+--   inductor                 torch.compile's cache of what Inductor made of a graph
+
+-- VOCABULARY cache_result: what a cache of programs answered.
+--   hit                      it had the program
+--   miss                     it did not have the program
+--   bypass                   it was not asked, because such a program cannot be cached
+
+-- VOCABULARY not_stored: why a compiled program was not written to a cache.
+--   compiled_fast            it compiled faster than the threshold
+--   small                    it is smaller than the threshold
+--   disabled                 the cache is off, or could not be opened
+--   other_process            another process of the job writes the cache
+--   host_callback            it calls Python
 
 -- VOCABULARY printed_form: how a graph was printed.
 --   ir_text                  torch_xla's IR as text
@@ -41,6 +64,7 @@
 --   hlo_optimized            HLO after optimisation
 --   stablehlo                StableHLO
 --   signature                only its inputs
+--   torchtpu_ops             TorchTPU's operations as text
 
 -- VOCABULARY time_source: where a duration comes from.
 --   profile                  measured by a profile
@@ -71,6 +95,8 @@
 --   pytorch_xla              PyTorch/XLA
 --   jax                      JAX
 --   pytorch                  PyTorch without XLA
+--   torchtpu                 TorchTPU
+--   gaudi                    PyTorch on Gaudi
 --   tensorflow               TensorFlow
 --   cpp                      a C++ program that uses our lazy runtime or recorder
 
@@ -195,6 +221,15 @@
 --   only_alarms              the sources contain only XLA's alarms
 --   no_calls                 no source has executions
 --   no_clock                 no source has times of executions
+--   untraceable              torch.compile cannot trace an operation
+--   data_dependent_branch    a branch depends on the value of a tensor
+--   recompile_limit          a function has as many programs as it may have
+--   backend_error            the backend of the compiler failed
+--   no_compiler              no C++ compiler was found
+--   below_threshold          programs compile faster than the threshold of the cache
+--   unstable_keys            the same program has another key in each run
+--   no_cache                 no cache of programs is configured, or it cannot be written
+--   empty_cache              the caches of programs were empty
 --   recording_overhead       a setting slowed the run while it was recorded
 
 -- Single values about the file itself: schema_version, xlaprof_version, base_epoch_ns (decimal text; absent if no
@@ -355,7 +390,8 @@ CREATE TABLE graph (
   node_count INTEGER,               -- nodes; NULL: not printed
   input_count INTEGER,              -- parameters of the program; NULL: unknown
   output_count INTEGER,             -- results; NULL: unknown
-  printed_as TEXT                   -- word of printed_form; NULL: known by hash only
+  printed_as TEXT,                  -- word of printed_form; NULL: known by hash only
+  number TEXT                       -- torch.compile's number of the program, such as 0/1; NULL: it has none
 );
 
 -- Nodes of a printed graph.
@@ -453,6 +489,54 @@ CREATE TABLE compile_phase (
   PRIMARY KEY (compile_id, phase)
 ) WITHOUT ROWID;
 
+-- Compilations that failed. The function then ran without being compiled, or an error was raised.
+-- @fact
+CREATE TABLE compile_failure (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order in its source
+  function TEXT,                    -- the function that was being compiled; NULL: unknown
+  site_id INTEGER,                  -- ref site: where the function is, or the user's line that calls it
+  stack_id INTEGER,                 -- ref stack
+  failed_site_id INTEGER,           -- ref site: the line that could not be compiled; NULL: none is named
+  ts_ns INTEGER,                    -- start
+  dur_ns INTEGER,                   -- length, until it failed
+  error TEXT,                       -- name of the exception, such as BackendCompilerFailed; NULL: not printed
+  text TEXT                         -- its message, at most 1,000 bytes; NULL: not printed
+);
+
+-- Places at which torch.compile ended a graph, because it cannot trace what follows. Each compilation of the function
+-- meets its places again.
+-- @fact
+CREATE TABLE graph_break (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order in its source
+  function TEXT,                    -- the function that was being compiled; NULL: unknown
+  site_id INTEGER,                  -- ref site: the line that ended the graph; NULL: unknown
+  stack_id INTEGER,                 -- ref stack: how the program came to the line; NULL: unknown
+  code TEXT,                        -- PyTorch's number of the reason, such as gb0124; NULL: not printed
+  reason TEXT NOT NULL,             -- what cannot be traced, as printed, at most 1,000 bytes
+  hint TEXT                         -- PyTorch's advice, as printed, at most 1,000 bytes; NULL: none
+);
+
+-- Answers of caches of compiled programs.
+-- @fact
+CREATE TABLE cache_lookup (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order in its source
+  compile_id INTEGER,               -- ref compile: the compilation that asked; NULL: no source says
+  cache TEXT NOT NULL,              -- word of program_cache
+  result TEXT NOT NULL,             -- word of cache_result
+  program TEXT,                     -- name of the program; NULL: not printed
+  key TEXT,                         -- key of the program in the cache; NULL: not printed
+  saved_ns INTEGER,                 -- compile time that the hit saved, as the source says; NULL: not printed
+  is_stored INTEGER,                -- 1: the program was written to the cache; 0: it was not; NULL: it is a hit, or no source says
+  not_stored TEXT,                  -- word of not_stored; NULL: it is stored, or no source says
+  least_ns INTEGER                  -- compile time from which on programs are written; NULL: not printed
+);
+
 -- Executions of graphs on a device.
 -- @fact
 CREATE TABLE execution (
@@ -548,8 +632,8 @@ CREATE TABLE compile_alarm (
   text TEXT NOT NULL                -- the module with its number, the instruction or what was tried, as printed; at most 1,000 bytes
 );
 
--- Recompilations that torch.compile's log reports (torch._dynamo): each of them with TORCH_LOGS=recompiles, and without it
--- those that a function had when it reached its limit. From then on, new inputs run without being compiled.
+-- Recompilations that torch.compile reports (torch._dynamo) without their times: each of them with TORCH_LOGS=recompiles, and
+-- without it those that a function had when it reached its limit. From then on, new inputs run without being compiled.
 -- @fact
 CREATE TABLE dynamo_recompile (
   id INTEGER PRIMARY KEY,           -- unique number

@@ -13,6 +13,17 @@ constexpr std::array kChanges = {
     "ALTER TABLE source ADD COLUMN dialects TEXT;"
     "CREATE TABLE compile_phase (compile_id INTEGER NOT NULL, phase TEXT NOT NULL, dur_ns INTEGER "
     "NOT NULL, PRIMARY KEY (compile_id, phase)) WITHOUT ROWID",
+    // To 3: graph breaks, failed compilations, caches of programs, and torch.compile's numbers.
+    "ALTER TABLE graph ADD COLUMN number TEXT;"
+    "CREATE TABLE compile_failure (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
+    "NULL, function TEXT, site_id INTEGER, stack_id INTEGER, failed_site_id INTEGER, ts_ns "
+    "INTEGER, dur_ns INTEGER, error TEXT, text TEXT);"
+    "CREATE TABLE graph_break (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
+    "NULL, function TEXT, site_id INTEGER, stack_id INTEGER, code TEXT, reason TEXT NOT NULL, hint "
+    "TEXT);"
+    "CREATE TABLE cache_lookup (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
+    "NULL, compile_id INTEGER, cache TEXT NOT NULL, result TEXT NOT NULL, program TEXT, key TEXT, "
+    "saved_ns INTEGER, is_stored INTEGER, not_stored TEXT, least_ns INTEGER)",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

@@ -29,7 +29,10 @@ static absl::Status DropOtherRuns(Store& store) {
     }
     XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table.name, kOther)));
   }
-  XP_TRY(store.Exec("DELETE FROM compile_reason WHERE compile_id NOT IN (SELECT id FROM compile)"));
+  for (const char* table : {"compile_reason", "compile_phase"}) {
+    XP_TRY(store.Exec(
+        fmt::format("DELETE FROM {} WHERE compile_id NOT IN (SELECT id FROM compile)", table)));
+  }
   // Graphs are kept because a fact that stays may refer to their hash: a dump prints a graph only
   // the first time.
   return store.Exec(

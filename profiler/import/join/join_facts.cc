@@ -87,26 +87,37 @@ class Folding {
         store.Prepare(fmt::format(
             "UPDATE OR IGNORE provenance SET row_id = ?1 WHERE table_name = '{}' AND row_id = ?2",
             table)));
-    XP_TRY(folding.reasons_,
-           store.Prepare(
-               std::string_view(table) == "compile"
-                   ? "UPDATE OR IGNORE compile_reason SET compile_id = ?1 WHERE compile_id = ?2"
-                   : "SELECT ?1, ?2 WHERE 0"));
+    for (const TableTraits& other : kTables) {
+      for (const ColumnTraits& column : other.columns) {
+        if (column.refers_to != table) continue;
+        XP_TRY(folding.referring_.emplace_back(),
+               store.Prepare(fmt::format("UPDATE OR IGNORE {0} SET {1} = ?1 WHERE {1} = ?2",
+                                         other.name, column.name)));
+        // What the row that stays has already, by a key of its table, takes precedence.
+        if (other.Has("id")) continue;
+        XP_TRY(folding.referring_.emplace_back(),
+               store.Prepare(fmt::format("DELETE FROM {0} WHERE {1} = ?2 AND {1} <> ?1",
+                                         other.name, column.name)));
+      }
+    }
     return folding;
   }
   absl::Status Fold(int64_t into, int64_t from) {
-    for (Statement* statement : {&fill_, &drop_, &said_, &reasons_}) {
-      statement->Bind(1, into);
-      statement->Bind(2, from);
-      absl::Status status = internal::ToStatus(statement->Step());
-      statement->Reset();
-      XP_TRY(std::move(status));
-    }
+    const auto run = [&](Statement& statement) {
+      statement.Bind(1, into);
+      statement.Bind(2, from);
+      absl::Status status = internal::ToStatus(statement.Step());
+      statement.Reset();
+      return status;
+    };
+    for (Statement* statement : {&fill_, &drop_, &said_}) XP_TRY(run(*statement));
+    for (Statement& statement : referring_) XP_TRY(run(statement));
     return absl::OkStatus();
   }
 
  private:
-  Statement fill_, drop_, said_, reasons_;
+  Statement fill_, drop_, said_;
+  std::vector<Statement> referring_;  // rows of other tables that refer to the rows
 };
 
 // Folds the facts of `b` into those of `a` along `pairs`, and orders all facts of process `into`.
