@@ -17,8 +17,8 @@ constexpr size_t kMostRecompileRows = 32;  // rows that a finding cites
 // Holds what the log reports about one function.
 struct FunctionRecompiles {
   std::vector<int64_t> rows;
-  int64_t recompiles = 0;  // lines about single recompilations, or the number in their ids
-  OptInt programs, site_id;
+  int64_t recompiles = 0;    // lines about single recompilations, or the number in their ids
+  OptInt programs, site_id;  // programs: the limit that was reached
   std::string reason;
 };
 
@@ -72,8 +72,8 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
   const bool is_traced = std::ranges::any_of(compiles->rows, [](const CompileRow& row) {
     return row.cause == CutKind::kCompiledFunction;
   });
+  if (is_traced) return Findings();
   for (const DynamoRecompileRow& row : rows->rows) {
-    if (is_traced && !row.programs) continue;
     FunctionRecompiles& function = functions[{row.function, row.site_id}];
     if (function.rows.size() < kMostRecompileRows) function.rows.push_back(row.id);
     if (!row.programs)
@@ -93,7 +93,6 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
     finding.evidence = {{.table = "dynamo_recompile", .rows = function.rows}};
     finding.figures = DynamoFigures{
         .function = std::get<0>(key),
-        .programs = function.programs,
         .reason = function.reason,
         .is_parameter = function.reason.find("failed on a parameter") != std::string::npos};
     findings.push_back(std::move(finding));
