@@ -57,7 +57,10 @@ absl::StatusOr<Framework> FrameworkOfPrograms(const Run& run) {
     if (framework != Framework::kUnknown) ++programs[framework];
   };
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
-  for (const auto& [id, graph] : graphs->by_id) add(graph.name.value_or(""));
+  for (const auto& [id, graph] : graphs->by_id) {
+    if (!graph.number)
+      add(graph.name.value_or(""));  // otherwise it is named as the user's function
+  }
   if (programs.empty()) {
     XP_TRY(const JaxCalls* calls, run.Get<JaxCalls>());
     std::ranges::for_each(calls->names, add);
@@ -86,7 +89,10 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   if (of_programs != Framework::kUnknown) return of_programs;
   if (written_by.contains(Framework::kPytorch)) return Framework::kPytorch;
   XP_TRY(const Contents* contents, run.Get<Contents>());
-  return contents->has_torch_ops ? Framework::kPytorch : Framework::kUnknown;
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  const bool has_torch_compile = std::ranges::any_of(
+      graphs->by_id, [](const auto& graph) { return graph.second.number.has_value(); });
+  return contents->has_torch_ops || has_torch_compile ? Framework::kPytorch : Framework::kUnknown;
 }
 
 }  // namespace xlaprof

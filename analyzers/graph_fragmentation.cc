@@ -33,13 +33,15 @@ struct PiecesOfStep {
 };
 using StepsOfProcess = std::map<int64_t, PiecesOfStep>;  // by step
 
-// Returns the executions of each step by process, without calls of jitted functions. These are
-// separate programs by intention, and each device runs its own copy.
+// Returns the executions of each step by process, without calls of jitted and compiled functions.
+// These are separate programs by intention, and each device runs its own copy.
 absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::vector<const ExecutionRow*> in_order;
   for (const ExecutionRow& row : executions->rows) {
-    if (row.step_id && row.cause && *row.cause != CutKind::kCall) in_order.push_back(&row);
+    if (row.step_id && row.cause && *row.cause != CutKind::kCall &&
+        *row.cause != CutKind::kCompiledFunction)
+      in_order.push_back(&row);
   }
   std::ranges::stable_sort(in_order, std::less<>(), &ExecutionRow::ordinal);
   std::map<int64_t, StepsOfProcess> processes;

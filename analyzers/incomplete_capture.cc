@@ -101,6 +101,7 @@ struct Shown {
   const Contents& contents;
   const std::vector<CompileRow>& compiles;
   const std::vector<ExecutionRow>& executions;
+  const Graphs& graphs;
 
   int64_t jax_compiles() const {  // of jitted functions, and of operations outside of jit
     return std::ranges::count_if(compiles, [](const CompileRow& row) {
@@ -118,7 +119,22 @@ struct Shown {
       ++calls_compiled;
       if (compile.function) functions.insert(*compile.function);
     }
-    return calls_compiled > int64_t(functions.size());
+    return calls_compiled > int64_t(functions.size()) || unnamed_functions_compile_again();
+  }
+  // Returns whether torch.compile made several programs of a function of which only the number is
+  // known, such as 0/0 and 0/1 of function 0.
+  bool unnamed_functions_compile_again() const {
+    int64_t programs = 0;
+    std::set<std::string> functions;
+    for (const CompileRow& compile : compiles) {
+      const GraphRow* graph = graphs.Find(compile.graph_id);
+      if (compile.cause != CutKind::kCompiledFunction || compile.function || graph == nullptr ||
+          !graph->number)
+        continue;
+      ++programs;
+      functions.insert(graph->number->substr(0, graph->number->rfind('/')));
+    }
+    return programs > int64_t(functions.size());
   }
   // Returns whether JAX's log explains compiles. Only such a log names their callers.
   bool log_explains_compiles() const {
@@ -127,8 +143,9 @@ struct Shown {
     });
   }
   bool times_an_execution() const {
-    return std::ranges::any_of(executions,
-                               [](const ExecutionRow& row) { return row.ts_ns || row.dur_ns; });
+    return std::ranges::any_of(executions, [](const ExecutionRow& row) {
+      return row.ts_ns || row.dur_ns || row.host_wait_ns;
+    });
   }
 };
 
@@ -171,7 +188,8 @@ absl::Status FindUnanswered(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Executions* executions, run.Get<Executions>());
-  const Shown shown{*contents, compiles->rows, executions->rows};
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  const Shown shown{*contents, compiles->rows, executions->rows, *graphs};
   for (const Question& question : kQuestions) {
     if (question.is_asked(shown) && !question.is_answered(shown))
       findings.push_back(MakeFinding(question.type, Asks::kNothing));

@@ -34,8 +34,9 @@ RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executi
     cost.loaded += compile->persistent_hit.value_or(0);
     if (!compile->dur_ns) continue;
     for (const auto& [phase, ns] : compile->phases_ns) phases[phase] += ns;
-    // Tracing comes right before the compilation, so it is inside the profile, too.
-    if (compile->ts_ns && compile->dur_from != TimeSource::kLog) {
+    // Tracing comes right before the compilation, so it is inside the profile, too. A compile that is
+    // drawn is inside it, even if a log tells its length.
+    if (compile->ts_ns && (compile->dur_from != TimeSource::kLog || compile->track_id)) {
       in_profile_ns += compile->compiling_ns(), ++cost.in_profile;
       cost.first_executions_ns +=
           executions.ExtraNs(compile->graph_id, *compile->ts_ns).value_or(0);
@@ -135,7 +136,7 @@ bool MayBeOtherPrograms(const RecompileGroup& group,
   int64_t executed = 0, run_again = 0;
   for (const auto& [hash, times] : executions) executed += hash.empty() ? 0 : times;
   for (const CompileFact* compile : group.compiles) {
-    const auto times = executions.find(compile->hash);
+    const auto times = executions.find(compile->graph_key());
     run_again += times != executions.end() && times->second > 1;
   }
   const double compiles = double(group.compiles.size());
@@ -156,7 +157,7 @@ bool AreOtherPieces(const RecompileGroup& group, const std::map<std::string, int
                                                       : 0;
   if (group.state.word != State::kSettled || int64_t(group.compiles.size()) > most) return false;
   return std::ranges::count_if(group.compiles, [&](const CompileFact* compile) {
-           const auto times = executions.find(compile->hash);
+           const auto times = executions.find(compile->graph_key());
            return times == executions.end() || times->second < policy::kNotOnce;
          }) < 2;
 }
@@ -260,7 +261,7 @@ std::string Bounded(std::string text) {
 }
 
 // Returns whether the second of two sizes is smaller and comes rarely, as the last batch of an
-// epoch does. `executions` is by hash.
+// epoch does. `executions` is by graph.
 bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
                        const std::map<std::string, int64_t>& executions) {
   if (sizes.dimensions.size() != 1 || sizes.sizes.size() != 2 || sizes.sizes[1] >= sizes.sizes[0])
@@ -268,7 +269,8 @@ bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
   int64_t all = 0, these = 0;
   for (const auto& [hash, times] : executions) all += times;
   for (const CompileFact* compile : group.compiles) {
-    if (const auto at = executions.find(compile->hash); at != executions.end()) these += at->second;
+    if (const auto at = executions.find(compile->graph_key()); at != executions.end())
+      these += at->second;
   }
   return all > 0 && static_cast<double>(these) <= policy::kRareSizeShare * static_cast<double>(all);
 }
@@ -496,14 +498,17 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   *found = std::move(merged);
 }
 
-// Returns how often each process executed the graphs of each hash. "" is the hash of unknown
+// Returns how often each process executed each graph, by CompileFact::graph_key. "" stands for unknown
 // graphs.
-absl::StatusOr<std::map<int64_t, std::map<std::string, int64_t>>> ExecutionsByHash(const Run& run) {
+absl::StatusOr<std::map<int64_t, std::map<std::string, int64_t>>> ExecutionsByGraph(
+    const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   std::map<int64_t, std::map<std::string, int64_t>> times;
   for (const ExecutionRow& row : executions->rows) {
-    ++times[row.process_id.value_or(0)][graphs->HashOf(row.graph_id).value_or("")];
+    const GraphRow* graph = graphs->Find(row.graph_id);
+    const OptText key = graph == nullptr ? OptText() : graph->hash ? graph->hash : graph->number;
+    ++times[row.process_id.value_or(0)][key.value_or("")];
   }
   return times;
 }
@@ -512,7 +517,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(const CompileSites* compiled, run.Get<CompileSites>());
   const CompileSites& facts = *compiled;
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(run, facts));
-  XP_TRY(auto executions, ExecutionsByHash(run));
+  XP_TRY(auto executions, ExecutionsByGraph(run));
   XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
   XP_TRY(const FirstExecutions* first_executions, run.Get<FirstExecutions>());
   std::map<int64_t, UnmarkedReads> growing;  // by process

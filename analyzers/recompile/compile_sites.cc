@@ -184,6 +184,7 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
                    .graph_id = row.graph_id,
                    .site_id = row.site_id,
                    .stack_id = row.stack_id,
+                   .track_id = row.track_id,
                    .dur_ns = row.dur_ns,
                    .ts_ns = row.ts_ns,
                    .trace_ns = row.trace_ns,
@@ -199,6 +200,7 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
       row.stack_id && (fact.cause == CutKind::kCall || fact.cause == CutKind::kOperation);
   if (graph == nullptr) return fact;
   fact.hash = graph->hash.value_or("");
+  fact.number = graph->number.value_or("");
   fact.input_count = graph->input_count;
   fact.output_count = graph->output_count;
   if (const auto known = known_by_hash.find(fact.hash);
@@ -339,6 +341,14 @@ class Reads {
   std::set<std::tuple<int64_t, OptInt, std::string>> several_;
 };
 
+// Returns a text that is equal for compiles of one function under torch.compile, if a source knows
+// only its number: programs 0/0 and 0/1 are of function 0. Without it, each compile is a function's.
+std::string UnnamedFunction(const CompileFact& compile) {
+  if (compile.cause != CutKind::kCompiledFunction || !compile.function.empty()) return "";
+  if (compile.number.empty()) return fmt::format("compile {}", compile.id);
+  return fmt::format("function {}", compile.number.substr(0, compile.number.rfind('/')));
+}
+
 // Returns the compiles by site, in the order of each site's first compile.
 absl::StatusOr<std::vector<CompileSite>> SitesOf(
     const Run& run, std::vector<CompileFact> compiles,
@@ -354,7 +364,7 @@ absl::StatusOr<std::vector<CompileSite>> SitesOf(
                            : is_unique_name            ? -1
                                                        : compile.site_id.value_or(-1);
     const std::tuple key(compile.process_id, compile.cause, compile.function, number,
-                         reads.KeyOf(compile));
+                         reads.KeyOf(compile) + UnnamedFunction(compile));
     const auto [at, is_new] = index.try_emplace(key, sites.size());
     if (is_new) {
       CompileSite site{.process_id = compile.process_id,

@@ -17,10 +17,11 @@ namespace xlaprof {
 
 struct CompileFact {
   int64_t id = 0, process_id = 0, ordinal = 0;
-  OptInt graph_id, site_id, stack_id, dur_ns, ts_ns, trace_ns;
+  OptInt graph_id, site_id, stack_id, track_id, dur_ns, ts_ns, trace_ns;
   std::vector<std::pair<CompilePhase, int64_t>> phases_ns;  // parts of dur_ns, if known
   std::optional<bool> persistent_hit;
   std::string hash;
+  std::string number;  // torch.compile's number of the program, such as 0/1
   CutKind cause = CutKind::kUnknown;
   std::string function;
   TimeSource dur_from = TimeSource::kUnknown;
@@ -35,6 +36,8 @@ struct CompileFact {
   int64_t step = 0;           // from 0 at the start of the process, if StepsSeen::known
   // All printed forms of this graph: (form, graph.id).
   std::vector<std::pair<PrintedForm, int64_t>> forms;
+  // Returns what names the graph in its process: its hash, or else its number; "" if it has none.
+  const std::string& graph_key() const { return hash.empty() ? number : hash; }
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
   // Returns a key for a JAX loop outside of jit: the id of its call site, or a negative number from
   // the id of its graph if the site is unknown. All such loops have the name of their primitive.

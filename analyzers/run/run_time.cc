@@ -25,23 +25,30 @@ absl::StatusOr<RunTimes> RunTimes::Of(const Run& run) {
   std::map<int64_t, Interval> spans;
   // A log of compilations alone does not show how long the run was.
   const auto is_of_log = [](const auto& row) {
-    if constexpr (requires { row.dur_from; }) return row.dur_from == TimeSource::kLog;
+    if constexpr (requires { row.dur_from; })
+      return row.dur_from == TimeSource::kLog && !row.track_id;
     return false;
   };
-  const auto add = [&](const auto& rows) {
+  const auto add = [&](OptInt process_id, Interval interval) {
+    auto [span, is_new] = spans.try_emplace(process_id.value_or(0), interval);
+    if (is_new) return;
+    span->second.begin_ns = std::min(span->second.begin_ns, interval.begin_ns);
+    span->second.end_ns = std::max(span->second.end_ns, interval.end_ns);
+  };
+  const auto add_all = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (!row.ts_ns || is_of_log(row)) continue;
-      const int64_t end_ns = *row.ts_ns + row.dur_ns.value_or(0);
-      auto [span, is_new] =
-          spans.try_emplace(row.process_id.value_or(0), Interval{*row.ts_ns, end_ns});
-      if (is_new) continue;
-      span->second.begin_ns = std::min(span->second.begin_ns, *row.ts_ns);
-      span->second.end_ns = std::max(span->second.end_ns, end_ns);
+      if (row.ts_ns && !is_of_log(row))
+        add(row.process_id, {*row.ts_ns, *row.ts_ns + row.dur_ns.value_or(0)});
     }
   };
-  add(steps->rows);
-  add(compiles->rows);
-  add(executions->rows);
+  add_all(steps->rows);
+  add_all(compiles->rows);
+  add_all(executions->rows);
+  // A profile may show only the host's side of an execution.
+  for (const ExecutionRow& row : executions->rows) {
+    if (!row.ts_ns && row.enqueue_ts_ns && row.host_wait_ns)
+      add(row.process_id, {*row.enqueue_ts_ns, *row.enqueue_ts_ns + *row.host_wait_ns});
+  }
   RunTimes times;
   for (const auto& [process_id, span] : spans) times.by_process[process_id] = span.length_ns();
   return times;

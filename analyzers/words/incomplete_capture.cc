@@ -91,7 +91,8 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
   }
 }
 
-std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
+std::string Why(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
+  const bool is_torch = framework == Framework::kPytorch || framework == Framework::kTorchtpu;
   switch (type) {
     case ReasonType::kCutProfile:
       return "The file on disk is incomplete. Its events came after the cut.";
@@ -118,7 +119,9 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
     case ReasonType::kNoGraphs:
       return "Only the graphs themselves show why a graph was compiled again.";
     case ReasonType::kNoReasons:
-      return "The log shows the types of the inputs, but not static arguments, settings, or functions that are defined again.";
+      return is_torch
+                 ? "The trace shows that torch.compile made several programs of a function, but not which check of the earlier ones failed."
+                 : "The log shows the types of the inputs, but not static arguments, settings, or functions that are defined again.";
     case ReasonType::kOnlyAlarms:
       return "XLA reports only constant folding of more than a second, and compilations of more than two minutes.";
     case ReasonType::kNoCalls:
@@ -189,7 +192,9 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kNoGraphs:
       return "Run with XLA_SAVE_TENSORS_FILE=graphs.txt XLA_IR_DEBUG=1 for a few steps, or take a profile of the steps that recompile.";
     case ReasonType::kNoReasons:
-      return "Run with JAX_EXPLAIN_CACHE_MISSES=1 in addition to JAX_LOG_COMPILES=1.";
+      return framework == Framework::kPytorch || framework == Framework::kTorchtpu
+                 ? "Run with TORCH_TRACE=DIR, and report on the files in DIR together with these."
+                 : "Run with JAX_EXPLAIN_CACHE_MISSES=1 in addition to JAX_LOG_COMPILES=1.";
     case ReasonType::kOnlyAlarms:
       switch (framework) {
         case Framework::kJax:
@@ -210,6 +215,8 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
                  ? "Profile some steps as well, with torch.profiler.profile(), and report on both files."
                  : "Take a profile as well: jax.profiler.trace(DIR).";
     case ReasonType::kNoClock:
+      if (framework == Framework::kPytorch)
+        return "Profile these steps as well, with torch.profiler.profile(), and report on both files.";
       return fmt::format("Take a profile as well: {}, or XLA_METRICS_FILE for sums.",
                          framework == Framework::kCpp
                              ? "run with XLAPROF_RECORD=PATH"
@@ -227,7 +234,7 @@ Words SayIncompleteCapture(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const IncompleteCaptureFigures&>(finding.figures);
   const ReasonType type = finding.reason->type;
   Words words{.title = Title(type, figures),
-              .why = Why(type, figures),
+              .why = Why(type, figures, framework),
               .cost_note = "does not apply",
               .advice = Advice(type, figures, framework)};
   if (type == ReasonType::kRecordingOverhead) {

@@ -59,6 +59,42 @@ std::optional<ChromeKind> AnnotationOfTorch(std::string_view name) {
   return std::nullopt;
 }
 
+// Returns what an event shows of torch.compile, judged by its name. Dynamo times its parts under the
+// names of their functions with a suffix, and since torch 2.13 also under the names that its log has.
+DynamoEvent DynamoEventOf(std::string_view name) {
+  using D = DynamoEvent;
+  constexpr std::string_view kTimed = " (dynamo_timed)";
+  if (name.starts_with("Torch-Compiled Region: ")) return D::kRegion;
+  if (name == "TorchDynamo Cache Lookup") return D::kLookup;
+  if (name == "CompiledFunction") return D::kForwardOp;
+  if (name == "CompiledFunctionBackward") return D::kBackwardOp;
+  if (name.starts_with("entire_frame_compile_data: ") ||
+      name.starts_with("entire_backward_compile_data: "))
+    return D::kId;
+  if (name.ends_with(kTimed)) {
+    name.remove_suffix(kTimed.size());
+    if (name == "compile_inner" || name.ends_with(".compile_inner")) return D::kCompile;
+    if (name.ends_with("backward._backward_impl")) return D::kBackwardCompile;
+  }
+  if (name == "entire_frame_compile") return D::kCompile;
+  return name == "entire_backward_compile" ? D::kBackwardCompile : D::kNone;
+}
+
+// Returns the kind of an event in which torch.compile times itself. All its parts have the suffix.
+std::optional<ChromeKind> KindOfDynamo(std::string_view cat, std::string_view name) {
+  if (cat == "dynamo_timed") {
+    return ChromeKind{.category = C::kCompile,
+                      .dynamo = name == "dynamo" ? DynamoEvent::kWhole : DynamoEventOf(name)};
+  }
+  if (!IsOneOf(cat, {"cpu_op", "user_annotation"})) return std::nullopt;
+  const DynamoEvent event = DynamoEventOf(name);
+  const bool is_part = event == DynamoEvent::kCompile || event == DynamoEvent::kBackwardCompile ||
+                       event == DynamoEvent::kId || name.ends_with(" (dynamo_timed)");
+  if (is_part) return ChromeKind{.category = C::kCompile, .dynamo = event};
+  if (event == DynamoEvent::kNone) return std::nullopt;
+  return ChromeKind{.dynamo = event};
+}
+
 }  // namespace
 
 ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
@@ -66,7 +102,8 @@ ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
   for (std::string_view part : {head, tail}) {
     if (Contains(part, "\"deviceProperties\"") || Contains(part, "\"distributedInfo\"") ||
         Contains(part, "\"cpu_op\"") || Contains(part, "\"cuda_runtime\"") ||
-        Contains(part, "\"ProfilerStep#") || Contains(part, "\"PyTorch Profiler"))
+        Contains(part, "\"ProfilerStep#") || Contains(part, "\"PyTorch Profiler") ||
+        ContainsAny(part, {"\"cat\": \"dynamo_timed\"", "\"cat\":\"dynamo_timed\""}))
       return ChromeWriter::kKineto;
   }
   for (std::string_view part : {head, tail}) {
@@ -96,9 +133,12 @@ ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
   if (IsOneOf(cat, {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver",
                     "privateuse1_runtime", "privateuse1_driver", "mtia_runtime", "glow_runtime"})) {
     const C category = CallCategory(name);
-    return {category, R::kNone, false, category != C::kHost};
+    // Other makers' devices have other names for their calls, so any of these may ask for work.
+    const bool has_own_names = cat.starts_with("privateuse1_");
+    return {category, R::kNone, false, category != C::kHost || has_own_names};
   }
   if (cat == "python_function") return {C::kPython};
+  if (const std::optional<ChromeKind> dynamo = KindOfDynamo(cat, name)) return *dynamo;
   const bool user_annotation = cat == "user_annotation";
   if (user_annotation || IsOneOf(cat, {"Operator", "cpu_op", ""})) {
     if (const std::optional<ChromeKind> annotation = AnnotationOfTorch(name)) return *annotation;
@@ -123,10 +163,11 @@ bool IsCorrelationFlow(std::string_view cat) {
 }
 
 std::string_view DeviceTypeOf(std::string_view cat) {
-  return cat.starts_with("mtia_")  ? "MTIA"
-         : cat.starts_with("hpu_") ? "HPU"
-         : cat.starts_with("xpu_") ? "XPU"
-                                   : "";
+  return cat.starts_with("mtia_")          ? "MTIA"
+         : cat.starts_with("hpu_")         ? "HPU"
+         : cat.starts_with("xpu_")         ? "XPU"
+         : cat.starts_with("privateuse1_") ? "PrivateUse1"
+                                           : "";
 }
 
 }  // namespace xlaprof

@@ -68,7 +68,8 @@ ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter 
       tracks_(context, writer),
       pairs_(input.bytes),
       facts_(context),
-      xprof_(context, facts_) {}
+      xprof_(context, facts_),
+      torch_compile_(context) {}
 
 std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
   if (!event.ts.valid) {
@@ -423,14 +424,16 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
 
   if (where.track == nullptr || !has_facts()) return absl::OkStatus();
   if (writer_ == ChromeWriter::kXprof) return xprof_.Add(event, *where.track, kind, row);
-  if (writer_ == ChromeWriter::kXlaprof) return AddExportedFact(event, *where.track, kind, row);
-  AddKinetoFact(event, where.track_id, kind, row);
-  return absl::OkStatus();
+  if (writer_ == ChromeWriter::kXlaprof)
+    return AddExportedFact(event, end, *where.track, kind, row);
+  return AddKinetoFact(event, end, where.track_id, kind, row);
 }
 
-void ChromeRows::AddKinetoFact(const ChromeEvent& event, int64_t track_id, ChromeKind kind,
-                               const Event& row) {
-  if (kind.role == XRole::kNone) return;
+absl::Status ChromeRows::AddKinetoFact(const ChromeEvent& event, const ChromeEvent* end,
+                                       int64_t track_id, ChromeKind kind, const Event& row) {
+  if (kind.dynamo != DynamoEvent::kNone)
+    return torch_compile_.Add(kind.dynamo, event, end, track_id, row);
+  if (kind.role == XRole::kNone) return absl::OkStatus();
   int64_t number = -1;
   if (kind.role == XRole::kStep) {
     number = ProfilerStep(context_.store.Text(row.name));
@@ -445,15 +448,16 @@ void ChromeRows::AddKinetoFact(const ChromeEvent& event, int64_t track_id, Chrom
                    .track_id = track_id,
                    .offset = event.offset,
                    .front = !kind.on_device});
+  return absl::OkStatus();
 }
 
-absl::Status ChromeRows::AddExportedFact(const ChromeEvent& event, const TraceTrack& track,
-                                         ChromeKind kind, const Event& row) {
+absl::Status ChromeRows::AddExportedFact(const ChromeEvent& event, const ChromeEvent* end,
+                                         const TraceTrack& track, ChromeKind kind,
+                                         const Event& row) {
   const std::string_view name = context_.store.Text(row.name);
   // The export keeps a category of Kineto as an argument.
   if (const Value* of_kineto = event.Arg("cat")) {
-    AddKinetoFact(event, track.id, KindOfKineto(json::Decode(*of_kineto), name), row);
-    return absl::OkStatus();
+    return AddKinetoFact(event, end, track.id, KindOfKineto(json::Decode(*of_kineto), name), row);
   }
   ChromeKind by_name = KindOfXprof(name);
   if (kind.category == Category::kStep) by_name = {Category::kStep, XRole::kStep};
@@ -475,7 +479,10 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
   XP_TRY(tracks_.Finish(std::move(host), rank));
   // Facts of our own export do not say to which of its processes they belong.
   const bool is_sure = writer_ != ChromeWriter::kXlaprof || tracks_.host_processes() <= 1;
-  if (has_facts() && is_sure) XP_TRY(facts_.Write());
+  if (has_facts() && is_sure) {
+    XP_TRY(torch_compile_.Write(facts_));
+    XP_TRY(facts_.Write());
+  }
   if (event_count_ == 0) {
     odd_.Count(
         "empty_capture", Severity::kWarning,

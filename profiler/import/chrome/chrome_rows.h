@@ -9,6 +9,7 @@
 #include "profiler/import/chrome/chrome_tracks.h"
 #include "profiler/import/chrome/json_texts.h"
 #include "profiler/import/chrome/microseconds.h"
+#include "profiler/import/chrome/torch_compile_facts.h"
 #include "profiler/import/chrome/xprof_facts.h"
 #include "profiler/import/odd_input.h"
 #include "profiler/import/xspace/xspace_facts.h"
@@ -63,10 +64,12 @@ class ChromeRows {
   uint64_t FlowOfCorrelation(uint64_t correlation) const;
   // Returns whether names of events report compiles, executions and the like.
   bool has_facts() const { return writer_ != ChromeWriter::kOther; }
-  void AddKinetoFact(const ChromeEvent& event, int64_t track_id, ChromeKind kind, const Event& row);
+  // `end` is the event that ends the pair which `event` begins; null: it is no pair.
+  absl::Status AddKinetoFact(const ChromeEvent& event, const ChromeEvent* end, int64_t track_id,
+                             ChromeKind kind, const Event& row);
   // Adds the fact that an event of our own export reports, as the file did from which it came.
-  absl::Status AddExportedFact(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
-                               const Event& row);
+  absl::Status AddExportedFact(const ChromeEvent& event, const ChromeEvent* end,
+                               const TraceTrack& track, ChromeKind kind, const Event& row);
 
   ImportContext& context_;
   const ChromeWriter writer_;
@@ -77,6 +80,7 @@ class ChromeRows {
   ChromePairs pairs_;
   XFacts facts_;
   XprofFacts xprof_;
+  TorchCompileFacts torch_compile_;
   struct Named {
     bool known = false;
     StringId cat = 0;

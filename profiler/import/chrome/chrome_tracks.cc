@@ -172,7 +172,9 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
   if (main == nullptr || main->id == 0) return absl::OkStatus();
   // XProf numbers planes itself, and calls the host's plane /host:CPU.
   const bool kineto = writer_ == ChromeWriter::kKineto;
-  return context_.store.Run(kSql, main->id, host, kineto ? main->pid : OptInt(), rank,
+  // Torch's log gives the process 0 to events that do not know theirs.
+  const bool knows_pid = kineto && main->pid != 0;
+  return context_.store.Run(kSql, main->id, host, knows_pid ? main->pid : OptInt(), rank,
                             kineto ? name_of(*main) : OptText());
 }
 

@@ -13,6 +13,10 @@ namespace {
 // Threads that cut graphs at the same time may be recorded in another order, by this many facts.
 constexpr int kReordered = 8;
 
+// Two sources time the start of one compile at places of the runtime that are a millisecond apart, or
+// several on a busy machine. Two compiles of one process are further apart, because each takes longer.
+constexpr int64_t kSameStartNs = 50'000'000;
+
 // Kinds of cuts: they end a step, read a value, or do something else.
 int KindOf(const Fact& fact) {
   return EndsStep(fact.cause) ? 1 : fact.cause == CutKind::kValueAccess ? 2 : 3;
@@ -103,6 +107,7 @@ Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
     for (size_t i = 0; i < facts.size(); ++i) {
       const Fact& fact = facts[i];
       const std::string name = !fact.hash.empty()       ? fact.hash
+                               : !fact.number.empty()   ? "program " + fact.number
                                : !fact.function.empty() ? "function " + fact.function
                                                         : "";
       if (name.empty() || (compiles_only && !fact.is_compile)) continue;
@@ -115,7 +120,39 @@ Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
   const Tokens of_a = tokens(a), of_b = tokens(b);
   Pairs pairs = CommonSubsequence(of_a.tokens, of_b.tokens);
   for (auto& [x, y] : pairs) x = of_a.facts[size_t(x)], y = of_b.facts[size_t(y)];
+  // Programs of other processes have the same numbers.
+  std::erase_if(pairs, [&](const auto& pair) {
+    const Fact &of_x = a[size_t(pair.first)], &of_y = b[size_t(pair.second)];
+    return of_x.hash.empty() && !of_x.number.empty() && !BeginTogether(of_x.ts_ns, of_y.ts_ns);
+  });
   return pairs;
+}
+
+bool BeginTogether(OptInt a_ns, OptInt b_ns) {
+  return !a_ns || !b_ns || std::abs(*a_ns - *b_ns) <= kSameStartNs;
+}
+
+bool AreOfTorchCompile(const Facts& facts) {
+  return !facts.empty() && std::ranges::all_of(facts, [](const Fact& fact) {
+    return fact.cause == CutKind::kCompiledFunction;
+  });
+}
+
+void NumberByClock(const Facts& story, Facts& timed) {
+  std::map<int64_t, const Fact*> starts;
+  for (const Fact& fact : story) {
+    if (fact.is_compile && fact.ts_ns && !fact.number.empty()) starts[*fact.ts_ns] = &fact;
+  }
+  for (Fact& fact : timed) {
+    if (!fact.is_compile || !fact.number.empty() || !fact.ts_ns ||
+        fact.cause != CutKind::kCompiledFunction)
+      continue;
+    // The story may have begun to time it earlier.
+    const auto after = starts.upper_bound(*fact.ts_ns + kSameStartNs);
+    if (after == starts.begin()) continue;
+    const auto& [ts_ns, same] = *std::prev(after);
+    if (BeginTogether(ts_ns, fact.ts_ns)) fact.number = same->number;
+  }
 }
 
 Pairs AlignByCount(const Facts& a, const Facts& b) {
@@ -195,7 +232,8 @@ Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps) {
 
 bool NamesCompiles(const Facts& facts) {
   return std::ranges::any_of(facts, [](const Fact& fact) {
-    return fact.is_compile && (!fact.hash.empty() || !fact.function.empty());
+    return fact.is_compile &&
+           (!fact.hash.empty() || !fact.number.empty() || !fact.function.empty());
   });
 }
 
@@ -203,6 +241,11 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   ByClock out;
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
   Pairs& pairs = out.pairs;
+  if (AreOfTorchCompile(story) && AreOfTorchCompile(timed)) {
+    pairs = std::move(anchors);
+    out.note = "aligned with the other sources by the clock";
+    return out;
+  }
   auto forward = [&](int s0, int s1, int t0, int t1) {
     LockStep(story, timed, Executions(story, s0, s1), Executions(timed, t0, t1), out);
   };

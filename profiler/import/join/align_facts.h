@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/store/cut_kind.h"
+#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -19,6 +20,8 @@ struct Fact {
   std::string function;      // a compile's, as part of a module's name; "" if unknown
   bool inputs_only = false;  // its graph is a list of inputs
   int64_t ordinal = 0;       // place among the facts of its process
+  std::string number;        // torch.compile's number of the program; "" if unknown
+  OptInt ts_ns;              // a compile's start, or when the host asked for the execution
 };
 
 using Facts = std::vector<Fact>;
@@ -31,9 +34,20 @@ struct ByClock {
   std::string note;  // how sure the alignment is
 };
 
-// Aligns facts by kind and hash, which log and dump share. Compiles without a hash match by
-// function; others match nothing.
+// Aligns facts by kind and hash, which log and dump share. Compiles without a hash match by the
+// number of their program if their clocks agree, or else by function; others match nothing.
 Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only);
+
+// Returns whether there are facts, and all are of functions under torch.compile. Their sources have
+// clocks.
+bool AreOfTorchCompile(const Facts& facts);
+
+// Numbers the programs of the compiles of torch.compile in `timed` that have no number, by those of
+// `story` that began at the same time.
+void NumberByClock(const Facts& story, Facts& timed);
+
+// Returns whether the clocks of two sources allow that they tell of one compile.
+bool BeginTogether(OptInt a_ns, OptInt b_ns);
 
 // Aligns what torch_xla compiles with what XLA dumps of it: as many compiles, in the same order.
 // XLA does not know the hashes. Returns nothing if the numbers differ.
@@ -58,7 +72,8 @@ Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps);
 bool NamesCompiles(const Facts& facts);
 
 // Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
-// Compiles of one hash are anchors, from which both sources go in lock step. Without an anchor, the
+// Sources that tell of torch.compile have clocks, so only their compiles are aligned. Compiles of one
+// hash are anchors, from which both sources go in lock step. Without an anchor, the
 // window is tried at every place.
 ByClock AlignWindow(const Facts& story, const Facts& timed);
 

@@ -32,22 +32,26 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   Facts facts;
   XP_TRY(store.Each(
       "SELECT c.id, coalesce(c.graph_id, 0), coalesce(g.hash, ''), coalesce(c.cause, ''), "
-      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) "
+      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0), "
+      "coalesce(g.number, ''), c.ts_ns "
       "FROM compile c LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 "
       "ORDER BY c.ordinal",
       [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal,
-          std::string function, bool inputs_only) {
+          std::string function, bool inputs_only, std::string number, OptInt ts_ns) {
         facts.push_back({true, id, graph, std::move(hash), cause, ModulePart(std::move(function)),
-                         inputs_only, ordinal});
+                         inputs_only, ordinal, std::move(number), ts_ns});
       },
       process_id));
   const auto compiles_end = std::ptrdiff_t(facts.size());
   XP_TRY(store.Each(
       "SELECT e.id, coalesce(e.graph_id, 0), coalesce(g.hash, ''), coalesce(e.cause, ''), "
-      "e.ordinal FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 "
+      "e.ordinal, coalesce(g.number, ''), coalesce(e.enqueue_ts_ns, e.ts_ns) "
+      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 "
       "ORDER BY e.ordinal",
-      [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal) {
-        facts.push_back({false, id, graph, std::move(hash), cause, "", false, ordinal});
+      [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal,
+          std::string number, OptInt ts_ns) {
+        facts.push_back({false, id, graph, std::move(hash), cause, "", false, ordinal,
+                         std::move(number), ts_ns});
       },
       process_id));
   // A compile comes before an execution with the same ordinal.
@@ -96,8 +100,8 @@ class Folding {
         // What the row that stays has already, by a key of its table, takes precedence.
         if (other.Has("id")) continue;
         XP_TRY(folding.referring_.emplace_back(),
-               store.Prepare(fmt::format("DELETE FROM {0} WHERE {1} = ?2 AND {1} <> ?1",
-                                         other.name, column.name)));
+               store.Prepare(fmt::format("DELETE FROM {0} WHERE {1} = ?2 AND {1} <> ?1", other.name,
+                                         column.name)));
       }
     }
     return folding;
@@ -158,6 +162,10 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
     ++i, ++j;
   }
   take(a.size(), b.size());
+  const bool has_clock =
+      std::ranges::all_of(story, [](const Fact& fact) { return fact.ts_ns.has_value(); });
+  if (has_clock && AreOfTorchCompile(story))
+    std::ranges::stable_sort(story, {}, [](const Fact& fact) { return *fact.ts_ns; });
   XP_TRY(Statement order_compile,
          store.Prepare("UPDATE compile SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
   XP_TRY(Statement order_execution,
@@ -229,8 +237,15 @@ class Uniting {
 };
 
 // Unites a graph that one source knows only by its hash, or by its inputs, with the graph of that
-// hash whose nodes another source printed.
+// hash whose nodes another source printed. Programs of torch.compile with one number are one graph.
 absl::Status UniteGraphs(Store& store) {
+  XP_TRY(Folding graphs, Folding::Make(store, "graph"));
+  XP_TRY(const auto same_number,
+         store.Collect(
+             "SELECT * FROM (SELECT min(id) OVER (PARTITION BY process_id, number) AS first, id "
+             "FROM graph WHERE number IS NOT NULL) WHERE first <> id ORDER BY id",
+             [](int64_t first, int64_t other) { return std::pair(first, other); }));
+  for (auto [first, other] : same_number) XP_TRY(graphs.Fold(first, other));
   XP_TRY(store.Exec(
       "CREATE TEMP TABLE united AS SELECT bare.id AS bare, p.id AS printed, min(iif(p.printed_as = "
       "'hlo_optimized', 2, 1)) FROM graph bare JOIN graph p ON p.process_id = bare.process_id AND "
@@ -242,7 +257,6 @@ absl::Status UniteGraphs(Store& store) {
   XP_TRY(auto pairs,
          store.Collect("SELECT printed, bare FROM united ORDER BY bare",
                        [](int64_t printed, int64_t bare) { return std::pair(printed, bare); }));
-  XP_TRY(Folding graphs, Folding::Make(store, "graph"));
   for (auto [printed, bare] : pairs) XP_TRY(graphs.Fold(printed, bare));
   return store.Exec("DROP TABLE united");
 }
@@ -250,7 +264,7 @@ absl::Status UniteGraphs(Store& store) {
 struct Process {
   int64_t id = 0, source_id = 0;
   SourceKind kind = SourceKind::kReports;
-  OptInt rank;
+  OptInt rank, pid;
 };
 
 // Moves the dumps of other ranks to the log of the first one if they are of replicas on threads of
@@ -286,6 +300,13 @@ absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>
   return absl::OkStatus();
 }
 
+// Returns whether two sources that tell of torch.compile are of different processes. Ranks compile the
+// same programs at the same time.
+bool AreOtherProcesses(const Facts& a, OptInt pid_of_a, const Facts& b, OptInt pid_of_b) {
+  return pid_of_a && pid_of_b && *pid_of_a != *pid_of_b && AreOfTorchCompile(a) &&
+         AreOfTorchCompile(b);
+}
+
 // Unites the text sources of one rank, which describe one process. Adds to `text_ids` the processes
 // that remain: the united one, and those of sources that belong to another process.
 absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& uniting,
@@ -302,6 +323,10 @@ absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& unit
       continue;
     }
     XP_TRY(Facts b, Load(store, other.id));
+    if (AreOtherProcesses(a, head.pid, b, other.pid)) {
+      text_ids.push_back(other.id);
+      continue;
+    }
     Pairs pairs = AlignByHash(a, b, false);
     if (pairs.empty() && other.kind == SourceKind::kCompiled) pairs = AlignByCount(a, b);
     if (!a.empty() && !b.empty() && pairs.empty()) {
@@ -333,11 +358,13 @@ struct BestWindow {
   bool is_contradicted = false;  // some window compiled other programs
 };
 
-BestWindow FindWindow(const Facts& story, std::vector<Window>& windows) {
+BestWindow FindWindow(const Facts& story, OptInt pid, std::vector<Window>& windows) {
   BestWindow best;
   size_t best_common = 0;
   for (Window& window : windows) {
-    if (window.is_taken) continue;
+    if (window.is_taken || AreOtherProcesses(story, pid, window.facts, window.process->pid))
+      continue;
+    if (AreOfTorchCompile(story)) NumberByClock(story, window.facts);
     const bool comparable = !story.empty() && !window.facts.empty();
     const size_t common = comparable ? AlignByHash(story, window.facts, true).size() : 0;
     // Both name what they compiled and share nothing, so the window is another program's.
@@ -350,11 +377,79 @@ BestWindow FindWindow(const Facts& story, std::vector<Window>& windows) {
   return best;
 }
 
+// Removes from `window` the compilations of torch.compile that failed, as the text of process `text`
+// says. A profile times them like others.
+absl::Status DropFailed(Store& store, int64_t text, Facts& window) {
+  if (!AreOfTorchCompile(window)) return absl::OkStatus();
+  XP_TRY(const std::vector<int64_t> starts_ns,
+         store.Collect(
+             "SELECT ts_ns FROM compile_failure WHERE process_id = ?1 AND ts_ns IS NOT "
+             "NULL ORDER BY ts_ns",
+             [](int64_t ts_ns) { return ts_ns; }, text));
+  std::vector<int64_t> failed;
+  for (const Fact& fact : window) {
+    if (!fact.is_compile || !fact.ts_ns) continue;
+    const auto next = std::ranges::lower_bound(starts_ns, *fact.ts_ns);
+    if ((next != starts_ns.end() && BeginTogether(*next, fact.ts_ns)) ||
+        (next != starts_ns.begin() && BeginTogether(*std::prev(next), fact.ts_ns)))
+      failed.push_back(fact.id);
+  }
+  for (int64_t id : failed) XP_TRY(store.Run("DELETE FROM compile WHERE id = ?1", id));
+  std::erase_if(window, [&](const Fact& fact) {
+    return fact.is_compile && std::ranges::count(failed, fact.id) > 0;
+  });
+  return absl::OkStatus();
+}
+
+// Removes the executions of a text without times if the window has them, with their times.
+absl::Status DropUntimed(Store& store, int64_t text, const Facts& window, Facts& story) {
+  const auto is_execution = [](const Fact& fact) { return !fact.is_compile; };
+  if (!AreOfTorchCompile(story) || !AreOfTorchCompile(window) ||
+      std::ranges::none_of(window, is_execution))
+    return absl::OkStatus();
+  std::erase_if(story, is_execution);
+  return store.Run("DELETE FROM execution WHERE process_id = ?1", text);
+}
+
+// Joins windows on one process of torch.compile, such as a profile and a copy of the process's log
+// that has times only.
+absl::Status JoinWindows(Store& store, std::vector<Window>& windows, Uniting& uniting) {
+  std::vector<Window*> of_torch;
+  for (Window& window : windows) {
+    if (window.is_taken) {
+      XP_TRY(window.facts, Load(store, window.process->id));
+    }
+    if (AreOfTorchCompile(window.facts)) of_torch.push_back(&window);
+  }
+  for (Window* second : of_torch) {
+    for (Window* first : of_torch) {
+      if (first == second) break;
+      Window &into = second->is_taken ? *second : *first,
+             &from = second->is_taken ? *first : *second;
+      if (from.is_taken || from.facts.empty() || into.facts.empty() ||
+          AreOtherProcesses(into.facts, into.process->pid, from.facts, from.process->pid))
+        continue;
+      NumberByClock(into.facts, from.facts);
+      NumberByClock(from.facts, into.facts);
+      const Pairs pairs = AlignByHash(into.facts, from.facts, /*compiles_only=*/true);
+      if (pairs.empty()) continue;
+      XP_TRY(Merge(store, into.process->id, into.facts, from.facts, pairs));
+      XP_TRY(uniting.Add(into.process->id, from.process->id));
+      from.facts.clear();
+      XP_TRY(into.facts, Load(store, into.process->id));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Joins a process of text sources with the window that shares most compiles with it.
 absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows,
                         Uniting& uniting) {
   XP_TRY(Facts story, Load(store, text));
-  const BestWindow best = FindWindow(story, windows);
+  XP_TRY(
+      const std::vector<OptInt> pid,
+      store.Collect("SELECT pid FROM process WHERE id = ?1", [](OptInt pid) { return pid; }, text));
+  const BestWindow best = FindWindow(story, pid.at(0), windows);
   if (best.window == nullptr) {
     if (!best.is_contradicted) return absl::OkStatus();
     return store.Run(
@@ -363,7 +458,9 @@ absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows
   }
   best.window->is_taken = true;
   const Process& with = *best.window->process;
-  const Facts& facts = best.window->facts;
+  Facts& facts = best.window->facts;
+  XP_TRY(DropFailed(store, text, facts));
+  XP_TRY(DropUntimed(store, text, facts, story));
   ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, facts);
   XP_TRY(Merge(store, with.id, story, facts, aligned.pairs, aligned.reordered));
   XP_TRY(uniting.Add(with.id, text));
@@ -374,12 +471,12 @@ absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
          store.Collect(
-             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process "
+             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank, p.pid FROM process "
              "p JOIN source s ON s.id = p.source_id WHERE p.run_id = ?1 ORDER BY p.id",
-             [](int64_t id, int64_t source, std::string format, OptInt rank) {
+             [](int64_t id, int64_t source, std::string format, OptInt rank, OptInt pid) {
                const Format* known = FormatNamed(format);
                return Process{id, source, known == nullptr ? SourceKind::kReports : known->kind,
-                              rank};
+                              rank, pid};
              },
              run_id));
   // Text sources of one rank describe one process. Only the first local process writes a debug log.
@@ -402,6 +499,7 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     windows.push_back({process, std::move(facts)});
   }
   for (int64_t text : text_ids) XP_TRY(JoinWindow(store, text, windows, uniting));
+  XP_TRY(JoinWindows(store, windows, uniting));
   return uniting.Finish();
 }
 

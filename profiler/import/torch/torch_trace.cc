@@ -1,6 +1,7 @@
 // Reads torch's structured log (TORCH_TRACE=DIR): what torch.compile compiled, why again, and how long
 // it took. trace_records.cc describes the records, and guard_failure.cc the reasons.
 #include <algorithm>
+#include <map>
 
 #include "profiler/import/importer.h"
 #include "profiler/import/text/utf8.h"
@@ -49,8 +50,17 @@ OptText TextOrNull(const std::string& text) { return text.empty() ? OptText() : 
 
 class Writer {
  public:
-  Writer(ImportContext& context, int64_t process_id, int64_t epoch_ns, int64_t offset_ns)
-      : context_(context), process_id_(process_id), epoch_ns_(epoch_ns), offset_ns_(offset_ns) {}
+  Writer(ImportContext& context, int64_t process_id, int64_t epoch_ns, int64_t offset_ns,
+         const std::vector<TraceExecution>& executions)
+      : context_(context),
+        process_id_(process_id),
+        epoch_ns_(epoch_ns),
+        offset_ns_(offset_ns),
+        executions_(executions) {
+    for (size_t i = 0; i < executions.size(); ++i) {
+      if (executions[i].program) first_.try_emplace(*executions[i].program, i);
+    }
+  }
 
   absl::Status Write(const TraceCompile& compile) {
     XP_TRY(WriteBreaks(compile));
@@ -58,6 +68,17 @@ class Writer {
     if (compile.failure) return WriteFailure(compile);
     return compile.is_started ? WriteCompile(compile) : absl::OkStatus();
   }
+
+  // Writes the executions that come before a compilation: those that the log lists before it, and
+  // those before the first one of its program, which runs right after it is compiled.
+  absl::Status WriteExecutionsBefore(const TraceCompile& compile) {
+    size_t end = executed_;
+    while (end < executions_.size() && executions_[end].offset < compile.offset) ++end;
+    if (const auto first = first_.find(compile.id()); first != first_.end())
+      end = std::max(end, first->second);
+    return WriteExecutionsUntil(end);
+  }
+  absl::Status WriteOtherExecutions() { return WriteExecutionsUntil(executions_.size()); }
 
  private:
   absl::Status WriteCompile(const TraceCompile& compile) {
@@ -69,6 +90,7 @@ class Writer {
                    .inferred = false};
     row.ts_ns = TimeOf(compile);
     if (compile.dur_ns) row.dur_from = TimeSource::kLog;
+    XP_TRY(row.graph_id, AddGraph(compile));
     XP_TRY(row.site_id, AddSiteOf(compile));
     XP_TRY(row.stack_id, AddStackOf(compile));
     XP_TRY(const int64_t id, context_.Add(row, compile.offset, compile.line));
@@ -145,6 +167,31 @@ class Writer {
     return absl::OkStatus();
   }
 
+  // Writes the executions before a place in their order.
+  absl::Status WriteExecutionsUntil(size_t end) {
+    for (; executed_ < end; ++executed_) {
+      const TraceExecution& execution = executions_[executed_];
+      ExecutionRow row{.process_id = process_id_,
+                       .ordinal = context_.NextOrdinal(),
+                       .cause = CutKind::kCompiledFunction};
+      if (execution.program) {
+        const auto graph = graphs_.find(*execution.program);
+        if (graph != graphs_.end()) row.graph_id = graph->second;
+      }
+      XP_TRY(context_.Add(row, execution.offset, execution.line));
+    }
+    return absl::OkStatus();
+  }
+  // Adds the program that a compilation made.
+  absl::StatusOr<int64_t> AddGraph(const TraceCompile& compile) {
+    GraphRow graph{.process_id = process_id_,
+                   .number = fmt::format("{}/{}", compile.frame, compile.program)};
+    if (!compile.function.function.empty()) graph.name = compile.function.function;
+    XP_TRY(const int64_t id, context_.Add(graph, compile.offset, compile.line));
+    graphs_[compile.id()] = id;
+    return id;
+  }
+
   absl::Status WriteReasons(int64_t compile_id, const TraceCompile& compile) {
     for (size_t i = 0; i < compile.reasons.size(); ++i) {
       const TraceReason& reason = compile.reasons[i];
@@ -190,6 +237,10 @@ class Writer {
   ImportContext& context_;
   const int64_t process_id_, epoch_ns_, offset_ns_;
   int64_t breaks_ = 0, failures_ = 0, limits_ = 0, cache_lookups_ = 0;  // ordinals of rows
+  const std::vector<TraceExecution>& executions_;
+  std::map<TraceProgram, size_t> first_;    // execution of each program
+  std::map<TraceProgram, int64_t> graphs_;  // rows
+  size_t executed_ = 0;                     // executions that are written
 };
 
 absl::Status ReadTorchTrace(const Input& input, ImportContext& context) {
@@ -210,11 +261,12 @@ absl::Status ReadTorchTrace(const Input& input, ImportContext& context) {
   if (epoch_ns) {
     XP_TRY(offset_ns, context.AlignClock(*epoch_ns));
   }
-  Writer writer(context, process_id, epoch_ns.value_or(0), offset_ns);
+  Writer writer(context, process_id, epoch_ns.value_or(0), offset_ns, trace.executions);
   for (const TraceCompile& compile : trace.compiles) {
+    if (compile.is_started && !compile.failure) XP_TRY(writer.WriteExecutionsBefore(compile));
     XP_TRY(writer.Write(compile));
   }
-  return absl::OkStatus();
+  return writer.WriteOtherExecutions();
 }
 
 }  // namespace

@@ -186,6 +186,7 @@ class Reader {
     const std::string name = TextOf(At(At(header, "artifact"), "name"));
     out_.torchtpu_cuts += name == "torchtpu_eager_aten_graph";
     const std::optional<CacheAnswer> answer = ParseCacheAnswer(name, record.payload);
+    if (name == "graph_execution") return TakeExecutions(record);
     if (!answer && name != "recompile_reasons" && name != "dynamo_graph_break_reason") return;
     Open* open = CompileOf(record, header);
     if (open == nullptr) return;
@@ -199,6 +200,24 @@ class Reader {
       for (const Json& one : list) open->failures.push_back(ParseGuardFailure(TextOf(one)));
     } else if (!text.empty()) {
       open->failures.push_back(ParseGuardFailure(ToUtf8(text)));
+    }
+  }
+
+  // The executions of Inductor's graphs, forward and backward alike:
+  //   {"graph_execution_order": [{"compile_id": "0/0"}, {"compile_id": null}]}
+  void TakeExecutions(const TraceRecord& record) {
+    const Json list = Json::parse(TextOfPayload(record.payload), nullptr, false);
+    const Json& order = At(list, "graph_execution_order");
+    if (!order.is_array()) return;
+    for (const Json& one : order) {
+      TraceExecution execution{.offset = record.offset, .line = record.line};
+      const std::string id = TextOf(At(one, "compile_id"));
+      const size_t slash = std::min(id.find('/'), id.size());
+      const OptInt frame = ParseCount(std::string_view(id).substr(0, slash));
+      const OptInt program =
+          ParseCount(std::string_view(id).substr(std::min(slash + 1, id.size())));
+      if (frame && program) execution.program = {*frame, *program};
+      out_.executions.push_back(execution);
     }
   }
 

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/import/torch/cache_answer.h"
@@ -33,6 +35,8 @@ struct TraceBreak {
   int64_t offset = 0, line = 0;
 };
 
+using TraceProgram = std::pair<int64_t, int64_t>;  // numbers of the function and of its program
+
 // One program that torch.compile made of a function, or could not make.
 struct TraceCompile {
   int64_t frame = 0;    // number of the function in its process
@@ -50,10 +54,21 @@ struct TraceCompile {
   std::vector<TraceBreak> breaks;  // each place once
   std::vector<CacheAnswer> caches;
   std::vector<TraceReason> reasons;  // the most telling first; empty: it is no recompilation
+
+  TraceProgram id() const { return {frame, program}; }
+};
+
+// An execution of a program's forward or backward graph, if the program asked for their order
+// (torch._inductor.debug.record_and_log_graph_execution_order). It has no time. Torch knows the
+// programs that it compiled since then.
+struct TraceExecution {
+  std::optional<TraceProgram> program;
+  int64_t offset = 0, line = 0;  // of the record, which lists many
 };
 
 struct TraceCompiles {
-  std::vector<TraceCompile> compiles;  // in the order in which they begin
+  std::vector<TraceCompile> compiles;      // in the order in which they begin
+  std::vector<TraceExecution> executions;  // in order
   int64_t records = 0;
   OptInt pid, rank;
   int64_t odd_lines = 0, first_odd_line = 0;           // lines that belong to no record

@@ -339,6 +339,22 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
   }
 }
 
+// Moves the facts that the reader has found to `rows`, with their step and scope.
+void XFacts::PlaceGiven(std::vector<Row>& rows) {
+  for (Row& row : given_) {
+    const Step* step = StepAt(row.ts_ns);
+    if (CompileRow* compile = std::get_if<CompileRow>(&row.fact)) {
+      if (step != nullptr) compile->step_id = step->id;
+    } else if (ExecutionRow* execution = std::get_if<ExecutionRow>(&row.fact)) {
+      if (step != nullptr) execution->step_id = step->id;
+      if (std::string scope = ScopeAt(row.ts_ns, execution->track_id.value_or(0)); !scope.empty())
+        execution->scope = std::move(scope);
+    }
+    rows.push_back(std::move(row));
+  }
+  given_.clear();
+}
+
 absl::Status XFacts::Write() {
   std::sort(marks_.begin(), marks_.end(), [](const XMark& a, const XMark& b) {
     return std::tuple(a.ts_ns, -a.end_ns, a.track_id, a.role) <
@@ -382,6 +398,7 @@ absl::Status XFacts::Write() {
   }
   FindExecutions(rows);
   FindTransfers(rows);
+  PlaceGiven(rows);
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::pair(a.ts_ns, a.fact.index()) < std::pair(b.ts_ns, b.fact.index());
   });

@@ -59,6 +59,15 @@ class XFacts {
   void Add(const XMark& mark) { marks_.push_back(mark); }
   void Add(const XOp& op) { ops_.push_back(op); }
   void Add(const XModule& module) { modules_.push_back(module); }
+  // These add facts that the reader itself has found, with the track and, for an execution, the time
+  // at which the host asked for it. Write sets their process, place in the order, step and scope.
+  void Add(CompileRow row, int64_t offset) {
+    given_.push_back({.ts_ns = row.ts_ns.value_or(0), .fact = std::move(row), .offset = offset});
+  }
+  void Add(ExecutionRow row, int64_t offset) {
+    given_.push_back(
+        {.ts_ns = row.enqueue_ts_ns.value_or(0), .fact = std::move(row), .offset = offset});
+  }
   // Adds a step of a device's `Steps` line. They are used if no host annotation marks steps.
   void AddDeviceStep(int64_t ts_ns, int64_t end_ns, StringId name, int64_t offset, StringId device);
   // Notes that a device other than the host's CPU worked.
@@ -118,6 +127,7 @@ class XFacts {
   void FindCompiles();
   absl::Status JoinGraphs();
   void FindTransfers(std::vector<Row>& rows);
+  void PlaceGiven(std::vector<Row>& rows);
   // These are in xspace_executions.cc.
   std::vector<Run> Runs();
   void FindExecutions(std::vector<Row>& rows);
@@ -167,6 +177,7 @@ class XFacts {
     int64_t offset;
   };
   std::vector<DeviceStep> device_steps_;
+  std::vector<Row> given_;
   std::vector<Step> steps_;        // by time
   std::vector<Compile> compiles_;  // by time
   absl::flat_hash_map<int64_t, std::vector<uint32_t>> compiles_of_track_;

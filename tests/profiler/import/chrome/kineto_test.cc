@@ -150,6 +150,31 @@ TEST(Kineto, WorkOfXpu) {
   EXPECT_THAT(in.Rows("SELECT count(*) FROM flow"), ElementsAre("5"));
 }
 
+// Other makers' devices (PrivateUse1) have the categories of all devices for their work, and their own
+// for calls, whose names the makers choose.
+TEST(Kineto, WorkOfAnotherMakersDevice) {
+  const auto corr = [](int id) { return fmt::format(R"("correlation": {})", id); };
+  auto in = ReadKineto(X("privateuse1_runtime", "LaunchKernel", 9, 9, 1, 1, corr(1)) + "," +
+                       X("privateuse1_runtime", "SubmitControlBlocks", 9, 9, 3, 1, corr(2)) + "," +
+                       X("privateuse1_driver", "devMemcpyAsync", 9, 9, 5, 1, corr(3)) + "," +
+                       X("privateuse1_runtime", "devMemsetAsync", 9, 9, 7, 1, corr(4)) + "," +
+                       X("privateuse1_runtime", "StreamSynchronize", 9, 9, 9, 1, corr(5)) + "," +
+                       X("kernel", "gemm", 0, 7, 20, 5, corr(1)) + "," +
+                       X("kernel", "add", 0, 7, 30, 5, corr(2)) + "," +
+                       X("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 7, 40, 5, corr(3)) + "," +
+                       X("gpu_memset", "Memset (Device)", 0, 7, 50, 5, corr(4)));
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(
+      in.Rows("SELECT category FROM event ORDER BY ts_ns"),
+      ElementsAre("execute", "host", "transfer", "execute", "host", "op", "op", "op", "op"));
+  EXPECT_THAT(in.Rows("SELECT DISTINCT device FROM track WHERE device IS NOT NULL"),
+              ElementsAre("PrivateUse1:0"));
+  EXPECT_THAT(in.Rows("SELECT direction FROM transfer"), ElementsAre("to_device"));
+  EXPECT_THAT(in.Rows(kFlows), ElementsAre("LaunchKernel|gemm", "SubmitControlBlocks|add",
+                                           "devMemcpyAsync|Memcpy HtoD (Host -> Device)",
+                                           "devMemsetAsync|Memset (Device)"));
+}
+
 TEST(Kineto, StacksThatSlowTheRunAreOneSetting) {
   const std::string op = X("cpu_op", "aten::add", 10, 10, 2, 1);
   const char* kSettings = "SELECT name, evidence FROM setting";

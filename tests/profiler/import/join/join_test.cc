@@ -409,5 +409,124 @@ TEST(Join, LogsOfJaxAreProcesses) {
   EXPECT_EQ(run.All("SELECT count(*) FROM process"), "2");
 }
 
+// The programs of torch.compile, with the number of each and the start in milliseconds; "" and -1 if
+// they are unknown.
+class Programs : public Sources {
+ public:
+  void Process(int id, const std::string& format, const std::string& pid) {
+    Source(id, format);
+    Exec(fmt::format("UPDATE process SET pid = {} WHERE id = {}", pid, id));
+    process_ = id, ordinal_ = 0;
+  }
+  void Compile(const std::string& number, int ms, const std::string& from) {
+    Exec(fmt::format(
+        "INSERT INTO compile (process_id, ordinal, graph_id, ts_ns, dur_ns, dur_from, cause, "
+        "inferred) VALUES ({}, {}, {}, {}, 1000, '{}', 'compiled_function', 0)",
+        process_, ordinal_++, Program(number), ms < 0 ? "NULL" : fmt::to_string(ms * 1000000),
+        from));
+  }
+  void Execute(const std::string& number, int ms) {
+    Exec(fmt::format(
+        "INSERT INTO execution (process_id, ordinal, graph_id, cause, enqueue_ts_ns) "
+        "VALUES ({}, {}, {}, 'compiled_function', {})",
+        process_, ordinal_++, Program(number), ms < 0 ? "NULL" : fmt::to_string(ms * 1000000)));
+  }
+  // Returns the facts of all processes in order: "1:+0/0" for a compile of process 1, "1:0/0" for an
+  // execution.
+  std::string Order() {
+    return All(
+        "SELECT p || ':' || text FROM (SELECT c.process_id AS p, '+' || coalesce(g.number, '?') AS "
+        "text, c.ordinal AS o FROM compile c LEFT JOIN graph g ON g.id = c.graph_id UNION ALL "
+        "SELECT e.process_id, coalesce(g.number, '?'), e.ordinal FROM execution e LEFT JOIN graph g "
+        "ON g.id = e.graph_id) ORDER BY p, o");
+  }
+
+ private:
+  std::string Program(const std::string& number) {
+    if (number.empty()) return "NULL";
+    const std::string known = All(fmt::format(
+        "SELECT id FROM graph WHERE process_id = {} AND number = '{}'", process_, number));
+    if (!known.empty()) return known;
+    Exec(fmt::format("INSERT INTO graph (process_id, number) VALUES ({}, '{}')", process_, number));
+    return fmt::to_string(sqlite3_last_insert_rowid(store->db()));
+  }
+  int process_ = 0, ordinal_ = 0;
+};
+
+TEST(JoinPrograms, ALogAndAProfileAreJoinedByNumberAndClock) {
+  Programs sources;
+  sources.Process(1, "torch_trace", "7");
+  sources.Compile("0/0", 100, "log"), sources.Compile("0/1", 300, "log");
+  sources.Process(2, "chrome", "7");
+  sources.Compile("0/0", 101, "profile"), sources.Execute("0/0", 200), sources.Execute("0/0", 250);
+  sources.Compile("", 302, "profile"), sources.Execute("0/1", 400);
+  sources.Join();
+  EXPECT_EQ(sources.Order(), "2:+0/0 2:0/0 2:0/0 2:+0/1 2:0/1");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM graph"), "2");
+  EXPECT_EQ(sources.All("SELECT DISTINCT dur_from FROM compile"), "log");
+}
+
+TEST(JoinPrograms, OtherProcessesHaveTheSameNumbers) {
+  Programs sources;
+  sources.Process(1, "torch_trace", "7");
+  sources.Compile("0/0", 100, "log");
+  sources.Process(2, "torch_trace", "8");
+  sources.Compile("0/0", 100, "log");
+  sources.Process(3, "chrome", "8");
+  sources.Compile("0/0", 101, "profile"), sources.Execute("0/0", 200);
+  sources.Process(4, "chrome", "9");  // another run, which compiled at another time
+  sources.Compile("0/0", 900, "profile");
+  sources.Join();
+  EXPECT_EQ(sources.Order(), "1:+0/0 3:+0/0 3:0/0 4:+0/0");
+}
+
+TEST(JoinPrograms, AProfileOfLaterStepsFollowsTheLogsCompiles) {
+  Programs sources;
+  sources.Process(1, "torch_trace", "7");
+  sources.Compile("0/0", 100, "log"), sources.Compile("0/1", 900, "log");
+  sources.Process(2, "chrome", "7");
+  sources.Execute("0/0", 500), sources.Execute("0/0", 600);
+  sources.Join();
+  EXPECT_EQ(sources.Order(), "2:+0/0 2:0/0 2:0/0 2:+0/1");
+}
+
+TEST(JoinPrograms, CopiesOfALogAreNotCountedAgain) {
+  Programs sources;
+  sources.Process(1, "torch_trace", "7");
+  sources.Compile("0/0", 100, "log");
+  sources.Process(2, "chrome", "NULL");  // the times of the log
+  sources.Compile("0/0", 100, "profile");
+  sources.Process(3, "chrome", "7");  // a profile
+  sources.Compile("0/0", 101, "profile"), sources.Execute("0/0", 200);
+  sources.Process(4, "torch_trace", "7");
+  sources.Compile("0/0", 100, "log");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "1");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "1");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution"), "1");
+}
+
+TEST(JoinPrograms, WhatFailedIsNoCompile) {
+  Programs sources;
+  sources.Process(1, "torch_trace", "7");
+  sources.Exec("INSERT INTO compile_failure (process_id, ordinal, ts_ns) VALUES (1, 0, 100000000)");
+  sources.Compile("0/1", 300, "log");
+  sources.Process(2, "chrome", "7");
+  sources.Compile("0/0", 101, "profile"), sources.Compile("0/1", 302, "profile");
+  sources.Execute("0/1", 400);
+  sources.Join();
+  EXPECT_EQ(sources.Order(), "2:+0/1 2:0/1");
+}
+
+TEST(JoinPrograms, TimedExecutionsReplaceAListWithoutTimes) {
+  Programs sources;
+  sources.Process(1, "torch_trace", "7");
+  sources.Compile("0/0", 100, "log"), sources.Execute("0/0", -1), sources.Execute("0/0", -1);
+  sources.Process(2, "chrome", "7");
+  sources.Compile("0/0", 101, "profile"), sources.Execute("0/0", 200);
+  sources.Join();
+  EXPECT_EQ(sources.Order(), "2:+0/0 2:0/0");
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -250,6 +250,46 @@ TEST(TorchTrace, CachesAnswer) {
       ElementsAre("1|inductor|miss|fabc|-", "1|aot_autograd|hit|adef|22347500000"));
 }
 
+constexpr const char* kFactsInOrder =
+    "SELECT 'compile', g.number, g.name, c.ordinal AS o FROM compile c JOIN graph g ON g.id = "
+    "c.graph_id UNION ALL SELECT 'execution', g.number, g.name, e.ordinal FROM execution e LEFT "
+    "JOIN graph g ON g.id = e.graph_id ORDER BY o";
+
+// Torch knows only the programs that it compiled since it began to list executions, so each of them
+// was compiled just before its first execution.
+TEST(TorchTrace, AProgramIsCompiledBeforeItsFirstExecution) {
+  Trace trace;
+  trace.Start(0).End(0, 1000).Start(1).End(1, 1000);
+  trace.Record(
+      R"({"artifact": {"name": "graph_execution", "encoding": "json"}, "stack": [], "has_payload": "0"})",
+      "{\n\"graph_execution_order\": [\n{\"compile_id\": null},\n{\"compile_id\": \"0/0\"},\n"
+      "{\"compile_id\": \"0/1\"},\n{\"compile_id\": \"0/0\"}\n]\n}");
+  trace.Start(2).End(2, 1000);
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows(kFactsInOrder),
+              ElementsAre("execution|-|-|0", "compile|0/0|step|1", "execution|0/0|step|2",
+                          "compile|0/1|step|3", "execution|0/1|step|4", "execution|0/0|step|5",
+                          "compile|0/2|step|6"));
+  EXPECT_THAT(in.Rows("SELECT DISTINCT cause, ts_ns, enqueue_ts_ns FROM execution"),
+              ElementsAre("compiled_function|-|-"));
+}
+
+TEST(TorchTrace, OddListsOfExecutionsAreLeftOut) {
+  Trace trace;
+  trace.Start(0).End(0, 1000);
+  for (const char* payload : {"", "{", "[]", "7", R"({"graph_execution_order": 7})",
+                              R"({"graph_execution_order": {"a": 1}})"})
+    trace.Record(
+        R"({"artifact": {"name": "graph_execution", "encoding": "json"}, "has_payload": "0"})",
+        payload);
+  trace.Record(R"({"artifact": {"name": "graph_execution", "encoding": "json"}})",
+               R"({"graph_execution_order": [7, {"compile_id": "x/y"}, {"compile_id": "9/9"}]})");
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT graph_id FROM execution"), ElementsAre("-", "-", "-"));
+}
+
 TEST(TorchTrace, DamagedLogsAreRead) {
   Trace trace;
   trace.Start(0).End(0, 1000);
