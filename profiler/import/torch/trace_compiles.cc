@@ -63,6 +63,7 @@ class Reader {
     static const absl::flat_hash_map<std::string_view,
                                      void (Reader::*)(const TraceRecord&, const Json&)>
         kTakers = {{"str", &Reader::TakeName},
+                   {"string_table", &Reader::TakeNames},
                    {"dynamo_start", &Reader::TakeStart},
                    {"compilation_metrics", &Reader::TakeMetrics},
                    {"bwd_compilation_metrics", &Reader::TakeBackward},
@@ -79,7 +80,7 @@ class Reader {
       if (out_.odd_records++ == 0) out_.first_odd_record_line = record.line;
       return;
     }
-    if (!out_.pid) out_.pid = record.pid;
+    if (!out_.pid && record.pid > 0) out_.pid = record.pid;
     if (const OptInt rank = IntOf(At(header, "rank"))) out_.rank = rank;
     (this->*taker->second)(record, header);
   }
@@ -104,12 +105,21 @@ class Reader {
     if (!name.is_array() || name.size() < 2) return;
     const OptInt id = IntOf(name[1]);
     if (!id) return;
-    std::string file = TextOf(name[0]);
+    SetName(*id, TextOf(name[0]));
+  }
+
+  void TakeNames(const TraceRecord&, const Json& header) {
+    const Json& names = At(header, "string_table");
+    if (!names.is_array()) return;
+    for (size_t i = 0; i < names.size(); ++i) SetName(int64_t(i), TextOf(names[i]));
+  }
+
+  void SetName(int64_t id, std::string file) {
     constexpr size_t kMostAlike = 64;
     std::vector<std::string>& alike = files_by_base_[std::string(BaseOf(file))];
     if (alike.size() < kMostAlike && std::ranges::find(alike, file) == alike.end())
       alike.push_back(file);
-    files_[*id] = std::move(file);
+    files_[id] = std::move(file);
   }
 
   // Returns the frames of a list, which is outermost first, innermost first.

@@ -311,6 +311,25 @@ TEST(TorchTrace, DamagedLogsAreRead) {
   EXPECT_EQ(none.status.code(), absl::StatusCode::kInvalidArgument);
 }
 
+// tlparse writes each record as an object with sorted keys, and payloads to files of their own.
+TEST(TorchTrace, TlparsesObjectsAreRead) {
+  const std::string log =
+      R"({"string_table":["/home/u/train.py"]}
+{"attempt":0,"dynamo_start":{"stack":[{"filename":0,"line":22,"name":"main"},{"filename":0,"line":10,"name":"step"}]},"frame_compile_id":1,"frame_id":0,"lineno":309,"pathname":" torch/_dynamo/convert_frame.py","thread":5881,"timestamp":"2026-11-25T00:06:19.553000Z"}
+{"attempt":0,"compilation_metrics":{"start_time_us":1795562858000000,"duration_us":1000,"recompile_reason":"0/0: tensor 'x' size mismatch at index 0. expected 64, actual 48"},"frame_compile_id":1,"frame_id":0,"thread":5881}
+{"attempt":0,"a \"key\"":"}","frame_id":0}
+{"attempt":0,"cut)";
+  EXPECT_GT(torch_trace.sniff(log), 90);
+  const auto in = ImportText(torch_trace, log);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows(kCompiles),
+              ElementsAre("step|/home/u/train.py|10|0|1000000|compiled_function"));
+  EXPECT_THAT(in.Rows(kReasons), ElementsAre("1|shape_change|x|64|48"));
+  EXPECT_THAT(in.Rows("SELECT pid FROM process"), ElementsAre("5881"));
+  for (size_t size = 0; size < log.size(); ++size)
+    ImportText(torch_trace, std::string_view(log).substr(0, size));
+}
+
 TEST(TraceRecords, PayloadsAreTheLinesAfterTabs) {
   const std::string log =
       "V1124 23:27:38.807000 8074 a.py:1] {\"artifact\": {}}\n\t{\n\t\tx\n\t\n"
