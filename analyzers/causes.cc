@@ -9,6 +9,7 @@
 #include "analyzers/graph_fragmentation.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/function_part.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/recompile_limit.h"
@@ -278,12 +279,17 @@ bool LeadsToLimit(const Finding& recompile, const Finding& limit) {
 // Returns whether a recompilation is for a number that is read at the line of a graph break, behind
 // which the part of the function begins that gets it.
 bool IsReadAtBreak(const Finding& recompile, const Finding& at) {
+  if (!IsOf(at, graph_break) || !at.subject.line) return false;
   const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
-  if (figures == nullptr || figures->cause.constant != ConstantKind::kReadNumber ||
-      !IsOf(at, graph_break) || !at.subject.line)
-    return false;
-  return ParseFunctionPart(figures->site.function).line == at.subject.line &&
-         figures->site.place.basename() == at.subject.place().basename();
+  const auto* printed = std::any_cast<DynamoFigures>(&recompile.figures);
+  const bool is_read =
+      (figures != nullptr && figures->cause.constant == ConstantKind::kReadNumber) ||
+      (printed != nullptr && printed->reason.find("___stack") != std::string::npos);
+  if (!is_read) return false;
+  const std::string& function = figures != nullptr ? figures->site.function : printed->function;
+  const SourcePlace place = figures != nullptr ? figures->site.place : recompile.subject.place();
+  return ParseFunctionPart(function).line == at.subject.line &&
+         place.basename() == at.subject.place().basename();
 }
 
 // Links a recompile to the fallback op whose result has another size each time, if that op ran

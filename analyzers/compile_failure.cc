@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recompile/untraceable.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -19,10 +20,9 @@ ReasonType TypeOf(const CompileFailureRow& row) {
   if (has("InvalidCxxCompiler") || has("No working C++ compiler")) return ReasonType::kNoCompiler;
   if (error == "BackendCompilerFailed" || error == "InductorError")
     return ReasonType::kBackendError;
-  if (error != "Unsupported") return ReasonType::kUnknown;
-  return has("ata-dependent branching") || has("ata-dependent jump")
-             ? ReasonType::kDataDependentBranch
-             : ReasonType::kUntraceable;
+  // The first line says what cannot be traced; the advice behind it may name other reasons.
+  return error == "Unsupported" ? UntraceableType(text.substr(0, text.find('\n')))
+                                : ReasonType::kUnknown;
 }
 
 // Returns the first line of a message, with the one that says what failed: PyTorch begins with

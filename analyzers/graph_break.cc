@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/function_part.h"
+#include "analyzers/recompile/untraceable.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/run/tables.h"
 
@@ -15,14 +16,6 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMostBreakRows = 32;  // rows that a finding cites
-
-ReasonType TypeOf(std::string_view reason) {
-  const auto has = [&](std::string_view part) { return reason.find(part) != reason.npos; };
-  if (has(".item") || has("tolist") || has("_local_scalar_dense")) return ReasonType::kValueAccess;
-  if (has("ata-dependent branching") || has("ata-dependent jump") || has("generic_jump"))
-    return ReasonType::kDataDependentBranch;
-  return ReasonType::kUntraceable;
-}
 
 struct Place {
   std::vector<const GraphBreakRow*> rows;
@@ -100,7 +93,7 @@ absl::StatusOr<Findings> FindGraphBreaks(const Run& run) {
     if (const auto of = parts.find(place.function); of != parts.end())
       figures.parts = int64_t(of->second.size());
     Finding finding{.count = CountOf(place, sources),
-                    .reason = Reason{.type = TypeOf(first.reason)},
+                    .reason = Reason{.type = UntraceableType(first.reason)},
                     .evidence = {{.table = "graph_break"}}};
     SetPlace(*sites, *stacks, first, &finding, &figures);
     for (const GraphBreakRow* row : place.rows) {

@@ -86,8 +86,9 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
   for (const auto& [key, function] : functions) {
     Finding finding{.subject = sites->SubjectOf(function.site_id)};
     finding.subject.function = std::get<0>(key);
-    // The limit counts programs, of which the first is no recompilation.
-    finding.count = std::max(function.recompiles, function.programs.value_or(1) - 1);
+    // The limit counts programs, of which the first is no recompilation. At the limit, the log has a
+    // line about one more, which is not made.
+    finding.count = function.programs ? *function.programs - 1 : function.recompiles;
     if (function.programs || *finding.count > policy::kFewRecompiles) finding.needs_fixing = true;
     finding.reason = ReasonOf(function.reason);
     finding.evidence = {{.table = "dynamo_recompile", .rows = function.rows}};

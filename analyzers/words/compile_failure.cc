@@ -34,6 +34,8 @@ std::string Advice(const Finding& finding, const CompileFailureFigures& figures)
       return "Find the operation that the backend does not support: torch.compile(backend=\"eager\") and backend=\"aot_eager\" show which part fails. Until it is supported, exclude it with torch.compiler.disable.";
     case ReasonType::kDataDependentBranch:
       return "Select values with torch.where, or use torch.cond. Without fullgraph=True, the graph ends at the branch, and the rest is compiled.";
+    case ReasonType::kValueAccess:
+      return "Compute with the tensor itself instead of its number, or read it after the compiled function. Without fullgraph=True, the graph ends at the read, and the rest is compiled.";
     default:
       break;
   }

@@ -5,12 +5,13 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/function_part.h"
 
 namespace xlaprof {
 namespace {
 
 std::string DynamoTitle(const Finding& finding, const DynamoFigures& figures) {
-  return fmt::format("torch.compile compiled `{}` again, {}", figures.function,
+  return fmt::format("torch.compile compiled {} again, {}", FunctionText(figures.function),
                      Plural(*finding.count, "time"));
 }
 
