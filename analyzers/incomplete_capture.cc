@@ -119,17 +119,16 @@ struct Shown {
       ++calls_compiled;
       if (compile.function) functions.insert(*compile.function);
     }
-    return calls_compiled > int64_t(functions.size()) || unnamed_functions_compile_again();
+    return calls_compiled > int64_t(functions.size()) || compiled_functions_compile_again();
   }
-  // Returns whether torch.compile made several programs of a function of which only the number is
-  // known, such as 0/0 and 0/1 of function 0.
-  bool unnamed_functions_compile_again() const {
+  // Returns whether torch.compile made several programs of a function, such as 0/0 and 0/1 of function
+  // 0.
+  bool compiled_functions_compile_again() const {
     int64_t programs = 0;
     std::set<std::string> functions;
     for (const CompileRow& compile : compiles) {
       const GraphRow* graph = graphs.Find(compile.graph_id);
-      if (compile.cause != CutKind::kCompiledFunction || compile.function || graph == nullptr ||
-          !graph->number)
+      if (compile.cause != CutKind::kCompiledFunction || graph == nullptr || !graph->number)
         continue;
       ++programs;
       functions.insert(graph->number->substr(0, graph->number->rfind('/')));

@@ -289,11 +289,14 @@ void SetState(RecompileGroup& group) {
   // step nor the site is known.
   const bool mixed =
       site.place.empty() && site.function.empty() && group.steps->from == StepsFrom::kExecutions;
-  if (group.steps->known && !mixed) {
+  const bool are_placed = std::ranges::all_of(group.compiles, &CompileFact::is_placed);
+  if (group.steps->known && !mixed && are_placed) {
     // Without marked steps, the execution that makes the parameters counts as one, too.
     const bool is_marked = group.steps->from == StepsFrom::kSteps && !group.steps->name.empty();
     group.state = StateOf(steps, group.steps->first, group.steps->last,
                           policy::kMinWarmUpSteps + (is_marked ? 0 : 1));
+    if (group.state.word == State::kWarmUp && !group.steps->shows_start)
+      group.state.word = State::kUnknown;
   } else if (group.causes.back().is_dynamic) {
     group.state.word = State::kSettled;
   } else if (site.cause == CutKind::kCompiledFunction &&

@@ -77,6 +77,7 @@ absl::StatusOr<std::map<int64_t, ProcessRows>> RowsByProcess(const Run& run) {
       return std::tie(a->ordinal, a->ts_ns, a->number) < std::tie(b->ordinal, b->ts_ns, b->number);
     });
     std::ranges::stable_sort(rows.executions, std::less<>(), &ExecutionRow::ordinal);
+    std::ranges::stable_sort(rows.compiles, std::less<>(), &CompileRow::ordinal);
   }
   return by_process;
 }
@@ -145,6 +146,29 @@ std::vector<StepMark> MarksOfExecutions(const ProcessRows& rows, StepsSeen* step
   return marks;
 }
 
+// Returns whether the executions that were seen show when a compile of torch.compile happened: its
+// program is the next to run. A profile of a few steps does not show what ran after an earlier compile.
+bool RunsNext(const ProcessRows& rows, const CompileFact& compile) {
+  const auto next = std::ranges::upper_bound(rows.executions, compile.ordinal, std::less<>(),
+                                             &ExecutionRow::ordinal);
+  if (next == rows.executions.end() || !compile.graph_id || (*next)->graph_id != compile.graph_id)
+    return false;
+  const auto compiled =
+      std::ranges::upper_bound(rows.compiles, compile.ordinal, std::less<>(), &CompileRow::ordinal);
+  return compiled == rows.compiles.end() || (*compiled)->ordinal > (*next)->ordinal;
+}
+
+// Returns whether the executions of a process begin with a program of torch.compile that was compiled
+// before them, so that they are those of a later part of the run.
+bool BeginsLater(const ProcessRows& rows, const std::vector<CompileFact*>& compiles) {
+  if (rows.executions.empty() || rows.executions.front()->cause != CutKind::kCompiledFunction)
+    return false;
+  const int64_t first = rows.executions.front()->ordinal;
+  return std::ranges::none_of(compiles, [&](const CompileFact* compile) {
+    return compile->ordinal < first && RunsNext(rows, *compile);
+  });
+}
+
 // Sets the step of each compile of one process.
 void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
                   const absl::flat_hash_map<int64_t, OptInt>& step_of_compile, StepsSeen* steps) {
@@ -155,7 +179,10 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     // If no fact lies in a step, the steps cannot place compiles.
     if (marks.empty()) *steps = StepsSeen{.name = steps->name};
   }
-  if (!steps->known) marks = MarksOfExecutions(rows, steps);
+  if (!steps->known) {
+    marks = MarksOfExecutions(rows, steps);
+    steps->shows_start = !BeginsLater(rows, compiles);
+  }
   if (!steps->known) return;
   for (CompileFact* compile : compiles) {
     if (const OptInt step_id = step_of_compile.at(compile->id)) {
@@ -167,6 +194,7 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     const auto mark =
         std::ranges::lower_bound(marks, compile->ordinal, std::less<>(), &StepMark::ordinal);
     compile->step = mark == marks.end() ? steps->last : mark->step;
+    if (compile->cause == CutKind::kCompiledFunction) compile->is_placed = RunsNext(rows, *compile);
   }
 }
 

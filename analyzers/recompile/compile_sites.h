@@ -34,6 +34,7 @@ struct CompileFact {
   bool inferred = false;      // inferred from the first use of a graph, not reported
   bool caller_known = false;  // JAX's log names the caller
   int64_t step = 0;           // from 0 at the start of the process, if StepsSeen::known
+  bool is_placed = true;      // false: it was in no step that was seen, so `step` says nothing
   // All printed forms of this graph: (form, graph.id).
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   // Returns what names the graph in its process: its hash, or else its number; "" if it has none.
@@ -51,6 +52,7 @@ enum class StepsFrom : uint8_t { kNothing, kSteps, kStepEndingExecutions, kExecu
 struct StepsSeen {
   bool known = false;                 // false: nothing separates the steps
   int64_t first = 0, last = 0;        // counted from 0 at the start of the process
+  bool shows_start = true;            // false: they begin later, and `first` is not the first one
   std::map<int64_t, int64_t> number;  // the user's step_num of a step, if known
   std::string name;                   // for example train; "" if unknown
   StepsFrom from = StepsFrom::kNothing;

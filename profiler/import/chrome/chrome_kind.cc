@@ -60,7 +60,8 @@ std::optional<ChromeKind> AnnotationOfTorch(std::string_view name) {
 }
 
 // Returns what an event shows of torch.compile, judged by its name. Dynamo times its parts under the
-// names of their functions with a suffix, and since torch 2.13 also under the names that its log has.
+// names of their functions with a suffix, and newer versions (torch 2.15) also under the names that
+// its log has.
 DynamoEvent DynamoEventOf(std::string_view name) {
   using D = DynamoEvent;
   constexpr std::string_view kTimed = " (dynamo_timed)";

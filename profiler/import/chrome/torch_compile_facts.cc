@@ -228,13 +228,14 @@ absl::Status TorchCompileFacts::Write(XFacts& facts) {
   AddBackward();
   for (const Compile& compile : compiles_) {
     const Mark& mark = *compile.mark;
-    CompileRow row{.ts_ns = mark.ts_ns,
-                   .cause = CutKind::kCompiledFunction,
-                   .track_id = mark.track_id,
-                   .inferred = false};
+    // Only the copy of a log names the program in an argument. Such a log does not show how long the
+    // run was.
+    const bool is_of_log = mark.number != 0;
+    CompileRow row{.ts_ns = mark.ts_ns, .cause = CutKind::kCompiledFunction, .inferred = false};
+    if (!is_of_log) row.track_id = mark.track_id;
     if (mark.has_end) {
       row.dur_ns = mark.end_ns - mark.ts_ns + compile.backward_ns;
-      row.dur_from = TimeSource::kProfile;
+      row.dur_from = is_of_log ? TimeSource::kLog : TimeSource::kProfile;
     }
     if (!compile.function.empty()) row.function = compile.function;
     if (!compile.number.empty()) {

@@ -2,10 +2,10 @@
 // of its log that tlparse copies (chromium_events.json).
 //
 // A program has the number FRAME/PROGRAM, such as 0/1. Kineto names it where the program runs. Where it
-// is compiled, torch 2.13 and later name it, and tlparse's file does. Earlier versions do not, but
-// Dynamo looks up a program before each call, so a program that runs without such a look-up is the one
-// that was compiled just before. A backward graph is compiled when the first backward pass needs it,
-// and belongs to the program whose forward graph has the same sequence number.
+// is compiled, newer versions (torch 2.15) name it, and tlparse's file does. Earlier versions do not,
+// but Dynamo looks up a program before each call, so a program that runs without such a look-up is the
+// one that was compiled just before. A backward graph is compiled when the first backward pass needs
+// it, and belongs to the program whose forward graph has the same sequence number.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

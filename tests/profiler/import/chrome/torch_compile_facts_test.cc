@@ -150,9 +150,10 @@ TEST(TorchCompileFacts, ReadsTheEventsThatTlparseCopies) {
   EXPECT_GT(chrome.sniff(text), 50);
   const auto in = ImportText(chrome, text);
   ASSERT_TRUE(in.status.ok()) << in.status;
-  EXPECT_THAT(in.Rows("SELECT g.number, c.function, c.dur_ns FROM compile c JOIN graph g ON g.id = "
-                      "c.graph_id"),
-              ElementsAre("0/0|step|1500000"));
+  EXPECT_THAT(
+      in.Rows("SELECT g.number, c.function, c.dur_ns, c.dur_from, c.track_id FROM compile c "
+              "JOIN graph g ON g.id = c.graph_id"),
+      ElementsAre("0/0|step|1500000|log|-"));
   EXPECT_THAT(in.Rows("SELECT pid FROM process"), ElementsAre("-"));
 }
 
