@@ -23,8 +23,15 @@ enum class Needs {
   kTimedStepsOrTracing,     // a timeline with steps, or metrics that time tracing
   kTimelineOrCompileTimes,  // a timeline, or metrics that time compilations
   kTimelineOrExecuteTimes,  // a timeline, or metrics that time executions
-  kOptimizedPrograms,       // optimised HLO; reports without it do not name the check at all
+  kOptimizedPrograms,       // optimised HLO
+  kTorchCompile,            // functions under torch.compile
 };
+
+// Returns whether reports name a check that lacks what it needs. They do not name one that most programs
+// have no use for.
+constexpr bool IsNamedWithout(Needs needs) {
+  return needs != Needs::kOptimizedPrograms && needs != Needs::kTorchCompile;
+}
 
 struct Analyzer {
   const char* name;      // the kind of its findings

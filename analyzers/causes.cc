@@ -5,10 +5,14 @@
 
 #include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
+#include "analyzers/graph_break.h"
 #include "analyzers/graph_fragmentation.h"
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/dynamo.h"
+#include "analyzers/recompile/function_part.h"
 #include "analyzers/recompile/outside_jit.h"
+#include "analyzers/recompile_limit.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/sync_point.h"
 #include "core/base/xla_shape.h"
@@ -260,6 +264,34 @@ const WorkBetweenLines* WorkOf(const Finding& finding) {
   return figures != nullptr && figures->recurs() && figures->work ? &*figures->work : nullptr;
 }
 
+// Returns whether a function reached its limit of programs by these recompilations.
+bool LeadsToLimit(const Finding& recompile, const Finding& limit) {
+  const auto* of_limit = std::any_cast<RecompileLimitFigures>(&limit.figures);
+  if (of_limit == nullptr || !IsOf(recompile, recompilation)) return false;
+  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  const std::string function =
+      figures != nullptr ? figures->site.function : recompile.subject.function.value_or("");
+  const SourcePlace place = figures != nullptr ? figures->site.place : recompile.subject.place();
+  return function == of_limit->function && place.file == limit.subject.file.value_or("") &&
+         place.line == limit.subject.line;
+}
+
+// Returns whether a recompilation is for a number that is read at the line of a graph break, behind
+// which the part of the function begins that gets it.
+bool IsReadAtBreak(const Finding& recompile, const Finding& at) {
+  if (!IsOf(at, graph_break) || !at.subject.line) return false;
+  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  const auto* printed = std::any_cast<DynamoFigures>(&recompile.figures);
+  const bool is_read =
+      (figures != nullptr && figures->cause.constant == ConstantKind::kReadNumber) ||
+      (printed != nullptr && printed->reason.find("___stack") != std::string::npos);
+  if (!is_read) return false;
+  const std::string& function = figures != nullptr ? figures->site.function : printed->function;
+  const SourcePlace place = figures != nullptr ? figures->site.place : recompile.subject.place();
+  return ParseFunctionPart(function).line == at.subject.line &&
+         place.basename() == at.subject.place().basename();
+}
+
 // Links a recompile to the fallback op whose result has another size each time, if that op ran
 // before most of its compiles or if the input that changes fits its result.
 absl::Status LinkMasks(const Run& run, Linker& linker) {
@@ -430,6 +462,11 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               [](const Finding& cause, const Finding&) {
                 return IsOf(cause, recompilation) || IsOf(cause, slow_compile);
               });
+  linker.Link([](const Finding& effect) { return IsOf(effect, recompile_limit); }, LeadsToLimit);
+  // A number that is read where the graph breaks becomes a part of the next program.
+  linker.Link(
+      [](const Finding& effect) { return IsOf(effect, recompilation); },
+      [](const Finding& cause, const Finding& effect) { return IsReadAtBreak(effect, cause); });
   CauseLinks links = linker.Take();
   for (size_t i = 0; i < findings.size(); ++i) {
     if (links[i] && SizeReadOf(findings[i]) != nullptr) TellSize(findings[i], findings[*links[i]]);

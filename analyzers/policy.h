@@ -545,6 +545,12 @@ inline constexpr Threshold kYoungRunSteps{
     int64_t{20}, Unit::kCount, "In a run of fewer steps, uploads are only mentioned.",
     "In so short a run the weights may be most of what was uploaded."};
 
+// --- graph_break ---
+inline constexpr Threshold kManyGraphBreaks{
+    int64_t{2}, Unit::kCount,
+    "From this number of places in one function on, breaks that read no value are a warning.",
+    "A single one, such as a backward pass at the end, may cost nothing."};
+
 // --- incomplete_capture ---
 inline constexpr Threshold kOpenCompileNs{
     int64_t{1'000'000'000}, Unit::kNs,

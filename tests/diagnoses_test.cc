@@ -38,6 +38,8 @@ std::string NeedsText(Needs needs) {
       return "a timeline, or metrics that time executions";
     case Needs::kOptimizedPrograms:
       return "optimised HLO of the programs, and times of a device's work";
+    case Needs::kTorchCompile:
+      return "a report of torch.compile's";
   }
   return "";
 }
@@ -149,7 +151,7 @@ std::string Page(const Analyzer& analyzer) {
   page += fmt::format("## What it needs\n\nThe diagnosis uses {}.", analyzer.looks_at);
   if (const std::string needs = NeedsText(analyzer.needs); !needs.empty())
     page +=
-        analyzer.needs == Needs::kOptimizedPrograms
+        !IsNamedWithout(analyzer.needs)
             ? fmt::format(" Without {}, the report does not list it among the checks.", needs)
             : fmt::format(" Without {}, the report says that it could not look for this problem.",
                           needs);

@@ -17,8 +17,8 @@ constexpr size_t kMostRecompileRows = 32;  // rows that a finding cites
 // Holds what the log reports about one function.
 struct FunctionRecompiles {
   std::vector<int64_t> rows;
-  int64_t recompiles = 0;  // lines about single recompilations, or the number in their ids
-  OptInt programs, site_id;
+  int64_t recompiles = 0;    // lines about single recompilations, or the number in their ids
+  OptInt programs, site_id;  // programs: the limit that was reached
   std::string reason;
 };
 
@@ -72,8 +72,8 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
   const bool is_traced = std::ranges::any_of(compiles->rows, [](const CompileRow& row) {
     return row.cause == CutKind::kCompiledFunction;
   });
+  if (is_traced) return Findings();
   for (const DynamoRecompileRow& row : rows->rows) {
-    if (is_traced && !row.programs) continue;
     FunctionRecompiles& function = functions[{row.function, row.site_id}];
     if (function.rows.size() < kMostRecompileRows) function.rows.push_back(row.id);
     if (!row.programs)
@@ -86,14 +86,14 @@ absl::StatusOr<Findings> FromDynamo(const Run& run) {
   for (const auto& [key, function] : functions) {
     Finding finding{.subject = sites->SubjectOf(function.site_id)};
     finding.subject.function = std::get<0>(key);
-    // The limit counts programs, of which the first is no recompilation.
-    finding.count = std::max(function.recompiles, function.programs.value_or(1) - 1);
+    // The limit counts programs, of which the first is no recompilation. At the limit, the log has a
+    // line about one more, which is not made.
+    finding.count = function.programs ? *function.programs - 1 : function.recompiles;
     if (function.programs || *finding.count > policy::kFewRecompiles) finding.needs_fixing = true;
     finding.reason = ReasonOf(function.reason);
     finding.evidence = {{.table = "dynamo_recompile", .rows = function.rows}};
     finding.figures = DynamoFigures{
         .function = std::get<0>(key),
-        .programs = function.programs,
         .reason = function.reason,
         .is_parameter = function.reason.find("failed on a parameter") != std::string::npos};
     findings.push_back(std::move(finding));

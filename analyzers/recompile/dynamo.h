@@ -13,8 +13,7 @@ namespace xlaprof {
 // Finding::count is the number of recompilations.
 struct DynamoFigures {
   std::string function;
-  OptInt programs;     // the limit of programs that the function reached; empty: none was reached
-  std::string reason;  // the check that failed last, as printed; "" if it was not printed
+  std::string reason;         // the check that failed last, as printed; "" if it was not printed
   bool is_parameter = false;  // it failed on a parameter of the module, whose sizes are static
 };
 

@@ -276,6 +276,12 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   summary.optimized_programs = std::ranges::any_of(graphs->by_id, [](const auto& graph) {
     return graph.second.printed_as == PrintedForm::kHloOptimized;
   });
+  XP_TRY(const auto torch_compile,
+         run.store().One<int64_t>("SELECT count(*) FROM (SELECT 1 FROM compile WHERE cause = "
+                                  "'compiled_function' UNION ALL SELECT 1 FROM dynamo_recompile "
+                                  "UNION ALL SELECT 1 FROM graph_break UNION ALL SELECT 1 FROM "
+                                  "compile_failure)"));
+  summary.torch_compile = torch_compile.value_or(0) > 0;
   XP_TRY(summary.hidden_waits, HiddenWaitsOf(run));
   XP_TRY(summary.coverage, CoverageOf(run, totals_note));
   return summary;

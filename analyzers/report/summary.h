@@ -35,6 +35,7 @@ struct Summary {
   // Totals over the window or, without a clock, the metrics' accumulators.
   std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
   bool optimized_programs = false;  // there is optimised HLO
+  bool torch_compile = false;       // a source reports on functions under torch.compile
   bool totals_from_logs = false;    // otherwise from the window or the metrics
   // False if the sources only show what JAX compiled, because reads of values are not compiled.
   bool shows_reads = true;

@@ -94,6 +94,8 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
         return timeline || summary.execute_ns.has_value();
       case Needs::kOptimizedPrograms:
         return devices && summary.optimized_programs;
+      case Needs::kTorchCompile:
+        return summary.torch_compile;
     }
     return true;
   };
@@ -106,7 +108,7 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
   for (const Analyzer* analyzer : AllAnalyzers()) {
     if (can(analyzer->needs) || found(analyzer)) {
       checks.made.push_back(analyzer);
-    } else if (analyzer->needs != Needs::kOptimizedPrograms) {
+    } else if (IsNamedWithout(analyzer->needs)) {
       checks.not_made.push_back(analyzer);
     }
   }

@@ -102,6 +102,8 @@ absl::StatusOr<CallStacks> CallStacks::Of(const Run& run) {
   XP_TRY(AddRows<CompileRow>(run, stacks));
   XP_TRY(AddRows<ExecutionRow>(run, stacks));
   XP_TRY(AddRows<FallbackRow>(run, stacks));
+  XP_TRY(AddRows<CompileFailureRow>(run, stacks));
+  XP_TRY(AddRows<GraphBreakRow>(run, stacks));
   return stacks;
 }
 

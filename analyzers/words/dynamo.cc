@@ -5,15 +5,13 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/function_part.h"
 
 namespace xlaprof {
 namespace {
 
 std::string DynamoTitle(const Finding& finding, const DynamoFigures& figures) {
-  if (figures.programs)
-    return fmt::format("torch.compile stopped compiling `{}`: it reached its limit of {}",
-                       figures.function, Plural(*figures.programs, "program"));
-  return fmt::format("torch.compile compiled `{}` again, {}", figures.function,
+  return fmt::format("torch.compile compiled {} again, {}", FunctionText(figures.function),
                      Plural(*finding.count, "time"));
 }
 
@@ -21,9 +19,6 @@ std::string DynamoWhy(const DynamoFigures& figures) {
   std::string why = figures.reason.empty() ? "The log does not print the reason."
                                            : fmt::format("PyTorch's reason: {}", figures.reason);
   if (!why.ends_with('.')) why += '.';
-  if (figures.programs)
-    why +=
-        " Inputs that no program fits now run without being compiled, or raise an error if fullgraph=True.";
   return why;
 }
 
@@ -34,7 +29,7 @@ std::string DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
   switch (finding.reason->type) {
     case ReasonType::kShapeChange:
       advice =
-          "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size, as openxla does, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.6).";
+          "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size, as openxla does, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.7).";
       break;
     case ReasonType::kDtypeChange:
       advice = "Convert this input to one dtype before the call.";

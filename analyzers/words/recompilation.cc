@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "analyzers/quantity.h"
+#include "analyzers/recompile/function_part.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/words/recompile_change.h"
 
@@ -13,14 +14,7 @@ namespace {
 
 // Returns the site's name for readers: `train_step`, "train step", "the graph cut at train.py:7".
 std::string Name(const RecompileSite& site) {
-  // The rest of a function whose graph broke: torch_dynamo_resume_in_forward_at_15.
-  constexpr std::string_view kResume = "torch_dynamo_resume_in_", kAt = "_at_";
-  if (const size_t at = site.function.rfind(kAt);
-      site.function.starts_with(kResume) && at != site.function.npos && at > kResume.size())
-    return fmt::format("`{}` behind its graph break at line {}",
-                       site.function.substr(kResume.size(), at - kResume.size()),
-                       site.function.substr(at + kAt.size()));
-  if (!site.function.empty()) return fmt::format("`{}`", site.function);
+  if (!site.function.empty()) return FunctionText(site.function);
   const bool is_read = site.cut == CutKind::kValueAccess;
   if (is_read && !site.place.empty()) return fmt::format("the read at {}", site.place.ShortText());
   if (!site.step_name.empty() && !is_read)

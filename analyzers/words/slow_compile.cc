@@ -70,8 +70,9 @@ std::string_view CacheAdvice(Framework framework) {
       return "Keep the compilation cache between runs (jax_compilation_cache_dir). Make the graph smaller (jax.lax.scan over repeated layers).";
     case Framework::kUnknown:
       return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).";
-    case Framework::kCpp:
     case Framework::kPytorch:
+      return "Keep the compiled programs between runs: torch.compile stores them under /tmp, or where TORCHINDUCTOR_CACHE_DIR says. Make the graph smaller.";
+    case Framework::kCpp:
     case Framework::kTorchtpu:
     case Framework::kGaudi:
     case Framework::kTensorflow:

@@ -93,6 +93,9 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
         siblings, [](const std::string& sibling) { return sibling.ends_with(".trace.json.gz"); });
     if (original != siblings.end()) return *original;
   }
+  // tlparse writes its input to raw.log, and parts of it in other forms beside it.
+  if ((name == "raw.jsonl" || name == "chromium_events.json") && siblings.contains("raw.log"))
+    return "raw.log";
   return DerivedByDebugRun(path, names);
 }
 

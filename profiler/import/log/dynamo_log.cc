@@ -16,7 +16,12 @@
 // `torch._dynamo.guards.__recompiles: [DEBUG] ` before each line. torch 2.0 prints one line:
 //
 //   [...] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling function step in /x/train.py', "triggered by the following guard failure: L['t'] == 0")
+//
+// With TORCH_LOGS=graph_breaks, the text of each graph break (torch/graph_break.cc) follows
+// `[__graph_breaks] `, line by line.
 #include <algorithm>
+#include <map>
+#include <variant>
 #include <vector>
 
 #include "core/base/numbers.h"
@@ -24,6 +29,7 @@
 #include "profiler/import/log/dialect.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/import/torch/graph_break.h"
 
 namespace xlaprof {
 namespace {
@@ -32,16 +38,17 @@ constexpr std::string_view kHit = "torch._dynamo hit config.";
 constexpr std::string_view kRecompiling = "Recompiling function ";
 // PyTorch begins each line about a recompilation with the first of these, before 2.3 with the second.
 constexpr std::string_view kMarks[] = {"[__recompiles]", "__recompiles: [DEBUG]"};
-constexpr std::string_view kDynamoMarks[] = {kHit, kRecompiling};
+constexpr std::string_view kBreaks = "[__graph_breaks]";
+constexpr std::string_view kDynamoMarks[] = {kHit, kRecompiling, kBreaks};
 constexpr size_t kMostReasonBytes = 1000;
 
 // The score is low, because other dialects tell more.
 int SniffDynamoLog(std::string_view window) {
-  const bool is_told =
-      window.find(kHit) != kNone || std::ranges::any_of(kMarks, [&](std::string_view mark) {
-        const size_t at = window.find(mark);
-        return at != kNone && window.find(kRecompiling, at) != kNone;
-      });
+  const bool is_told = window.find(kHit) != kNone || window.find(kBreaks) != kNone ||
+                       std::ranges::any_of(kMarks, [&](std::string_view mark) {
+                         const size_t at = window.find(mark);
+                         return at != kNone && window.find(kRecompiling, at) != kNone;
+                       });
   return is_told ? 28 : 0;
 }
 
@@ -176,6 +183,55 @@ class RecompileReader {
   std::vector<Recompile> all_;
 };
 
+struct Break {
+  GraphBreak what;
+  int64_t offset = 0, number = 0;
+  LogOrigin origin;
+};
+
+class BreakReader {
+ public:
+  void Take(const LogTexts& texts) {
+    const std::string_view line = texts.text();
+    const size_t at = line.find(kBreaks);
+    if (at == kNone) return;
+    // The text keeps the spaces at the begin of its lines.
+    std::string_view text = line.substr(at + kBreaks.size());
+    if (text.starts_with(' ')) text.remove_prefix(1);
+    if (text.starts_with("Graph break ")) {
+      End();
+      now_ = {.offset = texts.offset(),
+              .number = texts.number(),
+              .origin = OriginOfPrefix(line.substr(0, at))};
+      text_.clear();
+    }
+    constexpr size_t kMostTextBytes = 64 << 10;
+    if (text_.size() < kMostTextBytes) text_.append(text).append(1, '\n');
+  }
+  std::vector<Break> Finish() {
+    End();
+    return std::move(all_);
+  }
+
+ private:
+  void End() {
+    std::optional<GraphBreak> what = ParseGraphBreak(text_);
+    text_.clear();
+    if (!what) return;
+    // A break that was printed before is printed without its stack, so without its function.
+    std::string& function = functions_[{what->place.file, what->place.line}];
+    if (what->place.function.empty()) what->place.function = function;
+    function = what->place.function;
+    now_.what = *std::move(what);
+    all_.push_back(std::move(now_));
+  }
+
+  Break now_;
+  std::string text_;  // of the break that is being read
+  std::map<std::pair<std::string, OptInt>, std::string> functions_;  // by place
+  std::vector<Break> all_;
+};
+
 std::string Bounded(std::string text) {
   if (text.size() > kMostReasonBytes) text = ToUtf8(text.substr(0, kMostReasonBytes)) + "...";
   return text;
@@ -185,24 +241,32 @@ class DynamoLogReader : public DialectReader {
  public:
   explicit DynamoLogReader(LogReading& reading) : reading_(reading) {}
 
-  void Take() override { dynamo_.Take(reading_.texts); }
-  void End() override { all_ = dynamo_.Finish(); }
+  void Take() override {
+    recompiles_.Take(reading_.texts);
+    breaks_.Take(reading_.texts);
+  }
+  void End() override {
+    for (Recompile& one : recompiles_.Finish()) all_.emplace_back(std::move(one));
+    for (Break& one : breaks_.Finish()) all_.emplace_back(std::move(one));
+    std::ranges::stable_sort(all_, {}, NumberOf);
+  }
   bool Found() const override { return !all_.empty(); }
 
   absl::Status Refuse() const override {
     return Invalid(
-        "{}: no recompilation of torch.compile names its function. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, and for 'Recompiling function'. Run with TORCH_LOGS=recompiles, or name the format with --as",
+        "{}: no recompilation of torch.compile names its function, and no graph break its place. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, for 'Recompiling function', and for '[__graph_breaks] Graph break in user code at'. Run with TORCH_LOGS=recompiles,graph_breaks, or name the format with --as",
         reading_.input.path);
   }
 
   std::vector<LogPlace> Facts() const override {
     std::vector<LogPlace> places;
-    for (const Recompile& one : all_) places.push_back({one.number});
+    for (const Fact& one : all_) places.push_back({NumberOf(one)});
     return places;
   }
 
   absl::Status Write(size_t fact, int run) override {
-    const Recompile& one = all_[fact];
+    if (const auto* one = std::get_if<Break>(&all_[fact])) return WriteBreak(*one, fact, run);
+    const Recompile& one = std::get<Recompile>(all_[fact]);
     XP_TRY(const LogProcesses::Process* process, reading_.processes.Nearest(run, one.origin));
     DynamoRecompileRow row{.process_id = process->id,
                            .ordinal = int64_t(fact),
@@ -218,16 +282,39 @@ class DynamoLogReader : public DialectReader {
   }
 
  private:
+  using Fact = std::variant<Recompile, Break>;
+  static int64_t NumberOf(const Fact& fact) {
+    return std::visit([](const auto& one) { return one.number; }, fact);
+  }
+
+  absl::Status WriteBreak(const Break& one, size_t fact, int run) {
+    XP_TRY(const LogProcesses::Process* process, reading_.processes.Nearest(run, one.origin));
+    ImportContext& context = reading_.context;
+    GraphBreakRow row{
+        .process_id = process->id, .ordinal = int64_t(fact), .reason = one.what.reason};
+    if (!one.what.place.function.empty()) row.function = one.what.place.function;
+    if (!one.what.code.empty()) row.code = one.what.code;
+    if (!one.what.hint.empty()) row.hint = one.what.hint;
+    XP_TRY(row.site_id, context.store.AddSite(one.what.place.function, one.what.place.file,
+                                              one.what.place.line.value_or(0)));
+    if (!one.what.frames.empty()) {
+      XP_TRY(row.stack_id, context.store.AddStack(one.what.frames));
+    }
+    return context.Add(row, one.offset, one.number).status();
+  }
+
   LogReading& reading_;
-  RecompileReader dynamo_;
-  std::vector<Recompile> all_;
+  RecompileReader recompiles_;
+  BreakReader breaks_;
+  std::vector<Fact> all_;  // in the order of their lines
 };
 
 }  // namespace
 
 extern const Dialect dynamo_log{
     .name = "dynamo_log",
-    .summary = "torch.compile's warnings about recompilation, in the output of any program",
+    .summary =
+        "what torch.compile prints about recompilations and graph breaks, in the output of any program",
     .example = "train.log",
     .sniff = SniffDynamoLog,
     .marks = kDynamoMarks,

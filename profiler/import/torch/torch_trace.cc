@@ -25,16 +25,6 @@ absl::Status WriteIssues(const TraceCompiles& trace, ImportContext& context) {
                          "A line belongs to no record of TORCH_TRACE, and was left out.", {},
                          trace.first_odd_line, trace.odd_lines));
   }
-  const auto has_failed = [](const TraceCompile& compile) {
-    return compile.is_started && compile.has_failed;
-  };
-  if (const auto failed = std::ranges::find_if(trace.compiles, has_failed);
-      failed != trace.compiles.end()) {
-    XP_TRY(context.Issue(
-        "failed_compile", Severity::kWarning,
-        "torch.compile could not compile a function, which then ran uncompiled or raised an error. The record compilation_metrics says why, in fail_reason.",
-        failed->offset, failed->line, std::ranges::count_if(trace.compiles, has_failed)));
-  }
   if (trace.torchtpu_cuts > 0) {
     XP_TRY(context.Issue("torchtpu_cuts", Severity::kWarning,
                          "The log has cuts of TorchTPU's lazy graph, which are not read.", {}, {},
@@ -56,6 +46,8 @@ const Store::Frame* SiteOf(const TraceCompile& compile) {
   return compile.function.file.empty() ? nullptr : &compile.function;
 }
 
+OptText TextOrNull(const std::string& text) { return text.empty() ? OptText() : OptText(text); }
+
 class Writer {
  public:
   Writer(ImportContext& context, int64_t process_id, int64_t epoch_ns, int64_t offset_ns,
@@ -71,28 +63,10 @@ class Writer {
   }
 
   absl::Status Write(const TraceCompile& compile) {
-    CompileRow row{.process_id = process_id_,
-                   .ordinal = context_.NextOrdinal(),
-                   .dur_ns = compile.dur_ns,
-                   .cause = CutKind::kCompiledFunction,
-                   .function = compile.function.function,
-                   .inferred = false};
-    if (compile.start_epoch_ns) row.ts_ns = *compile.start_epoch_ns - epoch_ns_ + offset_ns_;
-    if (compile.dur_ns) row.dur_from = TimeSource::kLog;
-    XP_TRY(row.graph_id, AddGraph(compile));
-    if (const Store::Frame* site = SiteOf(compile)) {
-      XP_TRY(row.site_id, context_.store.AddSite(site->function, site->file, site->line));
-    }
-    std::vector<Store::Frame> stack = compile.callers;
-    stack.insert(stack.begin(), compile.function);
-    XP_TRY(row.stack_id, context_.store.AddStack(stack));
-    XP_TRY(const int64_t id, context_.Add(row, compile.offset, compile.line));
-    for (size_t i = 0; i < compile.phase_ns.size(); ++i) {
-      if (compile.phase_ns[i] == 0) continue;
-      XP_TRY(context_.store.Add(CompilePhaseRow{
-          .compile_id = id, .phase = CompilePhase(i), .dur_ns = compile.phase_ns[i]}));
-    }
-    return WriteReasons(id, compile);
+    XP_TRY(WriteBreaks(compile));
+    if (compile.limit) return WriteLimit(compile);
+    if (compile.failure) return WriteFailure(compile);
+    return compile.is_started ? WriteCompile(compile) : absl::OkStatus();
   }
 
   // Writes the executions that come before a compilation: those that the log lists before it, and
@@ -107,6 +81,92 @@ class Writer {
   absl::Status WriteOtherExecutions() { return WriteExecutionsUntil(executions_.size()); }
 
  private:
+  absl::Status WriteCompile(const TraceCompile& compile) {
+    CompileRow row{.process_id = process_id_,
+                   .ordinal = context_.NextOrdinal(),
+                   .dur_ns = compile.dur_ns,
+                   .cause = CutKind::kCompiledFunction,
+                   .function = compile.function.function,
+                   .inferred = false};
+    row.ts_ns = TimeOf(compile);
+    if (compile.dur_ns) row.dur_from = TimeSource::kLog;
+    XP_TRY(row.graph_id, AddGraph(compile));
+    XP_TRY(row.site_id, AddSiteOf(compile));
+    XP_TRY(row.stack_id, AddStackOf(compile));
+    XP_TRY(const int64_t id, context_.Add(row, compile.offset, compile.line));
+    for (const CacheAnswer& answer : compile.caches) {
+      XP_TRY(context_.store.Add(CacheLookupRow{.process_id = process_id_,
+                                               .ordinal = cache_lookups_++,
+                                               .compile_id = id,
+                                               .cache = answer.cache,
+                                               .result = answer.result,
+                                               .key = TextOrNull(answer.key),
+                                               .saved_ns = answer.saved_ns}));
+    }
+    for (size_t i = 0; i < compile.phase_ns.size(); ++i) {
+      if (compile.phase_ns[i] == 0) continue;
+      XP_TRY(context_.store.Add(CompilePhaseRow{
+          .compile_id = id, .phase = CompilePhase(i), .dur_ns = compile.phase_ns[i]}));
+    }
+    return WriteReasons(id, compile);
+  }
+
+  // A failed compilation is none of the program's compilations, so it has a table of its own.
+  absl::Status WriteFailure(const TraceCompile& compile) {
+    const TraceFailure& failure = *compile.failure;
+    CompileFailureRow row{.process_id = process_id_,
+                          .ordinal = failures_++,
+                          .function = TextOrNull(compile.function.function),
+                          .ts_ns = TimeOf(compile),
+                          .dur_ns = compile.dur_ns,
+                          .error = TextOrNull(failure.error),
+                          .text = TextOrNull(Bounded(failure.text))};
+    XP_TRY(row.site_id, AddSiteOf(compile));
+    XP_TRY(row.stack_id, AddStackOf(compile));
+    if (!failure.place.empty()) {
+      XP_TRY(row.failed_site_id, AddSite(failure.place));
+    }
+    return context_.Add(row, compile.offset, compile.line).status();
+  }
+
+  // A function that has reached its limit is no longer compiled.
+  absl::Status WriteLimit(const TraceCompile& compile) {
+    DynamoRecompileRow row{.process_id = process_id_,
+                           .ordinal = limits_++,
+                           .function = compile.function.function,
+                           .programs = compile.limit,
+                           .earlier = compile.program};
+    XP_TRY(row.site_id, AddSiteOf(compile));
+    if (!compile.reasons.empty()) {
+      // The text begins with the number of the program that did not fit: "0/7: ".
+      const GuardFailure& failure = compile.reasons.front().failure;
+      const size_t begin = failure.program ? failure.text.find(' ') + 1 : 0;
+      row.reason = Bounded(failure.text.substr(begin));
+    }
+    return context_.Add(row, compile.offset, compile.line).status();
+  }
+
+  absl::Status WriteBreaks(const TraceCompile& compile) {
+    for (const TraceBreak& one : compile.breaks) {
+      GraphBreakRow row{.process_id = process_id_,
+                        .ordinal = breaks_++,
+                        .function = TextOrNull(compile.function.function),
+                        .code = TextOrNull(one.what.code),
+                        .reason = one.what.reason,
+                        .hint = TextOrNull(one.what.hint)};
+      XP_TRY(row.site_id, AddSite(one.what.place));
+      std::vector<Store::Frame> stack = one.what.frames;
+      // A stack that ends in the function lacks what called it.
+      if (!stack.empty() && stack.back().function == compile.function.function)
+        stack.insert(stack.end(), compile.callers.begin(), compile.callers.end());
+      if (!stack.empty()) {
+        XP_TRY(row.stack_id, context_.store.AddStack(stack));
+      }
+      XP_TRY(context_.Add(row, one.offset, one.line));
+    }
+    return absl::OkStatus();
+  }
+
   // Writes the executions before a place in their order.
   absl::Status WriteExecutionsUntil(size_t end) {
     for (; executed_ < end; ++executed_) {
@@ -133,30 +193,50 @@ class Writer {
   }
 
   absl::Status WriteReasons(int64_t compile_id, const TraceCompile& compile) {
-    const auto text = [](const std::string& value) {
-      return value.empty() ? OptText() : OptText(value);
-    };
     for (size_t i = 0; i < compile.reasons.size(); ++i) {
       const TraceReason& reason = compile.reasons[i];
       CompileReasonRow row{.compile_id = compile_id,
                            .idx = int64_t(i),
                            .type = reason.failure.type,
-                           .input = text(reason.failure.input),
-                           .before = text(reason.failure.before),
-                           .after = text(reason.failure.after),
+                           .input = TextOrNull(reason.failure.input),
+                           .before = TextOrNull(reason.failure.before),
+                           .after = TextOrNull(reason.failure.after),
                            .text = reason.failure.text};
       if (reason.is_dynamic) row.is_dynamic = true;
       if (!reason.place.empty()) {
-        XP_TRY(row.site_id, context_.store.AddSite(reason.place.function, reason.place.file,
-                                                   reason.place.line.value_or(0)));
+        XP_TRY(row.site_id, AddSite(reason.place));
       }
       XP_TRY(context_.store.Add(row));
     }
     return absl::OkStatus();
   }
 
+  static std::string Bounded(const std::string& text) {
+    constexpr size_t kMostBytes = 1000;
+    return text.size() <= kMostBytes ? text : ToUtf8(text.substr(0, kMostBytes)) + "...";
+  }
+  OptInt TimeOf(const TraceCompile& compile) const {
+    if (!compile.start_epoch_ns) return {};
+    return *compile.start_epoch_ns - epoch_ns_ + offset_ns_;
+  }
+  absl::StatusOr<int64_t> AddSite(const SourcePlace& place) {
+    return context_.store.AddSite(place.function, place.file, place.line.value_or(0));
+  }
+  absl::StatusOr<OptInt> AddSiteOf(const TraceCompile& compile) {
+    const Store::Frame* site = SiteOf(compile);
+    if (site == nullptr) return OptInt();
+    XP_TRY(const int64_t id, context_.store.AddSite(site->function, site->file, site->line));
+    return id;
+  }
+  absl::StatusOr<int64_t> AddStackOf(const TraceCompile& compile) {
+    std::vector<Store::Frame> stack = compile.callers;
+    stack.insert(stack.begin(), compile.function);
+    return context_.store.AddStack(stack);
+  }
+
   ImportContext& context_;
   const int64_t process_id_, epoch_ns_, offset_ns_;
+  int64_t breaks_ = 0, failures_ = 0, limits_ = 0, cache_lookups_ = 0;  // ordinals of rows
   const std::vector<TraceExecution>& executions_;
   std::map<TraceProgram, size_t> first_;    // execution of each program
   std::map<TraceProgram, int64_t> graphs_;  // rows
@@ -183,8 +263,7 @@ absl::Status ReadTorchTrace(const Input& input, ImportContext& context) {
   }
   Writer writer(context, process_id, epoch_ns.value_or(0), offset_ns, trace.executions);
   for (const TraceCompile& compile : trace.compiles) {
-    if (!compile.is_started || compile.has_failed) continue;
-    XP_TRY(writer.WriteExecutionsBefore(compile));
+    if (compile.is_started && !compile.failure) XP_TRY(writer.WriteExecutionsBefore(compile));
     XP_TRY(writer.Write(compile));
   }
   return writer.WriteOtherExecutions();

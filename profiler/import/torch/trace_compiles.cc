@@ -3,108 +3,27 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "core/base/numbers.h"
-#include "core/base/xla_shape.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/import/torch/dynamo_graph.h"
+#include "profiler/import/torch/trace_json.h"
 #include "profiler/import/torch/trace_records.h"
 
 namespace xlaprof {
 namespace {
 
-using Json = nlohmann::json;
+using trace_json::At;
+using trace_json::IntOf;
+using trace_json::Json;
+using trace_json::TextOf;
 
-// Returns the member of that name, or null if `object` has none or is no object.
-const Json& At(const Json& object, const char* key) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(key);
-  return found == object.end() ? kNull : *found;
-}
-
-OptInt IntOf(const Json& value) {
-  if (value.is_number_integer()) return value.get<int64_t>();
-  return {};
-}
-
-// Returns a time in nanoseconds that is printed in microseconds.
-OptInt NsOf(const Json& us) {
-  if (!us.is_number()) return {};
-  const double ns = us.get<double>() * 1000;
-  if (!(std::abs(ns) < 0x1p62)) return {};
-  if (const OptInt whole = IntOf(us)) return *whole * 1000;
-  return std::llround(ns);
-}
-
-std::string TextOf(const Json& value) {
-  return value.is_string() ? ToUtf8(value.get_ref<const std::string&>()) : "";
-}
-
-// Returns the name of an input in a graph that Dynamo prints: L_x_ for L['x']. Dynamo replaces all
-// characters in a row that a name cannot have by one mark.
-std::string NameInGraph(std::string_view input) {
-  // An input's own name is its first part: args for args[0].
-  const size_t end = std::min(input.find_first_of(".["), input.size());
-  const std::string source = fmt::format("L['{}']{}", input.substr(0, end), input.substr(end));
-  std::string name;
-  bool replaces = false;
-  for (char c : source) {
-    const bool is_word = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    if (is_word || !replaces) name += is_word ? c : '_';
-    replaces = !is_word;
-  }
-  return name;
-}
-
-// Returns the shape f32[64,16] of an input that a graph prints as L_x_: "f32[64, 16][16, 1]cpu".
-// Returns nothing if the graph does not have it.
-std::optional<XlaShape> ShapeInGraph(std::string_view graph, std::string_view input) {
-  if (input.empty()) return {};
-  const std::string label = NameInGraph(input) + ": \"";
-  const size_t at = graph.find(label);
-  if (at == kNone) return {};
-  std::string_view type = graph.substr(at + label.size());
-  type = type.substr(0, std::min(type.find(']'), type.find('"')) + 1);
-  std::string text;
-  for (size_t i = 0; i < type.size(); ++i) {
-    if (type[i] == ' ') continue;
-    // A dimension that is dynamic is a symbol, such as s27.
-    const bool is_symbol = i > 0 && (type[i - 1] == '[' || type[i - 1] == ' ') && type[i] == 's';
-    if (is_symbol) {
-      text += '?';
-      while (i + 1 < type.size() && type[i + 1] != ',' && type[i + 1] != ']') ++i;
-      continue;
-    }
-    text += type[i];
-  }
-  return XlaShape::Parse(text);
-}
-
-// Returns the shape with one dimension of that size; nothing if it does not have the dimension.
-std::optional<std::string> WithSize(const XlaShape& shape, int64_t dimension,
-                                    std::string_view size) {
-  if (dimension < 0 || size_t(dimension) >= shape.rank() || !ParseCount(size)) return {};
-  std::string text = fmt::format("{}[", shape.element_type());
-  for (size_t d = 0; d < shape.rank(); ++d) {
-    if (d > 0) text += ',';
-    if (d == size_t(dimension)) {
-      text += size;
-    } else if (shape.dimensions()[d] == XlaShape::kUnknownSize) {
-      text += '?';
-    } else {
-      text += fmt::format("{}", shape.dimensions()[d]);
-    }
-  }
-  return text + "]";
-}
+OptInt NsOfMicroseconds(const Json& us) { return trace_json::NsOf(us, 1000); }
 
 class Reader {
  public:
@@ -136,6 +55,7 @@ class Reader {
     std::set<std::string> dynamic;    // names of sizes and numbers for which it takes any value
     std::string_view graph;           // payload with the graph as Dynamo made it
     std::vector<Store::Frame> outer;  // of another record: the whole stack, innermost first
+    int64_t probe_ns = 0;  // trials of the C++ compiler, which are part of code generation
   };
   using Id = std::pair<int64_t, int64_t>;  // frame and program
 
@@ -143,6 +63,7 @@ class Reader {
     static const absl::flat_hash_map<std::string_view,
                                      void (Reader::*)(const TraceRecord&, const Json&)>
         kTakers = {{"str", &Reader::TakeName},
+                   {"string_table", &Reader::TakeNames},
                    {"dynamo_start", &Reader::TakeStart},
                    {"compilation_metrics", &Reader::TakeMetrics},
                    {"bwd_compilation_metrics", &Reader::TakeBackward},
@@ -150,15 +71,16 @@ class Reader {
                    {"symbolic_shape_specialization", &Reader::TakeSpecialization},
                    {"dynamo_cpp_guards_str", &Reader::TakeGuards},
                    {"dynamo_output_graph", &Reader::TakeGraph},
+                   {"chromium_event", &Reader::TakeEvent},
                    {"artifact", &Reader::TakeArtifact}};
     const auto taker = kTakers.find(record.type);
-    if (taker == kTakers.end()) return;
+    if (taker == kTakers.end() || IsUnusedEvent(record)) return;
     const Json header = Json::parse(record.header, nullptr, /*allow_exceptions=*/false);
     if (!header.is_object()) {
       if (out_.odd_records++ == 0) out_.first_odd_record_line = record.line;
       return;
     }
-    if (!out_.pid) out_.pid = record.pid;
+    if (!out_.pid && record.pid > 0) out_.pid = record.pid;
     if (const OptInt rank = IntOf(At(header, "rank"))) out_.rank = rank;
     (this->*taker->second)(record, header);
   }
@@ -183,12 +105,21 @@ class Reader {
     if (!name.is_array() || name.size() < 2) return;
     const OptInt id = IntOf(name[1]);
     if (!id) return;
-    std::string file = TextOf(name[0]);
+    SetName(*id, TextOf(name[0]));
+  }
+
+  void TakeNames(const TraceRecord&, const Json& header) {
+    const Json& names = At(header, "string_table");
+    if (!names.is_array()) return;
+    for (size_t i = 0; i < names.size(); ++i) SetName(int64_t(i), TextOf(names[i]));
+  }
+
+  void SetName(int64_t id, std::string file) {
     constexpr size_t kMostAlike = 64;
     std::vector<std::string>& alike = files_by_base_[std::string(BaseOf(file))];
     if (alike.size() < kMostAlike && std::ranges::find(alike, file) == alike.end())
       alike.push_back(file);
-    files_[*id] = std::move(file);
+    files_[id] = std::move(file);
   }
 
   // Returns the frames of a list, which is outermost first, innermost first.
@@ -264,12 +195,14 @@ class Reader {
   void TakeArtifact(const TraceRecord& record, const Json& header) {
     const std::string name = TextOf(At(At(header, "artifact"), "name"));
     out_.torchtpu_cuts += name == "torchtpu_eager_aten_graph";
+    const std::optional<CacheAnswer> answer = ParseCacheAnswer(name, record.payload);
     if (name == "graph_execution") return TakeExecutions(record);
-    if (name != "recompile_reasons" && name != "dynamo_graph_break_reason") return;
+    if (!answer && name != "recompile_reasons" && name != "dynamo_graph_break_reason") return;
     Open* open = CompileOf(record, header);
     if (open == nullptr) return;
+    if (answer) return open->compile.caches.push_back(*answer);
     const std::string text = TextOfPayload(record.payload);
-    if (name == "dynamo_graph_break_reason") return TakeBreak(text, *open);
+    if (name == "dynamo_graph_break_reason") return TakeBreak(record, text, *open);
     // A single reason is printed as it is since 2.15, and a list as JSON.
     const Json list = text.starts_with('[') ? Json::parse(text, nullptr, false) : Json();
     open->failures.clear();
@@ -298,23 +231,23 @@ class Reader {
     }
   }
 
-  // The stack of a graph break holds the line that called, too:
-  //   User code traceback:
-  //     File "train.py", line 22, in <module>
-  void TakeBreak(std::string_view text, Open& open) const {
-    constexpr std::string_view kBegin = "User code traceback:\n";
-    const size_t begin = text.find(kBegin);
-    if (begin == kNone || !open.outer.empty()) return;
-    text = text.substr(begin + kBegin.size());
-    for (Lines lines(text.substr(0, text.find("\n\n"))); lines.Next();) {
-      std::optional<Store::Frame> frame = ParseTracebackFrame(lines.line());
-      if (!frame) continue;
-      frame->function = ToUtf8(frame->function);
-      frame->file = WholePath(ToUtf8(frame->file));
-      frame->is_user = IsUserFile(frame->file);
-      open.outer.push_back(*std::move(frame));
+  // The stack of a graph break holds the line that called, too. An analysis that begins again meets
+  // the same break again.
+  void TakeBreak(const TraceRecord& record, std::string_view text, Open& open) {
+    std::optional<GraphBreak> found = ParseGraphBreak(text);
+    if (!found) return;
+    found->place.file = WholePath(found->place.file);
+    for (Store::Frame& frame : found->frames) {
+      frame.file = WholePath(frame.file);
+      frame.is_user = IsUserFile(frame.file);
     }
-    std::ranges::reverse(open.outer);
+    if (open.outer.empty()) open.outer = found->frames;
+    std::vector<TraceBreak>& breaks = open.compile.breaks;
+    const bool is_known = std::ranges::any_of(breaks, [&](const TraceBreak& known) {
+      return known.what.place == found->place && known.what.reason == found->reason;
+    });
+    if (!is_known)
+      breaks.push_back({.what = *std::move(found), .offset = record.offset, .line = record.line});
   }
 
   void TakeMetrics(const TraceRecord& record, const Json& header) {
@@ -323,12 +256,14 @@ class Reader {
     const Json& metrics = At(header, "compilation_metrics");
     TraceCompile& compile = open->compile;
     // A compile that was tried again under the same number has several.
-    compile.has_failed = At(metrics, "fail_type").is_string();
+    compile.failure = FailureOf(metrics);
+    if (compile.failure && IsOfLimit(*compile.failure))
+      compile.limit = LimitOf(metrics, compile.failure->text).value_or(compile.program);
     if (!compile.start_epoch_ns) {
-      compile.start_epoch_ns = NsOf(At(metrics, "start_time_us"));
+      compile.start_epoch_ns = NsOfMicroseconds(At(metrics, "start_time_us"));
       if (const Json& start = At(metrics, "start_time");
           !compile.start_epoch_ns && start.is_number())
-        compile.start_epoch_ns = NsOf(Json(start.get<double>() * 1e6));
+        compile.start_epoch_ns = NsOfMicroseconds(Json(start.get<double>() * 1e6));
     }
     if (compile.function.file.empty()) {
       compile.function.file = TextOf(At(metrics, "co_filename"));
@@ -343,6 +278,60 @@ class Reader {
     AddTimes(metrics, "dynamo_cumulative_compile_time_us", compile);
   }
 
+  std::optional<TraceFailure> FailureOf(const Json& metrics) const {
+    const Json& type = At(metrics, "fail_type");
+    if (!type.is_string()) return {};
+    TraceFailure failure{.error = TextOf(type), .text = TextOf(At(metrics, "fail_reason"))};
+    failure.place.file = WholePath(TextOf(At(metrics, "fail_user_frame_filename")));
+    failure.place.line = IntOf(At(metrics, "fail_user_frame_lineno"));
+    return failure;
+  }
+
+  static bool IsOfLimit(const TraceFailure& failure) {
+    return failure.error.ends_with("LimitExceeded") ||
+           failure.text.starts_with("Dynamo recompile limit exceeded");
+  }
+
+  // Returns how many programs a function may have, which the message says since 2.15, and before
+  // that the configuration.
+  static OptInt LimitOf(const Json& metrics, std::string_view message) {
+    constexpr std::string_view kSetTo = "(currently set to ";
+    if (const size_t at = message.find(kSetTo); at != kNone) {
+      const std::string_view number = message.substr(at + kSetTo.size());
+      return ParseCount(number.substr(0, number.find(')')));
+    }
+    const Json config = Json::parse(TextOf(At(metrics, "dynamo_config")), nullptr, false);
+    const OptInt limit = IntOf(At(config, "recompile_limit"));
+    return limit ? limit : IntOf(At(config, "cache_size_limit"));
+  }
+
+  // Most events are not used. Their names are at the beginning of their payloads.
+  static bool IsUnusedEvent(const TraceRecord& record) {
+    if (record.type != "chromium_event") return false;
+    constexpr size_t kNameEnds = 100;
+    const std::string_view begin = record.payload.substr(0, kNameEnds);
+    return begin.find(kCompileFile) == kNone && begin.find(kCodegen) == kNone;
+  }
+
+  // Inductor tries what the C++ compiler can do while it generates its first code. The trials are the
+  // files that it compiles before there is any code.
+  void TakeEvent(const TraceRecord& record, const Json& header) {
+    const Json event = Json::parse(TextOfPayload(record.payload), nullptr, false);
+    const std::string phase = TextOf(At(event, "ph"));
+    const OptInt time_ns = NsOfMicroseconds(At(event, "ts"));
+    Open* open = CompileOf(record, header);
+    if (open == nullptr || !time_ns || (phase != "B" && phase != "E")) return;
+    const bool begins = phase == "B";
+    if (fmt::format("\"{}\"", TextOf(At(event, "name"))) == kCodegen) {
+      generates_ = begins;
+      return;
+    }
+    if (begins && generates_ && !trial_begin_ns_) trial_begin_ns_ = time_ns;
+    if (begins || !trial_begin_ns_) return;
+    open->probe_ns += std::max<int64_t>(*time_ns - *trial_begin_ns_, 0);
+    trial_begin_ns_.reset();
+  }
+
   void TakeBackward(const TraceRecord& record, const Json& header) {
     Open* open = CompileOf(record, header);
     if (open == nullptr) return;
@@ -353,12 +342,12 @@ class Reader {
   // Adds the times of a record. Each of them contains the next: all of it, AOTAutograd, Inductor and
   // its code generation. The backward pass has no time of AOTAutograd.
   static void AddTimes(const Json& metrics, const char* whole, TraceCompile& compile) {
-    OptInt all = NsOf(At(metrics, "duration_us"));
-    if (!all) all = NsOf(At(metrics, whole));
+    OptInt all = NsOfMicroseconds(At(metrics, "duration_us"));
+    if (!all) all = NsOfMicroseconds(At(metrics, whole));
     if (!all || *all < 0) return;
     compile.dur_ns = compile.dur_ns.value_or(0) + *all;
     const auto within = [&](const char* key, int64_t most) {
-      return std::clamp(NsOf(At(metrics, key)).value_or(0), int64_t{0}, most);
+      return std::clamp(NsOfMicroseconds(At(metrics, key)).value_or(0), int64_t{0}, most);
     };
     const bool is_backward = At(metrics, "is_forward") == Json(false);
     const int64_t aot =
@@ -398,6 +387,10 @@ class Reader {
   // Adds to a compile what other records know of it.
   void Complete(Open& open) {
     TraceCompile& compile = open.compile;
+    int64_t& code_ns = compile.phase_ns[size_t(CompilePhase::kCodeGeneration)];
+    const int64_t probe_ns = std::min(open.probe_ns, code_ns);
+    code_ns -= probe_ns;
+    compile.phase_ns[size_t(CompilePhase::kToolchainProbe)] = probe_ns;
     if (HasUser(compile.callers) || open.outer.empty()) return;
     const auto function =
         std::ranges::find(open.outer, compile.function.function, &Store::Frame::function);
@@ -409,16 +402,22 @@ class Reader {
     return std::ranges::any_of(frames, &Store::Frame::is_user);
   }
 
-  // Gives compiles whose callers are not known those of another compile of the same function.
+  // Gives compiles whose function or callers are not known those of another compile of the same
+  // function.
   void ShareCallers() {
-    absl::flat_hash_map<int64_t, size_t> known;  // by function
+    absl::flat_hash_map<int64_t, size_t> function, callers;  // a compile that knows them
     for (size_t i = 0; i < compiles_.size(); ++i) {
-      if (HasUser(compiles_[i].compile.callers)) known.try_emplace(compiles_[i].compile.frame, i);
+      const TraceCompile& compile = compiles_[i].compile;
+      if (!compile.function.file.empty()) function.try_emplace(compile.frame, i);
+      if (HasUser(compile.callers)) callers.try_emplace(compile.frame, i);
     }
     for (Open& open : compiles_) {
-      const auto other = known.find(open.compile.frame);
-      if (other != known.end() && !HasUser(open.compile.callers))
-        open.compile.callers = compiles_[other->second].compile.callers;
+      TraceCompile& compile = open.compile;
+      const auto same = function.find(compile.frame), called = callers.find(compile.frame);
+      if (same != function.end() && compile.function.file.empty())
+        compile.function = compiles_[same->second].compile.function;
+      if (called != callers.end() && !HasUser(compile.callers))
+        compile.callers = compiles_[called->second].compile.callers;
     }
   }
 
@@ -490,8 +489,13 @@ class Reader {
     return value == values_.end() ? "" : value->second;
   }
 
+  static constexpr std::string_view kCompileFile = "\"compile_file\"",
+                                    kCodegen = "\"Scheduler.codegen\"";
+
   TraceRecords records_;
   TraceCompiles out_;
+  bool generates_ = false;  // Inductor is generating code
+  OptInt trial_begin_ns_;   // of the trial of the C++ compiler that is open
   absl::flat_hash_map<int64_t, std::string> files_;
   absl::flat_hash_map<std::string, std::vector<std::string>> files_by_base_;
   std::vector<Open> compiles_;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/import/torch/cache_answer.h"
+#include "profiler/import/torch/graph_break.h"
 #include "profiler/import/torch/guard_failure.h"
 #include "profiler/store/store.h"
 
@@ -21,6 +23,18 @@ struct TraceReason {
   SourcePlace place;        // the user's line of the check, with its whole path
 };
 
+// Why a function could not be compiled.
+struct TraceFailure {
+  std::string error;  // name of the exception
+  std::string text;   // its message
+  SourcePlace place;  // the user's line that cannot be compiled; empty if none is named
+};
+
+struct TraceBreak {
+  GraphBreak what;
+  int64_t offset = 0, line = 0;
+};
+
 using TraceProgram = std::pair<int64_t, int64_t>;  // numbers of the function and of its program
 
 // One program that torch.compile made of a function, or could not make.
@@ -28,14 +42,17 @@ struct TraceCompile {
   int64_t frame = 0;    // number of the function in its process
   int64_t program = 0;  // from 0; the function's number of this program
   int64_t offset = 0, line = 0;
-  bool is_started = false;  // false: the function had reached its limit of programs
-  bool has_failed = false;  // it has no program afterwards
+  bool is_started = false;              // false: its begin is not in the log
+  std::optional<TraceFailure> failure;  // set: it has no program afterwards
+  OptInt limit;                         // set if it was reached: the number of programs
   Store::Frame function;
   std::vector<Store::Frame> callers;  // innermost first; the user's and libraries'
   OptInt start_epoch_ns;
   OptInt dur_ns;  // forward and backward
   // By CompilePhase. These do not overlap, and dur_ns is their sum.
   std::array<int64_t, std::size(Vocabulary<CompilePhase>::kWords)> phase_ns{};
+  std::vector<TraceBreak> breaks;  // each place once
+  std::vector<CacheAnswer> caches;
   std::vector<TraceReason> reasons;  // the most telling first; empty: it is no recompilation
 
   TraceProgram id() const { return {frame, program}; }

@@ -1,6 +1,7 @@
 #include "profiler/import/torch/trace_records.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/numbers.h"
 
@@ -29,6 +30,74 @@ bool ParseRecord(std::string_view line, TraceRecord* record) {
   const std::string_view type = line.substr(header + kBeforeHeader.size());
   record->type = type.substr(0, type.find('"'));
   return true;
+}
+
+// Takes the string at the front of `*text`, with its quotes, and returns what is between them.
+// Returns nothing if there is none.
+std::optional<std::string_view> TakeString(std::string_view* text) {
+  if (!text->starts_with('"')) return {};
+  for (size_t i = 1; i < text->size(); ++i) {
+    if ((*text)[i] == '\\') {
+      ++i;
+    } else if ((*text)[i] == '"') {
+      const std::string_view string = text->substr(1, i - 1);
+      text->remove_prefix(i + 1);
+      return string;
+    }
+  }
+  return {};
+}
+
+// Takes a value, up to the comma or the brace that follows it. Returns false if none follows.
+bool TakeValue(std::string_view* text) {
+  int depth = 0;
+  while (!text->empty()) {
+    const char c = text->front();
+    if (c == '"') {
+      if (!TakeString(text)) return false;
+      continue;
+    }
+    if (depth == 0 && (c == ',' || c == '}')) return true;
+    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+    text->remove_prefix(1);
+  }
+  return false;
+}
+
+// Reads a record of tlparse's raw.jsonl, which is one object, whose keys are sorted:
+//   {"attempt":0,"dynamo_start":{"stack":[...]},"frame_compile_id":0,"frame_id":0,"lineno":309,"pathname":"...","thread":5881,"timestamp":"..."}
+// The type is the one key that not all records have. Payloads are in files of their own, which are
+// not read. The first line has the names of all files: {"string_table":[...]}.
+bool ParseJsonRecord(std::string_view line, TraceRecord* record) {
+  constexpr std::string_view kOfAll[] = {"attempt",
+                                         "compiled_autograd_id",
+                                         "frame_compile_id",
+                                         "frame_id",
+                                         "has_payload",
+                                         "lineno",
+                                         "pathname",
+                                         "payload_filename",
+                                         "rank",
+                                         "stack",
+                                         "thread",
+                                         "timestamp"};
+  record->header = line;
+  record->type = {};
+  if (!line.starts_with('{') || !line.ends_with('}')) return false;
+  line.remove_prefix(1);
+  while (const auto key = TakeString(&line)) {
+    if (!line.starts_with(':')) return false;
+    line.remove_prefix(1);
+    const std::string_view value = line;
+    if (!TakeValue(&line)) return false;
+    if (*key == "thread")
+      record->pid = ParseCount(value.substr(0, value.size() - line.size())).value_or(0);
+    if (record->type.empty() && std::ranges::find(kOfAll, *key) == std::end(kOfAll))
+      record->type = *key;
+    if (!line.starts_with(',')) break;
+    line.remove_prefix(1);
+  }
+  return line == "}" && !record->type.empty();
 }
 
 }  // namespace
@@ -60,7 +129,8 @@ bool TraceRecords::Next(TraceRecord* record) {
     record->offset = int64_t(at_);
     const std::string_view line = TakeLine();
     record->line = lines_;
-    if (!ParseRecord(line, record)) {
+    const bool is_record = are_objects_ ? ParseJsonRecord(line, record) : ParseRecord(line, record);
+    if (!is_record) {
       if (!line.empty() && odd_lines_++ == 0) first_odd_line_ = lines_;
       continue;
     }
@@ -75,6 +145,7 @@ bool TraceRecords::Next(TraceRecord* record) {
 bool IsTorchTrace(std::string_view head) {
   TraceRecord record;
   const std::string_view line = head.substr(0, head.find('\n'));
+  if (line.starts_with("{\"string_table\":")) return true;
   return ParseRecord(line, &record) &&
          (record.type == "str" || record.header.find("\"has_payload\"") != head.npos ||
           record.header.find("\"frame_id\"") != head.npos);

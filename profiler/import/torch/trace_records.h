@@ -1,5 +1,5 @@
-// Reads the records of torch's structured log (TORCH_TRACE=DIR, and tlparse's copy raw.log), one
-// after the other, without copying them.
+// Reads the records of torch's structured log (TORCH_TRACE=DIR, and tlparse's copies raw.log and
+// raw.jsonl), one after the other, without copying them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace xlaprof {
 struct TraceRecord {
   std::string_view type;     // "chromium_event", "dynamo_start", "artifact" and others
   std::string_view header;   // a JSON object: the value of `type`, and what all records have
-  std::string_view payload;  // its lines, each after a tab; "" if it has none
+  std::string_view payload;  // its lines, each after a tab; "" if it has none, and in raw.jsonl
   int64_t pid = 0;           // process that wrote it
   int64_t offset = 0, line = 0;
 };
@@ -22,7 +22,7 @@ std::string TextOfPayload(std::string_view payload);
 
 class TraceRecords {
  public:
-  explicit TraceRecords(std::string_view log) : log_(log) {}
+  explicit TraceRecords(std::string_view log) : log_(log), are_objects_(log.starts_with('{')) {}
 
   // Moves to the next record. Returns false at the end. Lines that belong to no record are skipped
   // and counted.
@@ -36,8 +36,9 @@ class TraceRecords {
   std::string_view TakeLine();
 
   std::string_view log_;
-  size_t at_ = 0;      // begin of the next line
-  int64_t lines_ = 0;  // lines taken
+  const bool are_objects_;  // each line is a JSON object, as in raw.jsonl
+  size_t at_ = 0;           // begin of the next line
+  int64_t lines_ = 0;       // lines taken
   int64_t odd_lines_ = 0, first_odd_line_ = 0;
 };
 

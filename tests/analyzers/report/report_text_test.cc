@@ -105,11 +105,11 @@ TEST(ReportText, CallersStandBehindTheFindingsLine) {
 
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
   Report report = CleanReport();
-  report.summary.optimized_programs = true;
+  report.summary.optimized_programs = report.summary.torch_compile = true;
   const std::string text = ReportText(report, {.width = 1000}),
                     all = ReportText(report, {.width = 100, .all = true});
   EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
-  EXPECT_THAT(text, HasSubstr("\n  Looked for recompilation, slow_compile, "));
+  EXPECT_THAT(text, HasSubstr("\n  Looked for recompilation, recompile_limit, "));
   for (const Analyzer* analyzer : AllAnalyzers()) {
     EXPECT_THAT(text, HasSubstr(analyzer->name));
     EXPECT_THAT(all, HasSubstr(fmt::format("\n  {} ", analyzer->name)));

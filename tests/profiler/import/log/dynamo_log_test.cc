@@ -90,6 +90,41 @@ TEST(DynamoLog, LogsBeforeTorch23) {
               ElementsAre("step|/x/train.py|-|-|L['t'] == 0"));
 }
 
+TEST(DynamoLog, GraphBreaksHaveTheirPlaces) {
+  const auto lines = [](std::string_view id, std::initializer_list<std::string_view> texts) {
+    std::string log;
+    for (std::string_view text : texts) {
+      log += fmt::format(
+          "V1124 23:28:41.307000 9520 torch/_dynamo/symbolic_convert.py:611] [{}] "
+          "[__graph_breaks] {}\n",
+          id, text);
+    }
+    return log;
+  };
+  const std::string log =
+      lines("0/0",
+            {"Graph break in user code at /home/u/train.py:14",
+             "Graph Break Reason: Failed to trace builtin operator",
+             "  Hint: Avoid calling builtin `print`.", "",
+             " For more details about this graph break, please visit: https://x/gb/gb0059.html",
+             "User code traceback:", "  File \"/home/u/train.py\", line 28, in main",
+             "    loss = block(x)", "  File \"/home/u/train.py\", line 14, in forward", ""}) +
+      "epoch 1\n" +
+      lines("0/1",
+            {"Graph break (user stack suppressed due to duplicate graph break) in user code at "
+             "/home/u/train.py:14",
+             "Graph Break Reason: Failed to trace builtin operator"});
+  EXPECT_GT(dynamo_log.sniff(log), 0);
+  const auto in = ImportText(dynamo_log, log);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT s.function, s.file, s.line, b.reason FROM graph_break b JOIN site s "
+                      "ON s.id = b.site_id ORDER BY b.ordinal"),
+              ElementsAre("forward|/home/u/train.py|14|Failed to trace builtin operator",
+                          "forward|/home/u/train.py|14|Failed to trace builtin operator"));
+  EXPECT_THAT(in.Rows("SELECT code, hint FROM graph_break ORDER BY ordinal"),
+              ElementsAre("gb0059|Avoid calling builtin `print`.", "-|-"));
+}
+
 TEST(DynamoLog, CutAndEmptyLogs) {
   EXPECT_THAT(ImportText(dynamo_log,
                          "torch._dynamo hit config.recompile_limit (8)\n   function: 'f' (a.py:1)")

@@ -151,14 +151,103 @@ TEST(TorchTrace, WhatBecomesDynamicIsKnown) {
 // is tried again without a reason.
 TEST(TorchTrace, FailuresAndTheLimitAreNoCompiles) {
   Trace trace;
-  trace.Start(0).End(0, 1000, R"(, "fail_type": "Unsupported")");
+  trace.Start(0).End(
+      0, 1000,
+      R"(, "fail_type": "Unsupported", "fail_reason": "Data-dependent branching\n  Hint: none", "fail_user_frame_filename": "train.py", "fail_user_frame_lineno": 12)");
   trace.Start(1).End(1, 1000);
-  trace.Reasons(2, "0/1: n == 2").End(2, 20, R"(, "fail_type": "RecompileLimitExceeded")");
+  trace.Reasons(2, "0/1: n == 2")
+      .End(
+          2, 20,
+          R"(, "fail_type": "RecompileLimitExceeded", "dynamo_config": "{\"recompile_limit\": 2}")");
   const auto in = ImportText(torch_trace, trace.text);
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_EQ(in.Rows(kCompiles).size(), 1u);
   EXPECT_THAT(in.Rows(kReasons), testing::IsEmpty());
-  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue"), ElementsAre("failed_compile|1"));
+  EXPECT_THAT(
+      in.Rows("SELECT f.function, s.line, b.file, b.line, f.ts_ns, f.dur_ns, f.error, "
+              "substr(f.text, 1, 14) FROM compile_failure f JOIN site s ON s.id = f.site_id "
+              "JOIN site b ON b.id = f.failed_site_id"),
+      ElementsAre("step|10|/home/u/train.py|12|0|1000000|Unsupported|Data-dependent"));
+  EXPECT_THAT(in.Rows("SELECT d.function, s.line, d.programs, d.earlier, d.reason FROM "
+                      "dynamo_recompile d JOIN site s ON s.id = d.site_id"),
+              ElementsAre("step|10|2|2|n == 2"));
+}
+
+// PyTorch 2.15 says the limit in the message of the failure, whose type is that of other failures.
+TEST(TorchTrace, TheLimitIsReadFromItsMessage) {
+  Trace trace;
+  trace.Start(0).End(0, 1000);
+  trace.End(
+      8, 20,
+      R"(, "fail_type": "Unsupported", "fail_reason": "Dynamo recompile limit exceeded\n  Explanation: Dynamo attempted to recompile the code object too many times, exceeding the recompile_limit cache size limit (currently set to 5).")");
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT function, programs FROM dynamo_recompile"), ElementsAre("step|5"));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM compile_failure"), ElementsAre("0"));
+}
+
+// An analysis that begins again meets the same break again.
+TEST(TorchTrace, EachCompileHasEachOfItsBreaksOnce) {
+  constexpr std::string_view kBreak =
+      "Graph break in user code at train.py:12\nGraph Break Reason: Unsupported Tensor.item() "
+      "call\n\nUser code traceback:\n  File \"train.py\", line 12, in step\n    x.item()\n";
+  const std::string header =
+      R"({"artifact": {"name": "dynamo_graph_break_reason"}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0, "has_payload": "0"})";
+  Trace trace;
+  trace.Start(0).Record(header, kBreak).Record(header, kBreak).End(0, 1000);
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT b.function, s.file, s.line, s.function, b.reason, b.code FROM "
+                      "graph_break b JOIN site s ON s.id = b.site_id"),
+              ElementsAre("step|/home/u/train.py|12|step|Unsupported Tensor.item() call|-"));
+  // The line that calls the function follows from the record of its begin.
+  EXPECT_THAT(in.Rows("SELECT f.file, f.line FROM graph_break b JOIN frame f ON f.stack_id = "
+                      "b.stack_id WHERE f.is_user ORDER BY f.depth"),
+              ElementsAre("/home/u/train.py|12", "/home/u/train.py|22"));
+}
+
+// The files that Inductor compiles while it generates its first code are trials of the compiler.
+TEST(TorchTrace, TrialsOfTheCompilerAreAPartOfTheirOwn) {
+  const std::string header =
+      R"({"chromium_event": {}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0, "has_payload": "0"})";
+  const auto event = [](std::string_view name, int64_t us, std::string_view phase) {
+    return fmt::format("{{\n\"name\": \"{}\",\n\"ts\": {}.5,\n\"ph\": \"{}\"\n}}", name, us, phase);
+  };
+  Trace trace;
+  trace.Start(0);
+  trace.Record(header, event("Scheduler.codegen", 10, "B"));
+  trace.Record(header, event("compile_file", 20, "B"))
+      .Record(header, event("compile_file", 70, "E"));
+  trace.Record(header, event("Scheduler.codegen", 80, "E"));
+  trace.Record(header, event("compile_file", 90, "B"))
+      .Record(header, event("compile_file", 99, "E"));
+  trace.End(0, 1000);
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT phase, dur_ns FROM compile_phase ORDER BY phase"),
+              ElementsAre("aot_autograd|200000", "code_generation|350000", "dynamo|100000",
+                          "inductor|300000", "toolchain_probe|50000"));
+}
+
+TEST(TorchTrace, CachesAnswer) {
+  const auto header = [](std::string_view name) {
+    return fmt::format(
+        R"({{"artifact": {{"name": "{}", "encoding": "json"}}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0, "has_payload": "0"}})",
+        name);
+  };
+  Trace trace;
+  trace.Start(0);
+  trace.Record(header("fx_graph_cache_miss"),
+               R"({"key": "fabc", "cache_state": "miss", "components": ["\"key\": \"no\""]})");
+  trace.Record(header("aotautograd_cache_hit"),
+               R"({"time_saved_ms": 22347.5, "key": "adef", "cache_state": "hit"})");
+  trace.Record(header("fx_graph_cache_of_another_kind"), "{}");
+  trace.End(0, 1000);
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(
+      in.Rows("SELECT compile_id, cache, result, key, saved_ns FROM cache_lookup ORDER BY ordinal"),
+      ElementsAre("1|inductor|miss|fabc|-", "1|aot_autograd|hit|adef|22347500000"));
 }
 
 constexpr const char* kFactsInOrder =
@@ -220,6 +309,25 @@ TEST(TorchTrace, DamagedLogsAreRead) {
   }
   const auto none = ImportText(torch_trace, "no trace\n");
   EXPECT_EQ(none.status.code(), absl::StatusCode::kInvalidArgument);
+}
+
+// tlparse writes each record as an object with sorted keys, and payloads to files of their own.
+TEST(TorchTrace, TlparsesObjectsAreRead) {
+  const std::string log =
+      R"({"string_table":["/home/u/train.py"]}
+{"attempt":0,"dynamo_start":{"stack":[{"filename":0,"line":22,"name":"main"},{"filename":0,"line":10,"name":"step"}]},"frame_compile_id":1,"frame_id":0,"lineno":309,"pathname":" torch/_dynamo/convert_frame.py","thread":5881,"timestamp":"2026-11-25T00:06:19.553000Z"}
+{"attempt":0,"compilation_metrics":{"start_time_us":1795562858000000,"duration_us":1000,"recompile_reason":"0/0: tensor 'x' size mismatch at index 0. expected 64, actual 48"},"frame_compile_id":1,"frame_id":0,"thread":5881}
+{"attempt":0,"a \"key\"":"}","frame_id":0}
+{"attempt":0,"cut)";
+  EXPECT_GT(torch_trace.sniff(log), 90);
+  const auto in = ImportText(torch_trace, log);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows(kCompiles),
+              ElementsAre("step|/home/u/train.py|10|0|1000000|compiled_function"));
+  EXPECT_THAT(in.Rows(kReasons), ElementsAre("1|shape_change|x|64|48"));
+  EXPECT_THAT(in.Rows("SELECT pid FROM process"), ElementsAre("5881"));
+  for (size_t size = 0; size < log.size(); ++size)
+    ImportText(torch_trace, std::string_view(log).substr(0, size));
 }
 
 TEST(TraceRecords, PayloadsAreTheLinesAfterTabs) {

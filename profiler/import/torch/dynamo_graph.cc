@@ -1,0 +1,69 @@
+#include "profiler/import/torch/dynamo_graph.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/base/numbers.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns the name of an input in a graph that Dynamo prints: L_x_ for L['x']. Dynamo replaces all
+// characters in a row that a name cannot have by one mark.
+std::string NameInGraph(std::string_view input) {
+  // An input's own name is its first part: args for args[0].
+  const size_t end = std::min(input.find_first_of(".["), input.size());
+  const std::string source = fmt::format("L['{}']{}", input.substr(0, end), input.substr(end));
+  std::string name;
+  bool replaces = false;
+  for (char c : source) {
+    const bool is_word = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (is_word || !replaces) name += is_word ? c : '_';
+    replaces = !is_word;
+  }
+  return name;
+}
+
+}  // namespace
+
+std::optional<XlaShape> ShapeInGraph(std::string_view graph, std::string_view input) {
+  if (input.empty()) return {};
+  const std::string label = NameInGraph(input) + ": \"";
+  const size_t at = graph.find(label);
+  if (at == kNone) return {};
+  std::string_view type = graph.substr(at + label.size());
+  type = type.substr(0, std::min(type.find(']'), type.find('"')) + 1);
+  std::string text;
+  for (size_t i = 0; i < type.size(); ++i) {
+    if (type[i] == ' ') continue;
+    // A dimension that is dynamic is a symbol, such as s27.
+    const bool is_symbol = i > 0 && (type[i - 1] == '[' || type[i - 1] == ' ') && type[i] == 's';
+    if (is_symbol) {
+      text += '?';
+      while (i + 1 < type.size() && type[i + 1] != ',' && type[i + 1] != ']') ++i;
+      continue;
+    }
+    text += type[i];
+  }
+  return XlaShape::Parse(text);
+}
+
+std::optional<std::string> WithSize(const XlaShape& shape, int64_t dimension,
+                                    std::string_view size) {
+  if (dimension < 0 || size_t(dimension) >= shape.rank() || !ParseCount(size)) return {};
+  std::string text = fmt::format("{}[", shape.element_type());
+  for (size_t d = 0; d < shape.rank(); ++d) {
+    if (d > 0) text += ',';
+    if (d == size_t(dimension)) {
+      text += size;
+    } else if (shape.dimensions()[d] == XlaShape::kUnknownSize) {
+      text += '?';
+    } else {
+      text += fmt::format("{}", shape.dimensions()[d]);
+    }
+  }
+  return text + "]";
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,20 @@
+// Reads shapes from the graphs that Dynamo prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/xla_shape.h"
+
+namespace xlaprof {
+
+// Returns the shape f32[64,16] of an input that a graph prints as L_x_: "f32[64, 16][16, 1]cpu".
+// Returns nothing if the graph does not have it.
+std::optional<XlaShape> ShapeInGraph(std::string_view graph, std::string_view input);
+
+// Returns the shape with one dimension of that size; nothing if it does not have the dimension.
+std::optional<std::string> WithSize(const XlaShape& shape, int64_t dimension,
+                                    std::string_view size);
+
+}  // namespace xlaprof
