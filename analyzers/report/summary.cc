@@ -61,10 +61,16 @@ absl::StatusOr<OptInt> TransferTime(const Run& run, int64_t from_ns, int64_t to_
 absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>& windows,
                               Summary& summary) {
   XP_TRY(HostTotals(run, windows, summary));
-  // Rows without a start are outside the window of the sources with a clock. If a slice cuts a row,
-  // only the part inside counts.
-  const int64_t from_ns = run.slice().from_ns.value_or(INT64_MIN),
-                to_ns = run.slice().to_ns.value_or(INT64_MAX);
+  // Rows without a start are outside the window of the sources with a clock, and those of a log may be.
+  // If a slice or the window cuts a row, only the part inside counts.
+  int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
+  for (const auto& [process_id, window] : windows) {
+    from_ns = std::min(from_ns, window.begin_ns);
+    to_ns = std::max(to_ns, window.end_ns);
+  }
+  if (windows.empty()) from_ns = INT64_MIN, to_ns = INT64_MAX;
+  from_ns = std::max(from_ns, run.slice().from_ns.value_or(INT64_MIN));
+  to_ns = std::min(to_ns, run.slice().to_ns.value_or(INT64_MAX));
   auto total = [&](const char* table) {
     return run.store().One<int64_t>(
         fmt::format("SELECT iif(count(*) = 0, NULL, CAST(total(max(0, min(ts_ns + dur_ns, ?2) - "
