@@ -115,7 +115,8 @@ struct Finding {
   int64_t compiling_ns = 0;        // the part of the cost in which the host compiles, if not all is
   std::optional<SpentOn> spent_on;   // set if it differs from the analyzer's
   std::optional<int64_t> saving_ns;  // estimated
-  // The ranges in which cost and saving lie, if they are not measured. Analyze sets them.
+  // The ranges in which cost and saving lie, if they are not measured. Analyze sets those that the
+  // analyzer does not know.
   std::optional<std::pair<int64_t, int64_t>> cost_interval_ns, saving_interval_ns;
   std::optional<Reason> reason;
   std::vector<Evidence> evidence;

@@ -47,9 +47,13 @@ Severity SeverityOf(const Finding& finding, const RunLength& run) {
 }
 
 void SetIntervals(const RunLength& run, Finding& finding) {
-  if (finding.cost_ns && finding.certainty != Certainty::kMeasured)
+  // Compiles are timed, even if their reason or what a remedy saves is inferred.
+  const bool is_timed =
+      finding.analyzer != nullptr && finding.analyzer->spent_on == SpentOn::kCompiling;
+  if (finding.cost_ns && finding.certainty != Certainty::kMeasured && !is_timed)
     finding.cost_interval_ns = Around(*finding.cost_ns, policy::kEstimateError);
-  if (!finding.saving_ns) return;
+  // The analyzer may know the range itself.
+  if (!finding.saving_ns || finding.saving_interval_ns) return;
   const bool is_recompile = finding.analyzer == &recompilation;
   auto [low, high] = Around(*finding.saving_ns,
                             is_recompile ? policy::kRecompileSavingError : policy::kEstimateError);

@@ -249,6 +249,24 @@ inline constexpr Threshold kLaterUploadsPart{
     "Reports come from one process if the later ones upload at most the first one's uploads divided by this.",
     "Only the first report of a process includes its weights; different ranks upload about equally much."};
 
+// --- cache_not_used ---
+inline constexpr Threshold kUncachedCompilingShare{
+    0.1, Unit::kShare,
+    "Programs that a cache could keep are a warning from this share of the run on; if its length is not known, of all compiling and tracing.",
+    "Less is lost in the rest of the run."};
+inline constexpr Threshold kUncachedCompilingNs{
+    int64_t{10'000'000'000}, Unit::kNs,
+    "Programs that compile for less time in all are not a warning.",
+    "Every program of JAX makes some small programs, and a start that is a few seconds longer bothers nobody."};
+inline constexpr Threshold kMissedCompilingNs{
+    int64_t{1'000'000'000}, Unit::kNs,
+    "Programs that the next run will find in the cache are mentioned from this compile time on.",
+    "Nobody notices a wait of less than a second in total."};
+inline constexpr Threshold kRunsWithOtherKeys{
+    int64_t{3}, Unit::kCount,
+    "A program that has another key in each of this many runs is a warning.",
+    "Between two runs, somebody may have changed the program."};
+
 // --- recompilation, operations outside of jit ---
 inline constexpr Threshold kManyOperations{
     int64_t{10}, Unit::kCount, "At least this many programs of single operations are a finding.",

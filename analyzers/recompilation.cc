@@ -31,7 +31,8 @@ RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executi
   std::map<CompilePhase, int64_t> phases;
   for (const CompileFact* compile : group.compiles) {
     cost.trace_ns += compile->trace_ns.value_or(0);
-    cost.loaded += compile->persistent_hit.value_or(0);
+    cost.loaded += compile->is_loaded();
+    cost.loaded_ns += compile->load_ns().value_or(0);
     if (!compile->dur_ns) continue;
     for (const auto& [phase, ns] : compile->phases_ns) phases[phase] += ns;
     // Tracing comes right before the compilation, so it is inside the profile, too. A compile that is
@@ -87,10 +88,7 @@ bool IsNewState(const RecompileGroup& group) {
 void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
   const bool is_clean_start = group.state.word == State::kWarmUp && !group.cause().is_weak_type();
   if (!finding->cost_ns || is_clean_start || IsNewState(group)) return;
-  int64_t avoidable_ns = *finding->cost_ns;
-  for (const CompileFact* compile : group.compiles) {
-    if (compile->persistent_hit.value_or(false)) avoidable_ns -= compile->dur_ns.value_or(0);
-  }
+  const int64_t avoidable_ns = *finding->cost_ns - figures->cost.loaded_ns;
   if (avoidable_ns <= 0) return;
   if (figures->padding) {
     PaddingChoice& padding = *figures->padding;
@@ -360,6 +358,7 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
         figures.cause.seen_in != SeenIn::kGuard)
       figures.padding = PaddingOf(*figures.sizes);
   }
+  figures.is_only_loaded = figures.cost.loaded == int64_t(group.compiles.size());
   figures.is_rare_smaller_size =
       figures.sizes && IsRareSmallerSize(group, *figures.sizes, executions);
   return figures;
@@ -440,17 +439,23 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   SetState(group);
   RecompileFigures figures =
       FiguresOf(group, first_executions, facts.wall_ns.at(process_id), executions);
+  // Programs that come from a cache are counted only if all do.
+  const int64_t all = int64_t(group.compiles.size());
   Finding finding{.subject = SubjectOf(group, places),
-                  .count = static_cast<int64_t>(group.compiles.size()),
+                  .count = figures.is_only_loaded ? all : all - figures.cost.loaded,
                   .cost_ns = CostNs(group, figures.cost),
                   .reason = ReasonOf(group, places)};
+  if (std::holds_alternative<note::OnlyStaticArgumentsAreLeft>(group.cause().note))
+    finding.certainty = Certainty::kInferred;
   figures.site.explained = facts.explained.contains(process_id);
   figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
   if (!figures.may_be_other_programs && !AreOtherPieces(group, executions)) {
     SetSaving(group, &finding, &figures);
+    OptInt cost_ns = finding.cost_ns;
+    if (cost_ns) *cost_ns -= figures.cost.loaded_ns;  // the next run loads these programs, too
     finding.needs_fixing =
-        NeedsFixing(group, figures.cost.profile_share, finding.cost_ns,
-                    facts.compiling_ns.at(process_id), figures.is_rare_smaller_size);
+        NeedsFixing(group, figures.cost.profile_share, cost_ns, facts.compiling_ns.at(process_id),
+                    figures.is_rare_smaller_size);
   }
   if (group.steps->count() > 0) {
     finding.per_step =

@@ -33,7 +33,8 @@ struct RecompileCost {
   size_t timed = 0;              // compiles whose compilation was timed
   std::set<TimeSource> sources;  // the sources of these times
   int64_t trace_ns = 0;          // tracing and lowering on the host, of all compiles
-  int64_t loaded = 0;            // compiles loaded from the persistent cache
+  int64_t loaded = 0;            // programs that were not compiled, but loaded from a cache
+  int64_t loaded_ns = 0;         // time of these loads
   // The first executions of the programs took this much longer than their later ones; 0 if unknown.
   int64_t first_executions_ns = 0;
   size_t in_profile = 0;  // timed compiles in the profile
@@ -72,6 +73,7 @@ struct RecompileFigures {
   bool grows_steadily = false;           // one dimension grows by the same amount each time
   bool is_rare_smaller_size = false;     // for example the last batch of an epoch
   bool may_be_other_programs = false;    // such as an evaluation
+  bool is_only_loaded = false;           // no program was compiled; all came from a cache
   size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile
   // The lines of several scalars that became 0, 1 or equal to another, with their compiles.

@@ -357,6 +357,7 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
     const bool first_of_site =
         sites_seen.emplace(row->process_id, row->site_id, row->cause, row->function).second;
     if (!first_of_graph || !row->dur_ns || !looked_at.contains(row->id)) continue;
+    if (row->persistent_hit.value_or(false)) continue;  // it was loaded from a cache
     const Subject place = sites->SubjectOf(row->site_id);
     compiles.push_back({.row = row->id,
                         .ns = *row->dur_ns,

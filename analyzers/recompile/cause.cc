@@ -81,6 +81,12 @@ bool Explains(const RecompileCause& stated) {
   return stated.type != ReasonType::kUnknown && stated.type != ReasonType::kUnprintedChange;
 }
 
+// Returns what a source states without a cause.
+CompileReason Unexplained(std::vector<RecompileCause> stated) {
+  for (RecompileCause& cause : stated) cause.type = ReasonType::kUnknown;
+  return {.causes = std::move(stated)};
+}
+
 // Returns the cause if JAX found no difference to explain, and the types of the inputs are equal.
 RecompileCause OtherStaticArgument(const Form& form) {
   return {.type = ReasonType::kConstantChange,
@@ -404,10 +410,14 @@ absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& sit
   if (stated != nullptr && Explains(stated->front())) return CompileReason{.causes = *stated};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
-  if (reason) return *std::move(reason);
-  if (stated != nullptr && alike && stated->front().type == ReasonType::kUnprintedChange)
+  // JAX has compared the types, with those of the most similar call.
+  const bool is_unprinted =
+      stated != nullptr && stated->front().type == ReasonType::kUnprintedChange;
+  if (reason && !(is_unprinted && reason->causes.front().seen_in == SeenIn::kSignature))
+    return *std::move(reason);
+  if (is_unprinted && alike && !reason)
     return CompileReason{.causes = {OtherStaticArgument(*alike->second)}};
-  if (stated != nullptr) return CompileReason{.causes = *stated};
+  if (stated != nullptr) return Unexplained(*stated);
   if (alike) {
     const auto& [nearest, form] = *alike;
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));

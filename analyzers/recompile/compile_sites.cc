@@ -433,7 +433,8 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   for (const auto& [id, site] : sites->by_id)
     facts.places[id] = {site.file.value_or(""), site.line, site.function.value_or("")};
   for (const CompileFact& compile : compiles) {
-    facts.compiling_ns[compile.process_id] += compile.compiling_ns();
+    facts.compiling_ns[compile.process_id] +=
+        compile.compiling_ns() - compile.load_ns().value_or(0);
     if (compile.caller_known) facts.explained.insert(compile.process_id);
   }
   XP_TRY(std::vector<CompileFact> operations, TakeOperations(run, compiles));

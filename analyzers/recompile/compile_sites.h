@@ -40,6 +40,9 @@ struct CompileFact {
   // Returns what names the graph in its process: its hash, or else its number; "" if it has none.
   const std::string& graph_key() const { return hash.empty() ? number : hash; }
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
+  // Returns whether the program came from a cache, so that dur_ns is the time to load it.
+  bool is_loaded() const { return persistent_hit.value_or(false); }
+  OptInt load_ns() const { return is_loaded() ? dur_ns : OptInt(); }
   // Returns a key for a JAX loop outside of jit: the id of its call site, or a negative number from
   // the id of its graph if the site is unknown. All such loops have the name of their primitive.
   int64_t loop_number() const { return site_id ? *site_id : -1 - graph_id.value_or(0); }
@@ -79,7 +82,8 @@ struct CompileSites {
   std::vector<CompileSite> sites;                    // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;                // by process
   std::map<int64_t, OptInt> wall_ns;  // by process: from its first to its last row with a time
-  std::map<int64_t, int64_t> compiling_ns;  // by process: time of all its compiles, with tracing
+  // By process: time of all its compiles, with tracing, and without loads from a cache.
+  std::map<int64_t, int64_t> compiling_ns;
   // By process: programs of single operations (outside_jit.h), which belong to no site.
   std::map<int64_t, std::vector<CompileFact>> operations;
 

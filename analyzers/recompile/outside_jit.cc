@@ -236,7 +236,7 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
   std::set<int64_t> operations;
   std::map<int64_t, int64_t> counts;
   for (const CompileFact& compile : compiles) {
-    if (!has_its_name(compile)) continue;
+    if (!has_its_name(compile) || compile.is_loaded()) continue;
     XP_TRY(bool of_user, IsUserFunction(run, compile));
     if (of_user) continue;
     operations.insert(compile.id);

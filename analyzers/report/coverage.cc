@@ -106,7 +106,8 @@ absl::Status CoverageTable::AddTo(std::optional<int64_t> Coverage::*member, cons
 }
 
 absl::Status CoverageTable::AddRows() {
-  XP_TRY(AddTo(&Coverage::compiles, "compile"));
+  // Programs that came from a cache were not compiled.
+  XP_TRY(AddTo(&Coverage::compiles, "compile", "nullif(coalesce(x.persistent_hit, 0), 1)"));
   XP_TRY(AddTo(&Coverage::executions, "execution"));
   XP_TRY(AddTo(&Coverage::transfers, "transfer"));
   // The steps are those of its executions, and those that it shows itself.

@@ -257,6 +257,8 @@ Json SummaryOf(const Report& report) {
           {"tracing_ns", Nullable(summary.tracing_ns)},
           {"compile_count", Nullable(summary.compile_count)},
           {"compile_ns", Nullable(summary.compile_ns)},
+          {"load_count", Nullable(summary.load_count)},
+          {"load_ns", Nullable(summary.load_ns)},
           {"execution_count", Nullable(summary.execution_count)},
           {"execute_ns", Nullable(summary.execute_ns)},
           {"transfer_count", Nullable(summary.transfer_count)},

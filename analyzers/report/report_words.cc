@@ -201,6 +201,7 @@ std::string CountsText(const Summary& summary) {
   };
   add(summary.steps, "step", "steps", false);
   add(summary.compile_count, "compilation", "compilations", false);
+  add(summary.load_count, "program loaded from a cache", "programs loaded from a cache", false);
   add(summary.execution_count, "execution", "executions", true);
   add(summary.transfer_count, "transfer", "transfers", true);
   add(summary.fallback_count, "op on the CPU", "ops on the CPU", true);
@@ -267,6 +268,7 @@ std::vector<StepShare> TotalShares(const Summary& summary) {
   const int64_t devices = int64_t(summary.devices.size());
   add("tracing", summary.tracing_ns, 1);
   add("compile", summary.compile_ns, 1);
+  add("load programs", summary.load_ns, 1);
   if (summary.device_busy_ns) {
     add("device busy", summary.device_busy_ns, devices);
   } else {

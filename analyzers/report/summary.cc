@@ -25,6 +25,10 @@
 namespace xlaprof {
 namespace {
 
+// Select the rows of table compile whose program came from a cache, and all others.
+constexpr std::string_view kIsLoad = "coalesce(persistent_hit, 0)",
+                           kIsCompile = "NOT coalesce(persistent_hit, 0)";
+
 // Adds the tracing and input time of each process's leading thread in its window.
 absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windows,
                         Summary& summary) {
@@ -71,15 +75,16 @@ absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>&
   if (windows.empty()) from_ns = INT64_MIN, to_ns = INT64_MAX;
   from_ns = std::max(from_ns, run.slice().from_ns.value_or(INT64_MIN));
   to_ns = std::min(to_ns, run.slice().to_ns.value_or(INT64_MAX));
-  auto total = [&](const char* table) {
+  auto total = [&](const char* table, std::string_view which = "true") {
     return run.store().One<int64_t>(
         fmt::format("SELECT iif(count(*) = 0, NULL, CAST(total(max(0, min(ts_ns + dur_ns, ?2) - "
                     "max(ts_ns, ?1))) AS INTEGER)) FROM {} WHERE ts_ns IS NOT NULL AND dur_ns IS "
-                    "NOT NULL",
-                    table),
+                    "NOT NULL AND {}",
+                    table, which),
         from_ns, to_ns);
   };
-  XP_TRY(summary.compile_ns, total("compile"));
+  XP_TRY(summary.compile_ns, total("compile", kIsCompile));
+  XP_TRY(summary.load_ns, total("compile", kIsLoad));
   XP_TRY(summary.execute_ns, total("execution"));
   XP_TRY(summary.transfer_ns, TransferTime(run, from_ns, to_ns));
   if (!summary.execute_ns) summary.execute_ns = summary.device_busy_ns;
@@ -123,8 +128,12 @@ void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
 
 // Sets the totals from logs of compilations, if no other source has times.
 absl::Status TotalsFromLogs(const Run& run, Summary& summary) {
-  XP_TRY(summary.compile_ns,
-         run.store().One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
+  auto total = [&](std::string_view which) {
+    return run.store().One<int64_t>(
+        fmt::format("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log' AND {}", which));
+  };
+  XP_TRY(summary.compile_ns, total(kIsCompile));
+  XP_TRY(summary.load_ns, total(kIsLoad));
   XP_TRY(summary.tracing_ns, run.store().One<int64_t>("SELECT sum(trace_ns) FROM compile"));
   XP_TRY(summary.execute_ns, run.store().One<int64_t>("SELECT sum(dur_ns) FROM execution"));
   summary.totals_from_logs = summary.compile_ns || summary.tracing_ns || summary.execute_ns;
@@ -150,8 +159,12 @@ absl::Status CountsFromCounters(const Run& run, int64_t report_id, Summary& summ
 // in a trace that shows nothing of a runtime that compiles. The queries use total(), because sum()
 // fails if hostile numbers overflow.
 absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary& summary) {
+  XP_TRY(summary.load_count, run.store().One<int64_t>(fmt::format(
+                                 "SELECT nullif(count(*), 0) FROM compile WHERE {}", kIsLoad)));
+  // If all programs were loaded, the number of compilations is known to be 0.
   XP_TRY(summary.compile_count,
-         run.store().One<int64_t>("SELECT nullif(count(*), 0) FROM compile"));
+         run.store().One<int64_t>(
+             fmt::format("SELECT iif(count(*) = 0, NULL, sum({})) FROM compile", kIsCompile)));
   XP_TRY(summary.execution_count,
          run.store().One<int64_t>("SELECT nullif(count(*), 0) FROM execution"));
   XP_TRY(summary.transfer_count,
@@ -164,7 +177,8 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
     XP_TRY(const auto calls,
            run.store().One<int64_t>(
                "SELECT count(*) FROM compile WHERE cause IN ('call', 'operation')"));
-    summary.shows_reads = !summary.compile_count || calls.value_or(0) < *summary.compile_count;
+    const int64_t programs = summary.compile_count.value_or(0) + summary.load_count.value_or(0);
+    summary.shows_reads = programs == 0 || calls.value_or(0) < programs;
   }
   // Counters and the lines of exit summaries (with or without the op) describe the same calls.
   XP_TRY(

@@ -31,9 +31,11 @@ struct Summary {
   std::optional<int64_t> step_p50_ns, step_p99_ns;  // of the steady steps
   std::optional<int64_t> warm_up_step_p50_ns;
   std::optional<WorkUnit::Program> unit;  // of a run without steps; see WorkUnit
-  std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
+  // Programs that came from a cache were not compiled. They are counted as loads.
+  std::optional<int64_t> compile_count, load_count;
+  std::optional<int64_t> execution_count, transfer_count, fallback_count;
   // Totals over the window or, without a clock, the metrics' accumulators.
-  std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
+  std::optional<int64_t> tracing_ns, compile_ns, load_ns, execute_ns, transfer_ns, input_ns;
   bool optimized_programs = false;  // there is optimised HLO
   bool torch_compile = false;       // a source reports on functions under torch.compile
   bool totals_from_logs = false;    // otherwise from the window or the metrics

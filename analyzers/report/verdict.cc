@@ -27,6 +27,7 @@ Verdict VerdictWithoutWarnings(const Report& report) {
   const Summary& s = report.summary;
   Verdict verdict;
   verdict.judged = s.steps.value_or(0) + s.compile_count.value_or(0) +
+                           s.load_count.value_or(0) +
                            s.execution_count.value_or(0) + s.transfer_count.value_or(0) +
                            s.fallback_count.value_or(0) >
                        0 ||

@@ -103,8 +103,15 @@ std::string_view Name(StepsFrom from) {
 }
 
 std::string Title(const RecompileFigures& figures, int64_t compiles, const std::string& change) {
+  const int64_t loaded = figures.cost.loaded;
   std::string title =
-      fmt::format("{} recompiled {}: {}", Name(figures.site), TimesText(compiles), change);
+      figures.is_only_loaded
+          ? fmt::format("{} was traced again {}, and its programs came from a cache: {}",
+                        Name(figures.site), TimesText(compiles), change)
+      : loaded > 0
+          ? fmt::format("{} recompiled {}, and was loaded from a cache {}: {}", Name(figures.site),
+                        TimesText(compiles), TimesText(loaded), change)
+          : fmt::format("{} recompiled {}: {}", Name(figures.site), TimesText(compiles), change);
   if (figures.processes > 1) title += fmt::format(" (in each of {} processes)", figures.processes);
   return title;
 }
@@ -204,7 +211,7 @@ struct NoteText {
     return "its inputs have the same types as before, so its body is another function object, or the caches were cleared";
   }
   std::string operator()(const note::OnlyStaticArgumentsAreLeft&) const {
-    return "types, structure and settings are the same as before, and JAX explains any other difference, so a static argument has another value, which this version of JAX does not print";
+    return "this is inferred: the inputs have the same types as before, and JAX found no difference in structure, settings or types, so only the value of a static argument is left, which this version of JAX does not print";
   }
   std::string operator()(const note::NewState& state) const {
     return state.of_optimizer
@@ -257,7 +264,9 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
     note += fmt::format(
         "{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
         note.empty() ? "" : "; ", figures.from_sizes, compiles);
-  const bool shown = !cause.Name().empty() || note.empty();  // otherwise the note says it
+  // Otherwise the note says it.
+  const bool shown = (!cause.Name().empty() || note.empty()) &&
+                     !std::holds_alternative<note::OnlyStaticArgumentsAreLeft>(cause.note);
   std::vector<std::string> sentences;
   if (cause.seen_in != SeenIn::kNothing && shown)
     sentences.push_back(Sentence(fmt::format("{} shows it", Name(cause.seen_in, framework))));
@@ -287,7 +296,19 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
-std::string CostNote(const RecompileCost& cost, int64_t compiles) {
+// Returns "compile 3 times" or "compile 2 times and to load it once". `compiles` does not count loads,
+// unless all are.
+std::string WorkText(const RecompileFigures& figures, int64_t compiles) {
+  if (figures.is_only_loaded) return fmt::format("trace and load it {}", TimesText(compiles));
+  std::string text = fmt::format("compile {}", TimesText(compiles));
+  if (figures.cost.loaded > 0)
+    text += fmt::format(" and to load it {}", TimesText(figures.cost.loaded));
+  return text;
+}
+
+std::string CostNote(const RecompileFigures& figures, int64_t compiles) {
+  const RecompileCost& cost = figures.cost;
+  const int64_t all = figures.is_only_loaded ? compiles : compiles + cost.loaded;
   if (cost.timed == 0) {
     return cost.trace_ns > 0
                ? "time of tracing them on the host; the log does not time XLA"
@@ -297,10 +318,10 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   for (TimeSource source : cost.sources) sources.insert(Name(source));
   const std::string from = fmt::format("{}", fmt::join(sources, " and "));
   std::string note =
-      cost.timed == static_cast<size_t>(compiles)
-          ? fmt::format("to compile {}, from {}", TimesText(compiles), from)
+      cost.timed == static_cast<size_t>(all)
+          ? fmt::format("to {}, from {}", WorkText(figures, compiles), from)
           : fmt::format("to compile {} of {} times, from {}; the others were not measured",
-                        cost.timed, compiles, from);
+                        cost.timed, all, from);
   if (cost.trace_ns > 0)
     note +=
         fmt::format("; {} of it is tracing and lowering on the host", DurationText(cost.trace_ns));
@@ -313,9 +334,6 @@ std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   if (cost.first_executions_ns > 0)
     note += fmt::format("; for {} of it, first executions took longer than later ones",
                         DurationText(cost.first_executions_ns));
-  if (cost.loaded > 0)
-    note += fmt::format("; {} of them {} loaded from the persistent cache", cost.loaded,
-                        cost.loaded == 1 ? "was" : "were");
   if (!cost.profile_share) return note;
   const double percent = 100 * *cost.profile_share;
   const std::string profile = DurationText(*cost.profile_ns);
@@ -339,7 +357,7 @@ std::string SavingNote(const RecompileFigures& figures) {
     }
     case RecompileSaving::kAll:
       return figures.cost.loaded > 0
-                 ? "all of these compiles, if one program serves every step; loading programs from the cache is not counted"
+                 ? "all of this tracing and compiling, if one program serves every step; the time to load programs is not counted"
                  : "all of these compiles, if one program serves every step";
   }
   return "";
@@ -377,7 +395,7 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
   Words words{.title = Title(figures, compiles, change.what),
               .why = Why(figures, compiles, framework),
-              .cost_note = CostNote(figures.cost, compiles),
+              .cost_note = CostNote(figures, compiles),
               .saving_note = SavingNote(figures),
               .advice = std::move(change.advice),
               .tells_share = figures.cost.profile_share.has_value(),

@@ -56,6 +56,7 @@
 --   disabled                 the cache is off, or could not be opened
 --   other_process            another process of the job writes the cache
 --   host_callback            it calls Python
+--   write_failed             the cache could not write it
 
 -- VOCABULARY printed_form: how a graph was printed.
 --   ir_text                  torch_xla's IR as text

@@ -9,6 +9,7 @@
 #include "core/base/source_place.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/jax/jax_log_label.h"
+#include "profiler/import/jax/jax_log_repeats.h"
 #include "profiler/import/text/python_frames.h"
 
 namespace xlaprof {
@@ -22,7 +23,10 @@ namespace xlaprof {
 class JaxLogParser::Impl {
  public:
   Impl(std::string_view bytes, const LogTexts& texts)
-      : lines_(texts), labels_(bytes), end_(bytes.data() + bytes.size()) {}
+      : lines_(texts),
+        labels_(bytes),
+        end_(bytes.data() + bytes.size()),
+        begins_with_repeats_(BeginsWithRepeats(bytes)) {}
 
   void Take() { Take(lines_.text()); }
 
@@ -30,11 +34,12 @@ class JaxLogParser::Impl {
     std::set<int> left_open;
     for (auto& [label, speaker] : speakers_) {
       const std::optional<Explaining>& open = speaker.explaining;
-      if (open && !open->reader.IsWhole()) {
+      const bool is_cut = open && !open->reader.IsWhole();
+      if (is_cut) {
         if (!log_.cut) log_.cut = {open->offset, open->line};
         left_open.insert(int(log_.explanations.size()));
       }
-      EndExplanation(speaker);
+      EndExplanation(speaker, /*by_others=*/false, is_cut);
     }
     for (auto& [process, state] : states_) {
       if (!saw_compiles_) continue;
@@ -42,8 +47,14 @@ class JaxLogParser::Impl {
         log_.traced_inside += pending.said >= 0 && !left_open.contains(pending.said);
     }
     FindClearedCaches();
+    log_.proves_no_cache = cache_.size() == 0 && saw_ends_ && explains_look_ups_;
+    log_.lookups = std::move(cache_).Finish();
     if (!saw_compiles_) CompilesFromExplanations();
-    if (log_.compiles.empty()) log_.compiles = std::move(looked_up_);
+    if (log_.compiles.empty()) {
+      for (size_t i = 0; i < looked_up_.size(); ++i)
+        log_.lookups[looked_up_[i].lookup].compile = int(i);
+      for (LookedUp& one : looked_up_) log_.compiles.push_back(std::move(one.compile));
+    }
     for (const JaxCompile& compile : log_.compiles)
       log_.unfinished += !compile.dur_ns && saw_ends_ && !compile.inferred;
     return std::move(log_);
@@ -62,16 +73,16 @@ class JaxLogParser::Impl {
     std::vector<size_t> compiles;  // all compiles of its process
     // By call that traced a new function, the number of compiles that had come before.
     std::map<std::string, size_t> new_at;
-    std::string last_message, last_prefix;
+    RepeatedRecords repeats;
   };
   struct Explaining {
     JaxExplanationReader reader;
+    std::string prefix;
     int origin = 0;
     int64_t offset = 0, line = 0;
   };
   struct Speaker {
     std::optional<Explaining> explaining;
-    bool skipping = false;  // inside an explanation that was printed before
   };
 
   // Returns the process that writes lines with this label or, if there is none, this prefix.
@@ -114,8 +125,8 @@ class JaxLogParser::Impl {
     const int next = int(log_.origins.size());
     const LogOrigin origin = log_.origins[size_t(process)];
     log_.origins.push_back(origin);
-    State &from = states_[process], &to = states_[next];
-    to.last_message = from.last_message, to.last_prefix = from.last_prefix;
+    State &from = StateOf(process), &to = StateOf(next);
+    to.repeats = from.repeats;
     const std::vector<size_t>& all = from.compiles;
     const size_t count = Repeated(from, from.new_at.at(call));
     const size_t first = all.size() - count;
@@ -127,6 +138,7 @@ class JaxLogParser::Impl {
       if (std::erase(from.open, all[i]) > 0) to.open.push_back(all[i]);
     }
     from.compiles.resize(first);
+    cache_.Move(process, next, line);
     // Until 0.7 the end of tracing is printed before its cause.
     for (auto pending = from.pending.begin(); pending != from.pending.end();) {
       const bool moves = pending->second.line >= line || now - pending->second.line <= 1;
@@ -134,23 +146,6 @@ class JaxLogParser::Impl {
       pending = moves ? from.pending.erase(pending) : std::next(pending);
     }
     return next;
-  }
-
-  // Replaces digits by 0, because times and thread ids change from line to line.
-  static std::string Pattern(std::string_view prefix) {
-    std::string pattern(prefix);
-    for (char& c : pattern) c = c >= '0' && c <= '9' ? '0' : c;
-    return pattern;
-  }
-
-  // Returns whether a message is repeated: two handlers (Python's root logger and absl's) print
-  // each message after prefixes of their own.
-  bool IsRepeated(State& state, std::string_view message, std::string_view prefix) {
-    std::string pattern = Pattern(prefix);
-    if (state.last_message == message && state.last_prefix != pattern) return true;
-    state.last_message = message;
-    state.last_prefix = std::move(pattern);
-    return false;
   }
 
   // Returns whether the file ends after `text` without ending its line.
@@ -164,7 +159,7 @@ class JaxLogParser::Impl {
               const std::optional<JaxLogLine>& line) const {
     if (line) return line->inputs_cut || line->kind == JaxLogLine::kExplanation;
     if (BeginsJaxLogLine(text)) return true;
-    if (!speaker.explaining || speaker.skipping) return false;
+    if (!speaker.explaining) return false;
     const JaxExplanationReader& reader = speaker.explaining->reader;
     return !reader.IsWhole() || JaxExplanationReader(reader).Take(text);
   }
@@ -178,27 +173,32 @@ class JaxLogParser::Impl {
       if (!line || line->kind == JaxLogLine::kExplanation) return;
     }
     if (!line) {
-      if (speaker.skipping || !speaker.explaining) return;
+      if (!speaker.explaining) return;
       if (!speaker.explaining->reader.Take(text)) EndExplanation(speaker, /*by_others=*/true);
       return;
     }
     EndExplanation(speaker);
-    const int origin = ProcessOf(label, text.substr(0, line->begin));
-    State& state = states_[origin];
-    if (IsRepeated(state, text.substr(line->begin), text.substr(0, line->begin))) {
-      ++log_.repeated;
-      speaker.skipping = line->kind == JaxLogLine::kExplanation;
+    const std::string_view prefix = text.substr(0, line->begin), message = text.substr(line->begin);
+    // Python's warnings have a prefix of their own.
+    const bool is_warning = line->why == NotStored::kWriteFailed && last_origin_ >= 0;
+    const int origin = is_warning ? last_origin_ : ProcessOf(label, prefix);
+    last_origin_ = origin;
+    State& state = StateOf(origin);
+    if (line->kind == JaxLogLine::kExplanation) {
+      // Whether it is repeated is known at its end.
+      speaker.explaining =
+          Explaining{JaxExplanationReader(message.substr(kExplanationMark.size())),
+                     std::string(prefix), origin, lines_.offset(), lines_.number()};
       return;
     }
-    speaker.skipping = false;
+    if (state.repeats.IsRepeated(prefix, message, line->is_exact)) {
+      ++log_.repeated;
+      return;
+    }
     ++log_.messages;
     switch (line->kind) {
-      case JaxLogLine::kExplanation: {
-        constexpr size_t kLabel = std::string_view("TRACING CACHE MISS at ").size();
-        speaker.explaining = Explaining{JaxExplanationReader(text.substr(line->begin + kLabel)),
-                                        origin, lines_.offset(), lines_.number()};
+      case JaxLogLine::kExplanation:
         break;
-      }
       case JaxLogLine::kTraced: {
         Pending& pending = PendingOf(state, line->function);
         pending.trace_ns = line->dur_ns;
@@ -216,23 +216,11 @@ class JaxLogParser::Impl {
       }
       case JaxLogLine::kPersistentHit:
       case JaxLogLine::kPersistentMiss:
-        if (!state.open.empty()) {
-          log_.compiles[state.open.back()].persistent_hit =
-              line->kind == JaxLogLine::kPersistentHit;
-        } else if (line->key.empty() || keys_.emplace(origin, line->key).second) {
-          // The cache knows modules, which are named after their functions. If the same program
-          // comes again, it belongs to another run, because a process looks for it once.
-          looked_up_.push_back({.origin = origin,
-                                .offset = lines_.offset(),
-                                .line = lines_.number(),
-                                .function = std::string(FunctionOfModule(line->function)),
-                                .inputs = {},
-                                .input_count = {},
-                                .trace_ns = {},
-                                .dur_ns = {},
-                                .persistent_hit = line->kind == JaxLogLine::kPersistentHit,
-                                .inferred = true});
-        }
+        LookUp(state, origin, *line);
+        break;
+      case JaxLogLine::kWritten:
+      case JaxLogLine::kNotWritten:
+        cache_.Complete(*line, origin);
         break;
       case JaxLogLine::kCompiled: {
         saw_ends_ = true;
@@ -279,6 +267,40 @@ class JaxLogParser::Impl {
     return log_.compiles.back();
   }
 
+  // Takes what the persistent cache answered. It knows programs by the names of their modules.
+  void LookUp(State& state, int origin, const JaxLogLine& line) {
+    const bool is_hit = line.kind == JaxLogLine::kPersistentHit;
+    const TextPosition place{lines_.offset(), lines_.number()};
+    if (!state.open.empty()) {
+      const auto asks = std::find_if(state.open.rbegin(), state.open.rend(), [&](size_t index) {
+        return IsModuleOf(line.function, log_.compiles[index].function);
+      });
+      const size_t compile = asks == state.open.rend() ? state.open.back() : *asks;
+      log_.compiles[compile].persistent_hit = is_hit;
+      cache_.Add(line, origin, int(compile), place);
+    } else if (line.key.empty() || keys_.emplace(origin, line.key).second) {
+      // If the same program comes again, it belongs to another run, because a process looks for it
+      // once.
+      looked_up_.push_back({.lookup = cache_.size(),
+                            .compile = {.origin = origin,
+                                        .offset = place.offset,
+                                        .line = place.line,
+                                        .function = std::string(FunctionOfModule(line.function)),
+                                        .inputs = {},
+                                        .input_count = {},
+                                        .trace_ns = {},
+                                        .dur_ns = {},
+                                        .persistent_hit = is_hit,
+                                        .inferred = true}});
+      cache_.Add(line, origin, /*compile=*/-1, place);
+    }
+  }
+
+  State& StateOf(int process) {
+    return states_.try_emplace(process, State{.repeats = RepeatedRecords(begins_with_repeats_)})
+        .first->second;
+  }
+
   // Returns the open compile of that function, or a new one if its beginning is not in the log.
   JaxCompile& Find(State& state, int origin, const JaxLogLine& line) {
     for (size_t index : state.open) {
@@ -290,15 +312,25 @@ class JaxLogParser::Impl {
 
   // With `by_others`, a line that is not JAX's ends the explanation, and JAX's hint may come after
   // that line.
-  void EndExplanation(Speaker& speaker, bool by_others = false) {
+  void EndExplanation(Speaker& speaker, bool by_others = false, bool is_cut = false) {
     if (!speaker.explaining) return;
     Explaining explaining = *std::move(speaker.explaining);
     speaker.explaining.reset();
     JaxExplanation said = std::move(explaining.reader).Finish();
     int& process = explaining.origin;
-    if (!by_others && IsOfAnotherProcess(states_[process], said))
+    const std::string message =
+        fmt::format("{}{}\n{}", kExplanationMark, said.call_text, said.words);
+    if (StateOf(process).repeats.IsRepeated(explaining.prefix, message, /*is_exact=*/false,
+                                            is_cut)) {
+      ++log_.repeated;
+      return;
+    }
+    ++log_.messages;
+    // Until 0.5, JAX says how long tracing took, and does not say what the persistent cache answered.
+    explains_look_ups_ |= !said.trace_ns && !is_cut;
+    if (!by_others && IsOfAnotherProcess(StateOf(process), said))
       process = NextProcess(process, said.call_text);
-    State& state = states_[process];
+    State& state = StateOf(process);
     if (said.never_seen) state.new_at.try_emplace(said.call_text, state.compiles.size());
     // A new function object at the place of an earlier one is that function, defined again. JAX
     // itself compares the place of the call.
@@ -361,11 +393,16 @@ class JaxLogParser::Impl {
     int origin = 0;
     int64_t offset = 0, line = 0;
   };
+  static constexpr std::string_view kExplanationMark = "TRACING CACHE MISS at ";
   const LogTexts& lines_;
   JaxLogLabels labels_;
   const char* end_;  // end of the file
+  const bool begins_with_repeats_;
   JaxLog log_;
-  std::map<int, State> states_;  // by process
+  JaxCacheLog cache_;
+  int last_origin_ = -1;            // the process of the last message
+  bool explains_look_ups_ = false;  // this version explains misses of the persistent cache, too
+  std::map<int, State> states_;     // by process
   // By process: the last object with the name and place of each function.
   std::map<int, std::map<std::string, std::string>> defined_;
   std::map<std::string, Speaker, std::less<>> speakers_;  // by label
@@ -373,7 +410,11 @@ class JaxLogParser::Impl {
   std::vector<SaidAt> said_at_;  // place of each explanation
   // Look-ups in the persistent cache outside of a compilation. If the log has nothing else
   // (jax_debug_log_modules of the compiler alone), each is a compilation.
-  std::vector<JaxCompile> looked_up_;
+  struct LookedUp {
+    size_t lookup = 0;  // its number in `cache_`
+    JaxCompile compile;
+  };
+  std::vector<LookedUp> looked_up_;
   std::set<std::pair<int, std::string>> keys_;  // keys of these, by origin
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/import/jax/jax_explanation.h"
+#include "profiler/import/jax/jax_log_cache.h"
 #include "profiler/import/jax/jax_log_line.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
@@ -32,6 +33,9 @@ struct JaxLog {
   std::vector<LogOrigin> origins;    // one or more per process, as processes take turns
   std::vector<JaxCompile> compiles;  // in the order in which they begin
   std::vector<JaxExplanation> explanations;
+  std::vector<JaxLookup> lookups;  // in the order of their lines
+  // The log would show each look-up in the persistent cache, and shows none.
+  bool proves_no_cache = false;
   int64_t messages = 0;
   int64_t traced_inside = 0;        // explanations of functions that were traced as part of another
   int64_t repeated = 0;             // messages that two handlers printed

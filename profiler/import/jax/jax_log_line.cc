@@ -35,7 +35,11 @@ bool NameAndTime(std::string_view rest, JaxLogLine* line) {
   if (sec == std::string_view::npos) return false;
   const size_t in = rest.substr(0, sec).rfind(kIn);
   if (in == std::string_view::npos) return false;
-  line->dur_ns = Seconds(rest.substr(in + kIn.size()));
+  const std::string_view number = rest.substr(in + kIn.size(), sec - in - kIn.size());
+  line->dur_ns = Seconds(number);
+  const size_t point = number.find('.');
+  line->is_exact =
+      point != std::string_view::npos && number.size() - point > 6 && line->dur_ns.value_or(0) > 0;
   std::string_view name = rest.substr(0, in);
   if (size_t by = name.rfind(" for "); by != std::string_view::npos && line->kind == line->kTraced)
     name = name.substr(0, by);
@@ -116,19 +120,64 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
   return !line->function.empty();
 }
 
-// Reads "'jit_f' with key 'jit_f-1bac…'".
-bool Quoted(std::string_view rest, JaxLogLine* line) {
+// Returns the text between `before` and the next quote, or "" if there is none.
+std::string_view QuotedAfter(std::string_view text, std::string_view before) {
+  const size_t at = text.find(before);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + before.size());
+  const size_t close = text.find('\'');
+  return close == std::string_view::npos ? std::string_view() : text.substr(0, close);
+}
+
+// Reads "jit_f' with key 'jit_f-1bac…'".
+bool ProgramAndKey(std::string_view rest, JaxLogLine* line) {
   const size_t end = rest.find('\'');
   if (end == std::string_view::npos || end == 0) return false;
   line->function = rest.substr(0, end);
-  constexpr std::string_view kKey = " with key '";
-  rest = rest.substr(end + 1);
-  if (!rest.starts_with(kKey)) return true;
-  rest.remove_prefix(kKey.size());
-  if (const size_t close = rest.find('\''); close != std::string_view::npos)
-    line->key = rest.substr(0, close);
+  line->key = QuotedAfter(rest.substr(end), "' with key '");
   return true;
 }
+
+// Reads why a program was not written to the persistent cache: " for 'jit_f' because it took < 1.00
+// seconds to compile (0.14s)", " for 'jit_f' because it uses host callbacks …" (until 0.11), " with key
+// 'jit_f-1bac…' since its size (90 bytes) is less than threshold (100 bytes)", " with key … since cache
+// is disabled/not initialized" or " since process_id != 0".
+bool NotWritten(std::string_view rest, JaxLogLine* line) {
+  auto says = [&](std::string_view words) { return rest.find(words) != std::string_view::npos; };
+  line->function = QuotedAfter(rest, " for '");
+  line->key = QuotedAfter(rest, " with key '");
+  constexpr std::string_view kFaster = "it took < ";
+  if (const size_t at = rest.find(kFaster); at != std::string_view::npos) {
+    line->why = NotStored::kCompiledFast;
+    line->least_ns = Seconds(rest.substr(at + kFaster.size()));
+  } else if (says("is less than threshold")) {
+    line->why = NotStored::kSmall;
+  } else if (says("cache is disabled")) {
+    line->why = NotStored::kDisabled;
+  } else if (says("process_id != 0")) {
+    line->why = NotStored::kOtherProcess;
+  } else if (says("host callbacks")) {
+    line->why = NotStored::kHostCallback;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Reads "Writing jit_f to persistent compilation cache with key 'jit_f-1bac…'", whose marked words are
+// at `at`.
+bool Written(std::string_view text, size_t at, JaxLogLine* line) {
+  constexpr std::string_view kWriting = "Writing ";
+  const size_t begin = text.substr(0, at).rfind(kWriting);
+  if (begin == std::string_view::npos) return false;
+  line->begin = begin;
+  line->function = text.substr(begin + kWriting.size(), at - begin - kWriting.size());
+  line->key = QuotedAfter(text.substr(at), " with key '");
+  return !line->function.empty();
+}
+
+// A warning of Python's, which comes instead of an exception.
+constexpr std::string_view kWriteError = "Error writing persistent compilation cache entry for '";
 
 struct Label {
   std::string_view text;
@@ -141,6 +190,9 @@ constexpr Label kLabels[] = {
     {"Finished XLA compilation of ", JaxLogLine::kCompiled},
     {"PERSISTENT COMPILATION CACHE MISS for '", JaxLogLine::kPersistentMiss},
     {"Persistent compilation cache hit for '", JaxLogLine::kPersistentHit},
+    {" to persistent compilation cache with key '", JaxLogLine::kWritten},
+    {"Not writing persistent cache entry", JaxLogLine::kNotWritten},
+    {kWriteError, JaxLogLine::kNotWritten},
     {"TRACING CACHE MISS at ", JaxLogLine::kExplanation},
     {"Compiling ", JaxLogLine::kCompiling},
 };
@@ -175,7 +227,18 @@ std::optional<JaxLogLine> ParseJaxLogLine(std::string_view text) {
         break;
       case JaxLogLine::kPersistentHit:
       case JaxLogLine::kPersistentMiss:
-        parsed = Quoted(rest, &line);
+        parsed = ProgramAndKey(rest, &line);
+        break;
+      case JaxLogLine::kWritten:
+        parsed = Written(text, at, &line);
+        break;
+      case JaxLogLine::kNotWritten:
+        if (label.text == kWriteError) {
+          line.why = NotStored::kWriteFailed;
+          parsed = ProgramAndKey(rest, &line);
+        } else {
+          parsed = NotWritten(rest, &line);
+        }
         break;
       case JaxLogLine::kExplanation:
         parsed = true;

@@ -1,5 +1,6 @@
-// Parses the messages of JAX's own log about tracing, lowering and compiling: what jax_log_compiles
-// or JAX_LOGGING_LEVEL=DEBUG prints, in every wording since 0.2.
+// Parses the messages of JAX's own log about tracing, lowering, compiling and its persistent cache:
+// what jax_log_compiles, jax_explain_cache_misses or JAX_LOGGING_LEVEL=DEBUG prints, in every wording
+// since 0.2.
 #pragma once
 
 #include <optional>
@@ -19,18 +20,23 @@ struct JaxLogLine {
     kCompiled,        // Finished XLA compilation of jit(f) in 0.1 sec
     kPersistentHit,   // Persistent compilation cache hit for 'jit_f' with key ...
     kPersistentMiss,  // PERSISTENT COMPILATION CACHE MISS for 'jit_f' with key ...
+    kWritten,         // Writing jit_f to persistent compilation cache with key ...
+    kNotWritten,      // Not writing persistent cache entry for 'jit_f' because ...
     kExplanation      // TRACING CACHE MISS at ...; the lines after it belong to it
   };
   Kind kind = kTraced;
   size_t begin = 0;           // place of the message; a log's prefix comes before it
   std::string_view function;  // without jit(...) around it; jit_f if it is the persistent cache's
-  std::string_view key;       // kPersistentHit, kPersistentMiss: the program's; "" if cut
+  std::string_view key;       // of the program in the persistent cache; "" if cut or not printed
   OptInt dur_ns;              // kTraced, kLowered, kCompiled; empty: no number
-  std::string_view inputs;    // kCompiling: the list of types as printed; "" if only counted
-  std::string_view mapping;   // kCompiling: the sharding of each input as printed; "" if not
-                              // printed
-  bool inputs_cut = false;    // kCompiling: the list has no closing bracket, and is left out
-  OptInt input_count;         // kCompiling, if only the number is printed
+  bool is_exact = false;      // dur_ns is printed to a millionth of a second or finer, and not 0
+  NotStored why = NotStored::kUnknown;  // kNotWritten
+  OptInt least_ns;                      // kNotWritten: programs that compile faster are not written
+  std::string_view inputs;   // kCompiling: the list of types as printed; "" if only counted
+  std::string_view mapping;  // kCompiling: the sharding of each input as printed; "" if not
+                             // printed
+  bool inputs_cut = false;   // kCompiling: the list has no closing bracket, and is left out
+  OptInt input_count;        // kCompiling, if only the number is printed
 };
 
 // Returns nothing for any other line.

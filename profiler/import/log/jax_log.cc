@@ -1,5 +1,7 @@
 // Reads logs of JAX with jax_log_compiles or jax_explain_cache_misses. jax_log_line.cc and
 // jax_explanation.cc describe the messages, jax_log_facts.cc which of them belong together.
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <map>
 
@@ -65,7 +67,34 @@ class JaxWriter {
       XP_TRY(row.stack_id, context_.store.AddStack({&said->call, 1}));
     }
     XP_TRY(int64_t id, context_.Add(row, compile.offset, compile.line));
+    ids_[&compile - log_.compiles.data()] = id;
+    if (log_.proves_no_cache) {
+      XP_TRY(context_.Add(CacheLookupRow{.process_id = process->id,
+                                         .ordinal = next_lookup_++,
+                                         .compile_id = id,
+                                         .cache = ProgramCache::kJaxPersistent,
+                                         .result = CacheResult::kBypass,
+                                         .is_stored = false,
+                                         .not_stored = NotStored::kDisabled},
+                          compile.offset, compile.line));
+    }
     return said == nullptr ? absl::OkStatus() : WriteReasons(id, *said);
+  }
+
+  // Writes a look-up of the persistent cache. The compilation that asked has been written before.
+  absl::Status Write(const JaxLookup& lookup, int run) {
+    XP_TRY(const LogProcesses::Process* process, ProcessOf(run, lookup.origin));
+    CacheLookupRow row{.process_id = process->id,
+                       .ordinal = next_lookup_++,
+                       .cache = ProgramCache::kJaxPersistent,
+                       .result = lookup.is_hit ? CacheResult::kHit : CacheResult::kMiss,
+                       .program = Text(lookup.program),
+                       .key = Text(lookup.key),
+                       .is_stored = lookup.is_stored,
+                       .not_stored = lookup.why,
+                       .least_ns = lookup.least_ns};
+    if (const auto id = ids_.find(lookup.compile); id != ids_.end()) row.compile_id = id->second;
+    return context_.Add(row, lookup.place.offset, lookup.place.line).status();
   }
 
  private:
@@ -140,6 +169,8 @@ class JaxWriter {
   ImportContext& context_;
   LogProcesses& processes_;
   std::map<std::pair<int64_t, std::string>, int64_t> graphs_;  // by process, function and types
+  absl::flat_hash_map<int64_t, int64_t> ids_;                  // of rows, by index of the compile
+  int64_t next_lookup_ = 0;
 };
 
 absl::Status AddJaxIssues(const JaxLog& log, ImportContext& context) {
@@ -181,7 +212,10 @@ class JaxLogReader : public DialectReader {
       : reading_(reading), parser_(reading.input.bytes, reading.texts), writer_(log_, reading) {}
 
   void Take() override { parser_.Take(); }
-  void End() override { log_ = std::move(parser_).Finish(); }
+  void End() override {
+    log_ = std::move(parser_).Finish();
+    OrderFacts();
+  }
   bool Found() const override { return !log_.compiles.empty(); }
 
   absl::Status Refuse() const override {
@@ -201,17 +235,40 @@ class JaxLogReader : public DialectReader {
   }
   std::vector<LogPlace> Facts() const override {
     std::vector<LogPlace> places;
-    for (const JaxCompile& compile : log_.compiles) places.push_back({compile.line});
+    for (const Fact& fact : facts_)
+      places.push_back(
+          {fact.is_lookup ? log_.lookups[fact.index].place.line : log_.compiles[fact.index].line});
     return places;
   }
-  absl::Status Write(size_t fact, int run) override {
-    return writer_.Write(log_.compiles[fact], run);
+  absl::Status Write(size_t number, int run) override {
+    const Fact& fact = facts_[number];
+    return fact.is_lookup ? writer_.Write(log_.lookups[fact.index], run)
+                          : writer_.Write(log_.compiles[fact.index], run);
   }
 
  private:
+  struct Fact {
+    bool is_lookup = false;
+    size_t index = 0;  // of JaxLog::lookups or JaxLog::compiles
+  };
+
+  // Puts compilations and look-ups into one order. A look-up comes after the compilation that asked.
+  void OrderFacts() {
+    size_t next = 0;
+    int64_t line = 0;  // a compilation may begin above one that began before it
+    for (size_t i = 0; i < log_.compiles.size(); ++i) {
+      line = std::max(line, log_.compiles[i].line);
+      for (; next < log_.lookups.size() && log_.lookups[next].place.line < line; ++next)
+        facts_.push_back({true, next});
+      facts_.push_back({false, i});
+    }
+    for (; next < log_.lookups.size(); ++next) facts_.push_back({true, next});
+  }
+
   LogReading& reading_;
   JaxLogParser parser_;
   JaxLog log_;
+  std::vector<Fact> facts_;
   JaxWriter writer_;
 };
 

@@ -176,7 +176,13 @@ TEST(RecompileSaid, LoadingFromTheCacheIsNotSaved) {
     calls.Said("redefined_function", "/x/a.py:3", "", "");
   }
   EXPECT_EQ(calls.TheFinding().saving_ns, 2 * 1010);
+  calls.Exec("UPDATE compile SET persistent_hit = 1 WHERE id = 3");
+  EXPECT_EQ(calls.TheFinding().count, 1);
+  EXPECT_EQ(calls.TheFinding().saving_ns, 1010 + 10);
+  EXPECT_FALSE(StatedFiguresOf(calls.TheFinding()).is_only_loaded);
   calls.Exec("UPDATE compile SET persistent_hit = 1");
+  EXPECT_EQ(calls.TheFinding().count, 2);
+  EXPECT_TRUE(StatedFiguresOf(calls.TheFinding()).is_only_loaded);
   EXPECT_EQ(calls.TheFinding().saving_ns, 2 * 10);
   EXPECT_EQ(calls.TheFinding().cost_ns, 2 * 1010);
 }
@@ -209,13 +215,24 @@ TEST(RecompileSaid, EqualTypesWithoutExplanationAreAStaticArgument) {
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
   EXPECT_EQ(StatedFiguresOf(finding).cause.constant, ConstantKind::kStaticArgument);
-  Calls without_types;
+  EXPECT_EQ(finding.reason->before, std::nullopt);
+  EXPECT_EQ(finding.certainty, Certainty::kInferred);
+  EXPECT_EQ(finding.cost_ns, 2 * 1010);
+  EXPECT_EQ(finding.cost_interval_ns, std::nullopt);
+  // JAX would have named other types, so it compared with a call that is not in the log.
+  Calls without_types, of_other_types;
   for (int i = 0; i < 3; ++i) {
     without_types.Compile("");
     without_types.Said("unprinted_change", "", "", "");
+    of_other_types.Compile(fmt::format("f32[{}]", i + 8));
+    if (i > 0) of_other_types.Said("unprinted_change", "", "", "");
   }
-  EXPECT_TRUE(std::holds_alternative<note::JaxSays>(
-      StatedFiguresOf(without_types.TheFinding()).cause.note));
+  for (const Calls* calls : {&without_types, &of_other_types}) {
+    const Finding unknown = calls->TheFinding();
+    EXPECT_EQ(unknown.reason->type, ReasonType::kUnknown);
+    EXPECT_EQ(unknown.certainty, Certainty::kMeasured);
+    EXPECT_TRUE(std::holds_alternative<note::JaxSays>(StatedFiguresOf(unknown).cause.note));
+  }
 }
 
 // A function that two lines call with other types needs two programs.

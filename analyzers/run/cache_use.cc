@@ -1,0 +1,137 @@
+#include "analyzers/run/cache_use.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns whether a cache keeps the result of this part of a compilation.
+bool IsKept(CompilePhase phase, const std::set<ProgramCache>& caches) {
+  switch (phase) {
+    case CompilePhase::kDynamo:
+      return false;
+    case CompilePhase::kAotAutograd:
+      return caches.contains(ProgramCache::kAotAutograd);
+    case CompilePhase::kInductor:
+    case CompilePhase::kCodeGeneration:
+    case CompilePhase::kToolchainProbe:
+    case CompilePhase::kUnknown:
+      break;
+  }
+  return true;
+}
+
+CacheOutcome OutcomeOf(NotStored why) {
+  switch (why) {
+    case NotStored::kCompiledFast:
+    case NotStored::kSmall:
+      return CacheOutcome::kTooFast;
+    case NotStored::kOtherProcess:
+      return CacheOutcome::kMissed;
+    case NotStored::kDisabled:
+    case NotStored::kHostCallback:
+    case NotStored::kWriteFailed:
+    case NotStored::kUnknown:
+      break;
+  }
+  return CacheOutcome::kNotKept;
+}
+
+// Adds the answer of one cache. If several caches were asked, one that has the program decides.
+void Add(const CacheLookupRow& row, SoughtProgram& program) {
+  const bool is_first = program.lookups.empty();
+  program.lookups.push_back(row.id);
+  program.caches.insert(row.cache);
+  if (program.name.empty()) program.name = row.program.value_or("");
+  if (row.key) program.keys.emplace(row.cache, *row.key);
+  if (row.least_ns) program.least_ns = row.least_ns;
+  program.was_asked = (!is_first && program.was_asked) || row.result != CacheResult::kBypass;
+  if (row.saved_ns) program.saved_ns = program.saved_ns.value_or(0) + *row.saved_ns;
+  if (row.result == CacheResult::kHit) {
+    program.outcome = CacheOutcome::kServed;
+    program.why.reset();
+  } else if (program.outcome != CacheOutcome::kServed) {
+    if (row.not_stored) program.why = row.not_stored;
+    program.outcome = program.why         ? OutcomeOf(*program.why)
+                      : program.was_asked ? CacheOutcome::kMissed
+                                          : CacheOutcome::kNotKept;
+  }
+}
+
+// Returns a text for each graph that lists the types of its inputs, in order.
+absl::StatusOr<absl::flat_hash_map<int64_t, std::string>> InputTypes(
+    const Run& run, const std::map<int64_t, size_t>& by_graph) {
+  absl::flat_hash_map<int64_t, std::string> types;
+  for (const auto& [graph_id, program] : by_graph) {
+    XP_TRY(const std::vector<GraphNodeRow> nodes,
+           run.Rows<GraphNodeRow>("WHERE graph_id = ?1 ORDER BY idx", graph_id));
+    std::string& text = types[graph_id];
+    for (const GraphNodeRow& node : nodes)
+      text += fmt::format("|{} {} {}", node.op, node.shape, node.attributes.value_or(""));
+  }
+  return types;
+}
+
+}  // namespace
+
+absl::StatusOr<CacheUse> CacheUse::Of(const Run& run) {
+  CacheUse use;
+  XP_TRY(std::vector<CacheLookupRow> rows, run.Rows<CacheLookupRow>("ORDER BY id"));
+  if (rows.empty()) return use;
+  std::ranges::stable_sort(rows, {}, [](const CacheLookupRow& row) {
+    return std::pair(row.process_id.value_or(0), row.ordinal);
+  });
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  absl::flat_hash_map<int64_t, const CompileRow*> by_id;
+  for (const CompileRow& row : compiles->rows) by_id[row.id] = &row;
+  XP_TRY(const std::vector<CompilePhaseRow> parts, run.Rows<CompilePhaseRow>(""));
+  absl::flat_hash_map<int64_t, std::vector<const CompilePhaseRow*>> phases;
+  for (const CompilePhaseRow& part : parts) phases[part.compile_id].push_back(&part);
+
+  std::map<int64_t, size_t> of_compile;
+  std::map<int64_t, size_t> by_graph;
+  std::set<int64_t> processes;
+  for (const CacheLookupRow& row : rows) {
+    const auto asked = row.compile_id ? by_id.find(*row.compile_id) : by_id.end();
+    size_t index = use.programs.size();
+    if (asked != by_id.end()) index = of_compile.try_emplace(asked->first, index).first->second;
+    if (index == use.programs.size()) {
+      use.programs.push_back({.process_id = row.process_id.value_or(0)});
+      processes.insert(row.process_id.value_or(0));
+      if (asked != by_id.end()) {
+        const CompileRow& compile = *asked->second;
+        use.programs.back().name = compile.function.value_or("");
+        if (compile.graph_id) by_graph.try_emplace(*compile.graph_id, index);
+      }
+    }
+    Add(row, use.programs[index]);
+  }
+  for (const auto& [compile_id, index] : of_compile) {
+    const CompileRow& compile = *by_id.at(compile_id);
+    SoughtProgram& program = use.programs[index];
+    program.dur_ns = compile.dur_ns;
+    const auto known = phases.find(compile_id);
+    if (known == phases.end()) continue;
+    program.dur_ns = 0;
+    for (const CompilePhaseRow* part : known->second)
+      *program.dur_ns += IsKept(part->phase, program.caches) ? part->dur_ns : 0;
+  }
+  // Only programs of several processes are compared.
+  if (processes.size() < 2) return use;
+  XP_TRY(const auto types, InputTypes(run, by_graph));
+  for (const auto& [compile_id, index] : of_compile) {
+    const CompileRow& compile = *by_id.at(compile_id);
+    if (!compile.graph_id || !compile.function) continue;
+    const auto known = types.find(*compile.graph_id);
+    if (known != types.end() && !known->second.empty())
+      use.programs[index].signature = *compile.function + known->second;
+  }
+  return use;
+}
+
+}  // namespace xlaprof

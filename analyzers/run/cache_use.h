@@ -1,0 +1,48 @@
+// What caches of compiled programs answered: which programs they had, and why they do not keep others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+enum class CacheOutcome : uint8_t {
+  kServed,   // a cache had the program
+  kTooFast,  // it compiles faster than the cache's threshold, or is smaller
+  kNotKept,  // the cache is off, cannot keep such a program, or could not write it
+  kMissed,   // no cache had it; as far as is known, the next run will find it
+};
+
+// One program that was looked for in one or several caches, by one compilation.
+struct SoughtProgram {
+  int64_t process_id = 0;
+  std::vector<int64_t> lookups;  // rows of table cache_lookup
+  std::string name;              // "" if unknown
+  std::set<ProgramCache> caches;
+  std::set<std::pair<ProgramCache, std::string>> keys;  // its keys in these caches, if known
+  CacheOutcome outcome = CacheOutcome::kMissed;
+  std::optional<NotStored> why;  // of kTooFast and kNotKept
+  bool was_asked = true;         // false: no cache was asked for it
+  OptInt least_ns;               // compile time from which on the cache keeps programs
+  // The time to compile the program or, if a cache had it, to load it. Parts of the compilation that no
+  // cache keeps are left out.
+  OptInt dur_ns;
+  OptInt saved_ns;  // of kServed: what the source says that the cache saved
+  // Its function with the types of its inputs; "" if they are unknown.
+  std::string signature;
+};
+
+struct CacheUse {
+  std::vector<SoughtProgram> programs;  // by process, in the order of their first look-up
+
+  static absl::StatusOr<CacheUse> Of(const Run& run);
+};
+
+}  // namespace xlaprof
