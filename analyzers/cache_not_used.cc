@@ -74,7 +74,7 @@ std::map<const SoughtProgram*, int64_t> UnstablePrograms(const CacheUse& use) {
 }
 
 // Programs of one process that one remedy helps.
-struct Group {
+struct CacheGroup {
   std::vector<const SoughtProgram*> programs;
   int64_t ns = 0;
   int64_t runs = 0;  // of unstable keys
@@ -111,7 +111,7 @@ bool IsConsiderable(int64_t ns, int64_t compiling_ns, OptInt run_ns) {
 }
 
 // Returns whether a change of the program or its settings lets a cache keep these programs.
-bool IsAvoidable(const Kind& kind, const Group& group) {
+bool IsAvoidable(const Kind& kind, const CacheGroup& group) {
   switch (kind.reason) {
     case ReasonType::kBelowThreshold:
       return true;
@@ -128,13 +128,14 @@ bool IsAvoidable(const Kind& kind, const Group& group) {
 
 // Returns whether a finding is worth its line. Programs that the next run finds, and those of a program
 // without a cache, are told only if compiling them takes long.
-bool IsWorthTelling(const Kind& kind, const Group& group, bool is_considerable) {
+bool IsWorthTelling(const Kind& kind, const CacheGroup& group, bool is_considerable) {
   if (kind.reason == ReasonType::kNoCache && !kind.was_asked) return is_considerable;
   if (kind.reason == ReasonType::kEmptyCache) return group.ns >= policy::kMissedCompilingNs;
   return true;
 }
 
-Finding FindingOf(const Kind& kind, Group group, const std::map<ProgramKey, int64_t>& load_times) {
+Finding FindingOf(const Kind& kind, CacheGroup group,
+                  const std::map<ProgramKey, int64_t>& load_times) {
   Finding finding{.count = int64_t(group.programs.size()),
                   .reason = Reason{.type = kind.reason},
                   .evidence = {{.table = "cache_lookup"}}};
@@ -183,7 +184,7 @@ absl::StatusOr<Findings> FindUnusedCaches(const Run& run) {
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   const std::map<ProgramKey, int64_t> load_times = LoadTimes(*use);
   const std::map<const SoughtProgram*, int64_t> unstable = UnstablePrograms(*use);
-  std::map<Kind, std::map<int64_t, Group>> kinds;  // by process
+  std::map<Kind, std::map<int64_t, CacheGroup>> kinds;  // by process
   std::map<int64_t, int64_t> sought, served;
   std::map<int64_t, OptInt> saved_ns;
   for (const SoughtProgram& program : use->programs) {
@@ -197,7 +198,7 @@ absl::StatusOr<Findings> FindUnusedCaches(const Run& run) {
     const auto other_keys = unstable.find(&program);
     const std::optional<Kind> kind = KindOf(program, other_keys != unstable.end());
     if (!kind) continue;
-    Group& group = kinds[*kind][process_id];
+    CacheGroup& group = kinds[*kind][process_id];
     group.programs.push_back(&program);
     group.ns += program.dur_ns.value_or(0);
     if (other_keys != unstable.end()) group.runs = std::max(group.runs, other_keys->second);

@@ -6,7 +6,9 @@ add_library(xlaprof_options INTERFACE)
 target_compile_features(xlaprof_options INTERFACE cxx_std_20)
 target_include_directories(xlaprof_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_options(xlaprof_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
-                       -Wno-unused-parameter $<$<BOOL:${XLAPROF_WERROR}>:-Werror>)
+                       -Wno-unused-parameter $<$<BOOL:${XLAPROF_WERROR}>:-Werror>
+                       # If several sources are compiled at once, gcc takes each for a header, in which other rules hold.
+                       $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 if(XLAPROF_SANITIZE)
   target_compile_options(xlaprof_options INTERFACE -fsanitize=${XLAPROF_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

@@ -10,7 +10,7 @@
 namespace xlaprof {
 namespace {
 
-std::string FunctionText(const GraphBreakFigures& figures) {
+std::string BrokenFunction(const GraphBreakFigures& figures) {
   return figures.function.empty() ? "a function" : fmt::format("`{}`", figures.function);
 }
 
@@ -18,13 +18,13 @@ std::string Title(const Finding& finding, const GraphBreakFigures& figures) {
   switch (finding.reason->type) {
     case ReasonType::kValueAccess:
       return fmt::format("the graph of {} ends where a tensor's value is read",
-                         FunctionText(figures));
+                         BrokenFunction(figures));
     case ReasonType::kDataDependentBranch:
       return fmt::format("the graph of {} ends at a branch on a tensor's value",
-                         FunctionText(figures));
+                         BrokenFunction(figures));
     default:
       return fmt::format("the graph of {} ends at a line that torch.compile cannot trace",
-                         FunctionText(figures));
+                         BrokenFunction(figures));
   }
 }
 
@@ -35,7 +35,7 @@ std::string Why(const GraphBreakFigures& figures) {
   if (!figures.library.empty())
     why += fmt::format(" The line is in a library: {}.", figures.library.text());
   if (figures.parts > 1) {
-    why += fmt::format(" {} is compiled in {} parts", FunctionText(figures), figures.parts);
+    why += fmt::format(" {} is compiled in {} parts", BrokenFunction(figures), figures.parts);
     if (figures.places > 1)
       why += fmt::format(", because its graph ends at {} places", figures.places);
     why += '.';
