@@ -1,5 +1,7 @@
 #include "analyzers/recompile/function_part.h"
 
+#include <fmt/format.h>
+
 #include "core/base/numbers.h"
 
 namespace xlaprof {

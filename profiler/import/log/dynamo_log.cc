@@ -103,9 +103,9 @@ class RecompileReader {
       now_.earlier = EarlierPrograms(line);
       TakeFunction(*function);
     } else if (state_ == State::kLimit) {
-      TakeOfLimit(line);
+      TakeOfLimit(line, texts.ended());
     } else if (state_ == State::kRecompile) {
-      TakeOfRecompile(line);
+      TakeOfRecompile(line, texts.ended());
     }
   }
   std::vector<Recompile> Finish() {
@@ -152,7 +152,8 @@ class RecompileReader {
     End();
   }
   // Takes a line such as "function: 'step' (/x/train.py:19)".
-  void TakeOfLimit(std::string_view line) {
+  // A reason that is cut is none.
+  void TakeOfLimit(std::string_view line, bool is_whole) {
     if (const auto function = Behind(line, "function: '")) {
       const size_t end = function->find('\'');
       now_.function = ToUtf8(function->substr(0, end));
@@ -163,18 +164,18 @@ class RecompileReader {
     }
     for (std::string_view label : {"last reason:", "reasons:"}) {
       if (const auto reason = Behind(line, label)) {
-        now_.reason = ToUtf8(WithoutFrame(*reason));
+        if (is_whole) now_.reason = ToUtf8(WithoutFrame(*reason));
         return End();
       }
     }
   }
   // Takes the first line of the failed checks, such as "- 0/0: tensor 'x' size mismatch".
-  void TakeOfRecompile(std::string_view line) {
+  void TakeOfRecompile(std::string_view line, bool is_whole) {
     auto text = Behind(line, kMarks[0]);
     if (!text) text = Behind(line, kMarks[1]);
     if (!text) return;  // the program's own output
     if (!text->starts_with("- ")) return;
-    now_.reason = ToUtf8(WithoutFrame(Trim(text->substr(2))));
+    if (is_whole) now_.reason = ToUtf8(WithoutFrame(Trim(text->substr(2))));
     End();
   }
 

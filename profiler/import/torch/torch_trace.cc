@@ -62,11 +62,16 @@ class Writer {
     }
   }
 
+  // Returns whether the compilation made a program.
+  static bool IsProgram(const TraceCompile& compile) {
+    return compile.is_started && compile.has_ended && !compile.failure;
+  }
+
   absl::Status Write(const TraceCompile& compile) {
     XP_TRY(WriteBreaks(compile));
     if (compile.limit) return WriteLimit(compile);
     if (compile.failure) return WriteFailure(compile);
-    return compile.is_started ? WriteCompile(compile) : absl::OkStatus();
+    return IsProgram(compile) ? WriteCompile(compile) : absl::OkStatus();
   }
 
   // Writes the executions that come before a compilation: those that the log lists before it, and
@@ -263,7 +268,7 @@ absl::Status ReadTorchTrace(const Input& input, ImportContext& context) {
   }
   Writer writer(context, process_id, epoch_ns.value_or(0), offset_ns, trace.executions);
   for (const TraceCompile& compile : trace.compiles) {
-    if (compile.is_started && !compile.failure) XP_TRY(writer.WriteExecutionsBefore(compile));
+    if (Writer::IsProgram(compile)) XP_TRY(writer.WriteExecutionsBefore(compile));
     XP_TRY(writer.Write(compile));
   }
   return writer.WriteOtherExecutions();

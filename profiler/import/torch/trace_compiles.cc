@@ -257,6 +257,7 @@ class Reader {
     TraceCompile& compile = open->compile;
     // A compile that was tried again under the same number has several.
     compile.failure = FailureOf(metrics);
+    compile.has_ended = true;
     if (compile.failure && IsOfLimit(*compile.failure))
       compile.limit = LimitOf(metrics, compile.failure->text).value_or(compile.program);
     if (!compile.start_epoch_ns) {

@@ -43,6 +43,7 @@ struct TraceCompile {
   int64_t program = 0;  // from 0; the function's number of this program
   int64_t offset = 0, line = 0;
   bool is_started = false;              // false: its begin is not in the log
+  bool has_ended = false;               // false: the log does not tell whether it failed
   std::optional<TraceFailure> failure;  // set: it has no program afterwards
   OptInt limit;                         // set if it was reached: the number of programs
   Store::Frame function;

@@ -115,6 +115,7 @@ TEST_F(OlderStore, OpensWhileItIsWritten) {
 }
 
 TEST_F(OlderStore, OfAHostileFileRunsNoneOfItsSql) {
+  SayItIsTheOldest();
   Database(path_).Exec(
       "DROP TABLE setting; CREATE VIEW setting AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
       "SELECT i + 1 FROM n) SELECT i AS name FROM n");
