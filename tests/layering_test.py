@@ -25,7 +25,7 @@ OURS = {
     "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/jax": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
     "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
-    "profiler/import/torch": IMPORTER + ["profiler/import/text"],
+    "profiler/import/torch": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/log": IMPORTER + ["profiler/import/" + f for f in ["text", "xla", "jax", "torch_xla", "torch"]],
     "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/formats.h", "profiler/import/text"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],

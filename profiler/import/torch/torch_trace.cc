@@ -25,11 +25,6 @@ absl::Status WriteIssues(const TraceCompiles& trace, ImportContext& context) {
                          "A line belongs to no record of TORCH_TRACE, and was left out.", {},
                          trace.first_odd_line, trace.odd_lines));
   }
-  if (trace.torchtpu_cuts > 0) {
-    XP_TRY(context.Issue("torchtpu_cuts", Severity::kWarning,
-                         "The log has cuts of TorchTPU's lazy graph, which are not read.", {}, {},
-                         trace.torchtpu_cuts));
-  }
   if (trace.odd_records == 0) return absl::OkStatus();
   return context.Issue("odd_record", Severity::kWarning,
                        "A record of TORCH_TRACE is no valid JSON, and was left out.", {},
@@ -262,16 +257,26 @@ absl::Status ReadTorchTrace(const Input& input, ImportContext& context) {
     if (!compile.start_epoch_ns) continue;
     epoch_ns = std::min(epoch_ns.value_or(INT64_MAX), *compile.start_epoch_ns);
   }
+  if (!trace.torchtpu_cuts.empty())
+    epoch_ns = std::min(epoch_ns.value_or(INT64_MAX), trace.torchtpu_cuts.front().start_epoch_ns);
   int64_t offset_ns = 0;
   if (epoch_ns) {
     XP_TRY(offset_ns, context.AlignClock(*epoch_ns));
   }
   Writer writer(context, process_id, epoch_ns.value_or(0), offset_ns, trace.executions);
+  TorchtpuCutWriter cuts(trace.torchtpu_cuts, process_id, offset_ns - epoch_ns.value_or(0),
+                         context);
+  XP_TRY(cuts.Begin());
   for (const TraceCompile& compile : trace.compiles) {
+    if (compile.start_epoch_ns) XP_TRY(cuts.WriteBefore(compile.start_epoch_ns));
     if (Writer::IsProgram(compile)) XP_TRY(writer.WriteExecutionsBefore(compile));
     XP_TRY(writer.Write(compile));
   }
-  return writer.WriteOtherExecutions();
+  XP_TRY(writer.WriteOtherExecutions());
+  XP_TRY(cuts.WriteBefore({}));
+  if (trace.torchtpu_cuts.empty()) return absl::OkStatus();
+  return context.store.Run("UPDATE source SET framework = ?2 WHERE id = ?1", context.source_id,
+                           TextOf(Framework::kTorchtpu));
 }
 
 }  // namespace

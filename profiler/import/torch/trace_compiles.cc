@@ -42,6 +42,10 @@ class Reader {
     ShareCallers();
     ChooseReasons();
     for (Open& open : compiles_) out_.compiles.push_back(std::move(open.compile));
+    if (torchtpu_.odd_records() > 0 && out_.odd_records == 0)
+      out_.first_odd_record_line = torchtpu_.first_odd_line();
+    out_.odd_records += torchtpu_.odd_records();
+    out_.torchtpu_cuts = torchtpu_.Finish();
     return std::move(out_);
   }
 
@@ -60,6 +64,10 @@ class Reader {
   using Id = std::pair<int64_t, int64_t>;  // frame and program
 
   void Take(const TraceRecord& record) {
+    if (torchtpu_.Take(record)) {
+      if (!out_.pid && record.pid > 0) out_.pid = record.pid;
+      return;
+    }
     static const absl::flat_hash_map<std::string_view,
                                      void (Reader::*)(const TraceRecord&, const Json&)>
         kTakers = {{"str", &Reader::TakeName},
@@ -194,7 +202,6 @@ class Reader {
 
   void TakeArtifact(const TraceRecord& record, const Json& header) {
     const std::string name = TextOf(At(At(header, "artifact"), "name"));
-    out_.torchtpu_cuts += name == "torchtpu_eager_aten_graph";
     const std::optional<CacheAnswer> answer = ParseCacheAnswer(name, record.payload);
     if (name == "graph_execution") return TakeExecutions(record);
     if (!answer && name != "recompile_reasons" && name != "dynamo_graph_break_reason") return;
@@ -494,6 +501,7 @@ class Reader {
                                     kCodegen = "\"Scheduler.codegen\"";
 
   TraceRecords records_;
+  TorchtpuCuts torchtpu_;
   TraceCompiles out_;
   bool generates_ = false;  // Inductor is generating code
   OptInt trial_begin_ns_;   // of the trial of the C++ compiler that is open

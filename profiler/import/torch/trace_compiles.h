@@ -12,6 +12,7 @@
 #include "profiler/import/torch/cache_answer.h"
 #include "profiler/import/torch/graph_break.h"
 #include "profiler/import/torch/guard_failure.h"
+#include "profiler/import/torch/torchtpu_cuts.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -74,8 +75,8 @@ struct TraceCompiles {
   OptInt pid, rank;
   int64_t odd_lines = 0, first_odd_line = 0;           // lines that belong to no record
   int64_t odd_records = 0, first_odd_record_line = 0;  // records that are no JSON
-  int64_t torchtpu_cuts = 0;  // records of cuts of TorchTPU's lazy graph, which are not read
-  bool is_cut = false;        // it stops inside a line
+  std::vector<TorchtpuCut> torchtpu_cuts;              // in order; they point into the log
+  bool is_cut = false;                                 // it stops inside a line
 };
 
 // Reads all of `log`; `progress` gets the bytes done.
