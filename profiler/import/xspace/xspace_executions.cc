@@ -315,6 +315,12 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     }
     if (is_first) add(nullptr);
   }
+  // TorchTPU does not say what on the device belongs to its graphs.
+  for (const XMark* mark : MarksOf(XRole::kTask)) {
+    Row row{.offset = mark->offset};
+    Place(mark->ts_ns, mark->track_id, &row).enqueue_ts_ns = mark->ts_ns;
+    rows.push_back(std::move(row));
+  }
   // These ran on a device, but nothing was seen to ask for them. Another process may have asked, or
   // the window began in between.
   queues.EachLeft([&](const Run& run) {

@@ -16,6 +16,8 @@ namespace {
 // would take forever.
 constexpr int kMaxNesting = 256;
 constexpr size_t kLongPathBytes = 4096;
+// Modules of TorchTPU begin with this. It compiles graphs of its own accord, not calls of functions.
+constexpr std::string_view kTorchtpuModule = "tt_jit_";
 
 bool Inside(int64_t ts_ns, int64_t begin_ns, int64_t end_ns) {
   return ts_ns >= begin_ns && ts_ns < std::max(end_ns, begin_ns + 1);
@@ -278,6 +280,14 @@ absl::Status XFacts::JoinGraphs() {
     compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
   }
   XP_TRY(int64_t process_id, context_.ProcessId());
+  for (Compile& compile : compiles_) {
+    const std::string module(ModuleInCompile(context_.store.Text(compile.mark->name)));
+    if (compile.graph_id != 0 || !module.starts_with(kTorchtpuModule)) continue;
+    compile.is_torchtpu = true;
+    XP_TRY(compile.module, context_.store.Intern(module));
+    XP_TRY(compile.graph_id,
+           context_.Add(GraphRow{.process_id = process_id, .name = module}, compile.mark->offset));
+  }
   absl::flat_hash_map<StringId, int64_t> graph_of_hash;  // by hash, among the compiles so far
   for (Compile& compile : compiles_) {
     if (compile.graph_id != 0 && compile.hash != 0) {
@@ -379,8 +389,13 @@ absl::Status XFacts::Write() {
     out.dur_ns = mark.end_ns - mark.ts_ns;
     out.dur_from = TimeSource::kProfile;
     bool lazy = mark.role == XRole::kGraphCompile || mark.role == XRole::kClientCompile;
-    out.cause = IfKnown(lazy ? CauseAt(mark) : CutKind::kCall);
-    if (!lazy) {
+    out.cause = IfKnown(lazy                  ? CauseAt(mark)
+                        : compile.is_torchtpu ? CutKind::kUnknown
+                                              : CutKind::kCall);
+    if (compile.is_torchtpu)
+      out.function =
+          std::string(context_.store.Text(compile.module).substr(kTorchtpuModule.size()));
+    if (!lazy && !compile.is_torchtpu) {
       std::string_view function = compile.module != 0
                                       ? FunctionOfModule(context_.store.Text(compile.module))
                                       : std::string_view();

@@ -100,6 +100,7 @@ class XFacts {
     StringId hash = 0, module = 0;
     int64_t graph_id = 0;
     OptInt program_id;
+    bool is_torchtpu = false;
   };
   // The device work of one execution.
   struct Run {

@@ -71,6 +71,20 @@ constexpr Known kKnown[] = {
     {"aot_backward", C::kTracing, R::kNone},
     {"jax_to_xla_computation", C::kTracing, R::kNone},
     {"xla::computation", C::kTracing, R::kNone},
+    // TorchTPU
+    {"CompileTraversal", C::kTracing, R::kNone},
+    {"TraverseAndCompile", C::kTracing, R::kNone},
+    {"SplitTraversal", C::kTracing, R::kNone},
+    {"Traversal::Compile", C::kTracing, R::kNone},
+    {"Traversal::BuildGraphKey", C::kTracing, R::kNone},
+    {"Traversal::CreateFromExecutionOrder", C::kTracing, R::kNone},
+    {"SetOutputNodesAsMaterialized", C::kTracing, R::kNone},
+    {"torchtpu_fx_to_mlir", C::kTracing, R::kNone},
+    {"ExecutionTask::Run", C::kExecute, R::kTask},
+    {"AtenLocalScalarDense", C::kTransfer, R::kNone},
+    {"CopyTpuToCpu", C::kTransfer, R::kNone},
+    {"CopyTpuToCpu::MaterializeBase", C::kExecute, R::kNone},
+    {"TpuMallocAndMemcpyHtoD", C::kTransfer, R::kNone},
     // Input pipelines of others
     {"IteratorGetNext", C::kInput, R::kNone},
     {"IteratorGetNextOp::DoCompute", C::kInput, R::kNone},
@@ -186,6 +200,8 @@ XName ClassifyHostName(std::string_view name) {
     return {C::kExecute, R::kCall, true};
   // This is a CPU client's op that finished elsewhere.
   if (name.starts_with("end: ")) return {C::kHost, R::kNone, true};
+  // PJRT's C API names the module: PjRtCApiClient::CompileAndLoad(tt_jit_add).
+  if (!ModuleInCompile(name).empty()) return {C::kCompile, R::kXlaCompile, true};
   if (size_t colons = name.rfind("::"); colons != std::string_view::npos) {
     auto found = Table().find(name.substr(colons));
     // A step inside an operation ("Execute=>IssueEvent") is not the operation.
@@ -209,6 +225,15 @@ XName ClassifyHostName(std::string_view name) {
   if (IsCompilerStage(name) || name.find("=>") != std::string_view::npos)
     return {C::kHost, R::kNone, true};
   return {};
+}
+
+std::string_view ModuleInCompile(std::string_view name) {
+  constexpr std::string_view kBegin = "Client::CompileAndLoad(";
+  const size_t at = name.find(kBegin);
+  if (at == std::string_view::npos || !name.ends_with(')')) return {};
+  name.remove_prefix(at + kBegin.size());
+  name.remove_suffix(1);
+  return name;
 }
 
 bool HoldsUserCode(const XName& name) {

@@ -21,6 +21,7 @@ enum class XRole : uint8_t {
   kClientCompile,  // torch_xla's client compiles
   kJaxCompile,     // JAX compiles a jitted function
   kXlaCompile,     // the XLA client compiles, for whoever asked
+  kTask,           // TorchTPU runs a graph
   kModule,         // inside a compilation: names the HLO module
   kCall,           // JAX: a call of a jitted function
   kToDevice,       // copies, as torch_xla's client or TPU's driver see them
@@ -41,6 +42,10 @@ struct XName {
 };
 // Classifies an event on a host thread.
 XName ClassifyHostName(std::string_view name);
+
+// Returns the module that an event of PJRT's C API compiles, such as tt_jit_add for
+// PjRtCApiClient::CompileAndLoad(tt_jit_add); "" for other events.
+std::string_view ModuleInCompile(std::string_view name);
 
 // Returns whether user code can run inside this event. An event inside one of the others is not an
 // annotation of the user.

@@ -561,6 +561,26 @@ TEST(XSpaceFacts, ReadsCompilesAndCallsOfJax) {
   EXPECT_THAT(in.Rows("SELECT direction, dur_ns FROM transfer"), ElementsAre("from_device|50"));
 }
 
+// TorchTPU compiles on a thread of its own. No call of a function asks for it, and graphs of one name
+// may have different shapes.
+TEST(XSpaceFacts, ReadsCompilesAndTasksOfTorchTpu) {
+  auto in =
+      ImportXSpace({Host()
+                        .Line(1, "python")
+                        .Event("CompileTraversal", 5, 4)
+                        .Event("ExecutionTask::Run", 12, 80)
+                        .Line(2, "tf_tt_compile/7")
+                        .Event("PjRtCApiClient::CompileAndLoad(tt_jit_linear_backward)", 10, 30)
+                        .Event("PjRtCApiClient::CompileAndLoad(tt_jit_linear_backward)", 50, 20)});
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(
+      in.Rows("SELECT c.ts_ns, c.dur_ns, c.cause, c.function, g.name, g.hash FROM compile c "
+              "JOIN graph g ON g.id = c.graph_id ORDER BY c.ts_ns"),
+      ElementsAre("10|30|-|linear_backward|tt_jit_linear_backward|-",
+                  "50|20|-|linear_backward|tt_jit_linear_backward|-"));
+  EXPECT_THAT(in.Rows("SELECT enqueue_ts_ns, ts_ns, cause FROM execution"), ElementsAre("12|-|-"));
+}
+
 TEST(XSpaceFacts, MeetsSyncsWithTheProgramsOfEachDevice) {
   Plane host = Host();
   host.Line(1, "python");
