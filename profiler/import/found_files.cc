@@ -316,14 +316,24 @@ class Finder {
   // Finds the job of each file, by its root. Files that are named one by one are one job. Files in
   // directories that are named beside them belong to it if they are one job, too. In a directory, a
   // job's root is the folder of its text files. An XSpace or a dump belongs to the nearest such
-  // folder above it, or else to the folder that holds `plugins` or the dump.
+  // folder above it, or else to the folder that holds `plugins` or the dump. So does the trace that
+  // torch.profiler wrote beside `plugins`.
   void FindRoots() {
-    std::set<fs::path> text_folders;
+    std::set<fs::path> text_folders, profile_folders;
+    for (const FoundFile& file : out_.files) {
+      if (!file.run.empty()) profile_folders.insert(FolderOfPlugins(file));
+    }
+    const auto is_beside_profile = [&](const FoundFile& file) {
+      return file.format != nullptr && file.format->kind == SourceKind::kTimed &&
+             profile_folders.contains(file.path.parent_path());
+    };
     for (FoundFile& file : out_.files) {
       if (!file.named && file.run.empty() && file.dump.empty() && MayBeRead(file) &&
-          !HasOwnFolder(file))
+          !HasOwnFolder(file) && !is_beside_profile(file))
         text_folders.insert(file.path.parent_path());
     }
+    std::set<fs::path> job_folders = text_folders;
+    job_folders.insert(profile_folders.begin(), profile_folders.end());
     std::map<const Archive*, std::set<fs::path>> roots;
     bool some_are_named = false;
     for (FoundFile& file : out_.files) {
@@ -331,8 +341,10 @@ class Finder {
       if (file.named) continue;
       file.root = file.path.parent_path();
       if (!file.run.empty()) {
-        file.root = RootAbove(file.root.parent_path().parent_path().parent_path(), text_folders);
-      } else if (!file.dump.empty() || HasOwnFolder(file) || file.path.extension() == ".*") {
+        file.root = RootAbove(FolderOfPlugins(file), text_folders);
+      } else if (HasOwnFolder(file)) {
+        file.root = RootAbove(file.root, job_folders);
+      } else if (!file.dump.empty() || is_beside_profile(file) || file.path.extension() == ".*") {
         file.root = RootAbove(file.root, text_folders);
       }
       if (MayBeRead(file)) roots[file.archive.get()].insert(file.root);
@@ -348,6 +360,11 @@ class Finder {
       if (named_archives_.contains(file.archive.get()) && roots[file.archive.get()].size() == 1)
         file.root.clear();
     }
+  }
+
+  // Returns the folder that holds the `plugins` of a profile's plugins/profile/RUN.
+  static fs::path FolderOfPlugins(const FoundFile& file) {
+    return file.path.parent_path().parent_path().parent_path().parent_path();
   }
 
   static bool HasOwnFolder(const FoundFile& file) {

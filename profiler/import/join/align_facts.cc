@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "profiler/import/join/sequence.h"
 
@@ -169,6 +170,50 @@ Pairs AlignByCount(const Facts& a, const Facts& b) {
   return pairs;
 }
 
+Pairs AlignByTime(const Facts& a, const Facts& b) {
+  constexpr double kNearlyAll = 0.9;
+  const auto timed = [](const Facts& facts) {
+    std::vector<int> places;
+    for (size_t i = 0; i < facts.size(); ++i) {
+      if (!facts[i].is_compile && facts[i].ts_ns) places.push_back(int(i));
+    }
+    std::ranges::stable_sort(places, {}, [&](int i) { return *facts[size_t(i)].ts_ns; });
+    return places;
+  };
+  const std::vector<int> of_a = timed(a), of_b = timed(b);
+  // Returns whether the fact before an execution is its compile.
+  const auto has_compile = [](const Facts& facts, int at) {
+    return at > 0 && facts[size_t(at) - 1].is_compile;
+  };
+  Pairs pairs;
+  if (of_a.empty()) {
+    pairs = AlignByCount(a, b);
+    const bool fits = std::ranges::all_of(pairs, [&](const auto& pair) {
+      const OptInt &of_compile = a[size_t(pair.first)].ts_ns, &asked = b[size_t(pair.second)].ts_ns;
+      return of_compile && asked && *of_compile >= *asked;
+    });
+    return fits ? pairs : Pairs();
+  }
+  size_t next = 0, executions = 0;
+  for (size_t i = 0; i < of_b.size(); ++i) {
+    const int64_t begin = *b[size_t(of_b[i])].ts_ns,
+                  end = i + 1 < of_b.size() ? *b[size_t(of_b[i + 1])].ts_ns : INT64_MAX;
+    while (next < of_a.size() && *a[size_t(of_a[next])].ts_ns < begin) ++next;
+    size_t last = next;
+    while (last < of_a.size() && *a[size_t(of_a[last])].ts_ns < end) ++last;
+    const size_t first = std::exchange(next, last);
+    if (last == first) continue;
+    const int x = of_a[first], y = of_b[i];
+    if (has_compile(a, x) != has_compile(b, y)) continue;
+    if (!pairs.empty() && (x <= pairs.back().first || y <= pairs.back().second)) continue;
+    if (has_compile(a, x)) pairs.emplace_back(x - 1, y - 1);
+    pairs.emplace_back(x, y);
+    ++executions;
+  }
+  if (double(executions) < kNearlyAll * double(std::min(of_a.size(), of_b.size()))) pairs.clear();
+  return pairs;
+}
+
 bool HoldsReplicas(const Facts& story, const std::vector<Facts>& dumps) {
   if (dumps.size() < 2) return false;
   int64_t all = 0;
@@ -237,9 +282,42 @@ bool NamesCompiles(const Facts& facts) {
   });
 }
 
+Pairs AlignByFunction(const Facts& a, const Facts& b) {
+  if (std::ranges::any_of(b,
+                          [](const Fact& fact) { return fact.is_compile && !fact.hash.empty(); }))
+    return {};
+  const auto named = [](const Facts& facts) {
+    Facts named = facts;
+    for (Fact& fact : named) fact.hash.clear();
+    return named;
+  };
+  return AlignByHash(named(a), named(b), /*compiles_only=*/true);
+}
+
+// Aligns by the names of what was compiled. Compilation and execution are asked for by other threads
+// than those that do it, so each execution of the story is the next one of the profile.
+static ByClock AlignByNames(const Facts& story, const Facts& timed) {
+  ByClock out{.pairs = AlignByFunction(story, timed)};
+  if (out.pairs.empty()) return out;
+  const std::vector<int> t = Executions(timed, 0, int(timed.size()));
+  size_t next = 0;
+  for (const int s : Executions(story, 0, int(story.size()))) {
+    const OptInt& asked = story[size_t(s)].ts_ns;
+    while (asked && next < t.size() && timed[size_t(t[next])].ts_ns.value_or(INT64_MAX) < *asked)
+      ++next;
+    if (next == t.size()) break;
+    out.reordered.emplace_back(s, t[next++]);
+  }
+  out.note = fmt::format("aligned with the other sources by the names of {} compile{}",
+                         out.pairs.size(), out.pairs.size() == 1 ? "" : "s");
+  return out;
+}
+
 ByClock AlignWindow(const Facts& story, const Facts& timed) {
-  ByClock out;
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
+  ByClock out;
+  if (anchors.empty()) out = AlignByNames(story, timed);
+  if (!out.pairs.empty()) return out;
   Pairs& pairs = out.pairs;
   if (AreOfTorchCompile(story) && AreOfTorchCompile(timed)) {
     pairs = std::move(anchors);

@@ -53,6 +53,12 @@ bool BeginTogether(OptInt a_ns, OptInt b_ns);
 // XLA does not know the hashes. Returns nothing if the numbers differ.
 Pairs AlignByCount(const Facts& a, const Facts& b);
 
+// Aligns the executions of a source with those of another whose clock shows the same times: each of
+// `b` is the first of `a` after its begin and before that of the next. Their compiles are aligned with
+// them. Returns nothing if this is not so for nearly all executions. If `a` has no executions, its
+// compiles are aligned in order, if there are as many and none begins before that of `b`.
+Pairs AlignByTime(const Facts& a, const Facts& b);
+
 // Returns whether a log tells of all replicas that one process runs on threads, of which each wrote
 // a dump. `dumps` begins with that of the first replica. The log then has as many executions as all
 // dumps together. The log of one of several processes has as many as its own dump.
@@ -67,6 +73,9 @@ struct Interleaved {
   std::vector<int64_t> repeated_compiles;
 };
 Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps);
+
+// Aligns compiles by function alone. Returns nothing if `b` knows hashes.
+Pairs AlignByFunction(const Facts& a, const Facts& b);
 
 // Returns whether some compile has a hash or a function.
 bool NamesCompiles(const Facts& facts);

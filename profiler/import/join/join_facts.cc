@@ -155,6 +155,21 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
       XP_TRY(store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1 AND hash IS NULL", other.graph_id,
                        kept.hash));
     }
+    // Sources that hash the same graph in different ways agree on what was compiled.
+    if (kept.is_compile && !other.hash.empty() && !kept.hash.empty() && other.hash != kept.hash) {
+      XP_TRY(store.Run(
+          "UPDATE graph SET hash = ?3 WHERE hash = ?2 AND process_id = (SELECT process_id FROM graph "
+          "WHERE id = ?1)",
+          other.graph_id, other.hash, kept.hash));
+    }
+    // The start of a compilation belongs to its length.
+    if (kept.is_compile) {
+      XP_TRY(
+          store.Run("UPDATE compile SET ts_ns = NULL WHERE id = ?1 AND dur_ns IS NULL AND EXISTS "
+                    "(SELECT 1 FROM compile WHERE id = ?2 AND dur_ns IS NOT NULL AND ts_ns IS NOT "
+                    "NULL)",
+                    kept.id, other.id));
+    }
     if (kept.inputs_only && other.graph_id != 0 && !other.inputs_only)
       XP_TRY(store.Run("UPDATE compile SET graph_id = NULL WHERE id = ?1", kept.id));
     XP_TRY((kept.is_compile ? compiles : executions).Fold(kept.id, other.id));
@@ -307,6 +322,12 @@ bool AreOtherProcesses(const Facts& a, OptInt pid_of_a, const Facts& b, OptInt p
          AreOfTorchCompile(b);
 }
 
+// Removes the steps of a source that is united with one that knows more: why each graph was cut.
+absl::Status DropSteps(Store& store, int64_t process_id) {
+  XP_TRY(store.Run("DELETE FROM step WHERE process_id = ?1", process_id));
+  return store.Run("UPDATE execution SET step_id = NULL WHERE process_id = ?1", process_id);
+}
+
 // Unites the text sources of one rank, which describe one process. Adds to `text_ids` the processes
 // that remain: the united one, and those of sources that belong to another process.
 absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& uniting,
@@ -329,6 +350,10 @@ absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& unit
     }
     Pairs pairs = AlignByHash(a, b, false);
     if (pairs.empty() && other.kind == SourceKind::kCompiled) pairs = AlignByCount(a, b);
+    if (pairs.empty()) {
+      pairs = AlignByTime(a, b);
+      if (!pairs.empty()) XP_TRY(DropSteps(store, head.id));
+    }
     if (!a.empty() && !b.empty() && pairs.empty()) {
       XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
                        "shares no graph with the other sources, so it counts as another process"));
@@ -366,7 +391,8 @@ BestWindow FindWindow(const Facts& story, OptInt pid, std::vector<Window>& windo
       continue;
     if (AreOfTorchCompile(story)) NumberByClock(story, window.facts);
     const bool comparable = !story.empty() && !window.facts.empty();
-    const size_t common = comparable ? AlignByHash(story, window.facts, true).size() : 0;
+    size_t common = comparable ? AlignByHash(story, window.facts, true).size() : 0;
+    if (common == 0 && comparable) common = AlignByFunction(story, window.facts).size();
     // Both name what they compiled and share nothing, so the window is another program's.
     if (common == 0 && NamesCompiles(story) && NamesCompiles(window.facts)) {
       best.is_contradicted = true;
