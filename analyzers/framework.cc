@@ -41,6 +41,7 @@ Framework FrameworkOfProgram(std::string_view name) {
   // Lazy tensors, torch_xla.compile and eager operations of torch_xla.
   if (begins("SyncTensorsGraph") || begins("IrToHlo") || begins("PyTorchXLA"))
     return Framework::kPytorchXla;
+  if (begins("tt_jit_")) return Framework::kTorchtpu;
   if (!JaxFunctionOf(name).empty() || begins("PjitFunction(")) return Framework::kJax;
   // TensorFlow's XLA clusters and functions.
   if (begins("cluster_") || begins("a_inference_") || begins("__inference_"))
@@ -81,7 +82,8 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   for (const SourceRow& source : sources->rows) {
     if (source.imported) written_by.insert(source.framework.value_or(Framework::kUnknown));
   }
-  for (const Framework framework : {Framework::kPytorchXla, Framework::kJax}) {
+  for (const Framework framework :
+       {Framework::kPytorchXla, Framework::kJax, Framework::kTorchtpu}) {
     if (written_by.contains(framework)) return framework;
   }
   if (!lines_are_cpp.has_value() && written_by == std::set{Framework::kCpp}) return Framework::kCpp;

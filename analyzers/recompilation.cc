@@ -9,6 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/call_places.h"
 #include "analyzers/recompile/dynamo.h"
+#include "analyzers/recompile/graph_parts.h"
 #include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/growing_inputs.h"
 #include "analyzers/recompile/iteration_pieces.h"
@@ -177,6 +178,7 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
                  int64_t compiling_ns, bool is_rare_smaller_size) {
   if (group.cause().type == ReasonType::kNoStepMark || IsNewState(group)) return false;
   const RecompileState& state = group.state;
+  const auto changes = int64_t(group.compiles.size() / group.parts);
   // No clean program compiles for a weak type, also not in its first steps.
   if (state.word == State::kWarmUp) {
     return group.cause().is_weak_type() && cost_ns.value_or(0) >= policy::kDearCompilingNs &&
@@ -193,19 +195,17 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
     // A program's last, smaller batch compiles once, whatever that costs.
-    if (group.compiles.size() < 2 && is_rare_smaller_size) return false;
+    if (changes < 2 && is_rare_smaller_size) return false;
     // A program with a few sizes, such as buckets, compiles each of them in its first steps.
     const double steps_until = double(*state.step - group.steps->first);
-    if (group.cause().type == ReasonType::kShapeChange &&
-        int64_t(group.compiles.size()) <= policy::kFewRecompiles &&
+    if (group.cause().type == ReasonType::kShapeChange && changes <= policy::kFewRecompiles &&
         steps_until < policy::kFirstStepsShare * double(group.steps->count()))
       return false;
     return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
   if (state.word == State::kUnknown) {
     // A clean program, too, compiles in its first steps. If no step is known, all compiles count.
-    const int64_t count =
-        state.after_warm_up > 0 ? state.after_warm_up : int64_t(group.compiles.size());
+    const int64_t count = state.after_warm_up > 0 ? state.after_warm_up : changes;
     // A program with a few sizes, such as buckets, compiles each of them once.
     if (group.cause().type == ReasonType::kShapeChange &&
         (count <= policy::kFewRecompiles || AreBuckets(group)))
@@ -283,6 +283,8 @@ void SetState(RecompileGroup& group) {
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
+  // The parts of a step compile for one change.
+  if (group.parts > 1) steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   // In a window without a step mark, cuts of several places cannot be distinguished, so neither the
   // step nor the site is known.
   const bool mixed =
@@ -339,7 +341,7 @@ Places PlacesOfScalars(const RecompileGroup& group) {
 RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& first_executions,
                            OptInt wall_ns, const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
-  RecompileFigures figures{.site = {.function = site.function,
+  RecompileFigures figures{.site = {.function = group.parts > 1 ? "" : site.function,
                                     .cut = site.cause,
                                     .place = site.place,
                                     .library = site.library,
@@ -350,13 +352,19 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .from_sizes = group.from_sizes,
                            .beside = group.beside,
                            .scalar_places = PlacesOfScalars(group),
+                           .parts = group.parts,
                            .cost = CostOf(group, first_executions, wall_ns)};
   if (figures.sizes && !figures.sizes->sizes.empty()) {
     figures.grows_steadily = GrowsSteadily(*figures.sizes) && !IsUploadedAgain(figures);
     // No padding of one input keeps a size inside the graph, and torch.compile can make sizes dynamic.
     if (!figures.grows_steadily && !figures.cause.is_size_inside &&
-        figures.cause.seen_in != SeenIn::kGuard)
+        figures.cause.seen_in != SeenIn::kGuard) {
       figures.padding = PaddingOf(*figures.sizes);
+      // Each size compiles all parts of a divided graph.
+      figures.padding->saved =
+          std::min(figures.padding->saved * static_cast<int64_t>(group.parts),
+                   std::max(figures.padding->saved, static_cast<int64_t>(group.compiles.size())));
+    }
   }
   figures.is_only_loaded = figures.cost.loaded == int64_t(group.compiles.size());
   figures.is_rare_smaller_size =
@@ -384,7 +392,8 @@ Subject SubjectOf(const RecompileGroup& group, const Places& places) {
   // The place that clears the caches is in another function.
   const bool is_elsewhere =
       std::holds_alternative<note::CachesCleared>(cause.note) && !cause.location.empty();
-  if (!group.site->function.empty() && !is_elsewhere) subject.function = group.site->function;
+  if (!group.site->function.empty() && !is_elsewhere && group.parts == 1)
+    subject.function = group.site->function;
   return subject;
 }
 
@@ -417,9 +426,11 @@ void AddEvidence(const RecompileGroup& group, const Places& places, Finding& fin
   }
   finding.evidence.push_back(std::move(evidence));
   CompilesSeen seen{.compiles = group.compiles.size(),
-                    .at_site = group.site->compiles.size(),
+                    .at_site = group.site->compiles.size() + group.compiles_of_others,
                     .steps = group.steps->count(),
-                    .steps_from = group.steps->from};
+                    .steps_from = group.steps->from,
+                    .other_lines = group.other_places,
+                    .has_parts = group.parts > 1};
   for (size_t i = 1; i < std::min(places.size(), kMaxPlaces); ++i)
     seen.other_lines.push_back(places[i]);
   figures.evidence.emplace_back(std::move(seen));
@@ -535,10 +546,12 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   }
   std::vector<std::pair<int64_t, Finding>> found;
   XP_TRY(const IterationPieces* pieces, run.Get<IterationPieces>());
+  std::vector<RecompileGroup> groups;
   for (const CompileSite& site : facts.sites) {
     XP_TRY(const std::vector<SourcePlace> places, CallPlaces(run, facts, site));
     const StepsSeen& steps = facts.steps.at(site.process_id);
-    const bool is_somewhere = site.place.empty() && site.function.empty();
+    const bool is_somewhere =
+        site.place.empty() && site.function.empty() && !IsPart(site.compiles.front());
     if (is_somewhere && pieces->processes.contains(site.process_id)) continue;
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
@@ -547,7 +560,8 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
       if (i > 0 && site.cause == CutKind::kCompiledFunction && !finder.IsStated(site.compiles[i]))
         continue;
       if (!site.compiles[i].in_slice ||
-          (i > 0 && pieces->Contain(site.process_id, site.compiles[i].hash)))
+          (i > 0 && (pieces->Contain(site.process_id, site.compiles[i].hash) ||
+                     MayBeOtherCall(site, site.compiles[i], steps))))
         continue;
       std::optional<CompileReason> reason;
       if (i == 0) {
@@ -569,9 +583,14 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
       XP_TRY(CountOthers(run, &group));
-      found.emplace_back(site.process_id,
-                         MakeFinding(group, facts, *first_executions, executions[site.process_id]));
+      groups.push_back(std::move(group));
     }
+  }
+  UniteParts(&groups);
+  for (RecompileGroup& group : groups) {
+    const int64_t process_id = group.site->process_id;
+    found.emplace_back(process_id,
+                       MakeFinding(group, facts, *first_executions, executions[process_id]));
   }
   MergeProcesses<RecompileFigures>(&found);
   Findings findings;

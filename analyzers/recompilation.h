@@ -62,6 +62,7 @@ struct CompilesSeen {
   int64_t steps = 0;                 // 0 when unknown
   StepsFrom steps_from = StepsFrom::kNothing;
   std::vector<std::pair<SourcePlace, int64_t>> other_lines;  // other callers and their compiles
+  bool has_parts = false;  // the other lines are those of other parts of the same graph
 };
 
 struct RecompileFigures {
@@ -78,6 +79,7 @@ struct RecompileFigures {
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile
   // The lines of several scalars that became 0, 1 or equal to another, with their compiles.
   std::vector<std::pair<SourcePlace, int64_t>> scalar_places;
+  size_t parts = 1;  // graphs that each change compiles, if the runtime divides a step into several
   // The op whose result's size depends on values, if it changes the sizes of this graph.
   std::optional<Subject> mask;
   RecompileCost cost;

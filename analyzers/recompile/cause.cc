@@ -20,13 +20,14 @@
 namespace xlaprof {
 namespace {
 
-// Forms in which a graph may be printed, the most informative first. The text IR of torch_xla 2.9
-// hides attributes. Optimised HLO shows them, but only after XLA's transformations.
+// Forms in which a graph may be printed, the most informative first. TorchTPU's operations have lines,
+// and the StableHLO beside them shows what they hide. The text IR of torch_xla 2.9 hides attributes. Optimised HLO shows them, but only after XLA's transformations.
 struct Form {
   PrintedForm name;
   SeenIn seen_in;
 };
-constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, SeenIn::kHlo},
+constexpr std::array<Form, 7> kForms = {{{PrintedForm::kTorchtpuOps, SeenIn::kOperations},
+                                         {PrintedForm::kHlo, SeenIn::kHlo},
                                          {PrintedForm::kStablehlo, SeenIn::kStablehlo},
                                          {PrintedForm::kIrText, SeenIn::kIrDump},
                                          {PrintedForm::kIrDot, SeenIn::kIrDump},
@@ -85,6 +86,11 @@ bool Explains(const RecompileCause& stated) {
 CompileReason Unexplained(std::vector<RecompileCause> stated) {
   for (RecompileCause& cause : stated) cause.type = ReasonType::kUnknown;
   return {.causes = std::move(stated)};
+}
+
+// Returns whether a stated cause says only that sizes changed, so that the graphs may show which.
+bool LacksValues(const RecompileCause& stated) {
+  return stated.type == ReasonType::kShapeChange && stated.before.empty() && stated.after.empty();
 }
 
 // Returns the cause if JAX found no difference to explain, and the types of the inputs are equal.
@@ -241,6 +247,9 @@ struct ReasonFinder::Impl {
         XP_TRY(PlaceInput(compile, &reason.causes.back()));
         if (*alike && (*alike)->second->seen_in == SeenIn::kIrDump)
           NumberBehindOp(&reason.causes.back());
+        if (*alike && (*alike)->second->seen_in == SeenIn::kOperations) {
+          XP_TRY(PlaceByOperations(compile, &reason.causes.back()));
+        }
         reason.causes.back().seen_in = form.seen_in;
         reason.causes.back().graph_before = before->id;
         reason.causes.back().graph_after = after->id;
@@ -290,6 +299,19 @@ struct ReasonFinder::Impl {
       return absl::OkStatus();
     XP_TRY(const PrintedGraph* graph, Graph(*row));
     cause->location = PlaceOfInput(*graph, cause->shape, *code);
+    return absl::OkStatus();
+  }
+
+  // Sets the line of a change that only the StableHLO shows, which has no lines: the last one of the
+  // operations.
+  absl::Status PlaceByOperations(const CompileFact& compile, RecompileCause* cause) {
+    const OptInt row = RowOf(compile, PrintedForm::kTorchtpuOps);
+    if (!row || !cause->location.empty()) return absl::OkStatus();
+    XP_TRY(const PrintedGraph* graph, Graph(*row));
+    for (const GraphNode& node : graph->nodes) {
+      if (SourcePlace place = code->Of(node); !place.empty()) cause->location = std::move(place);
+    }
+    cause->near = !cause->location.empty();
     return absl::OkStatus();
   }
 
@@ -407,7 +429,8 @@ absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& sit
   if (auto why = impl_->history.WhyCompiledAgain(compile))
     return CompileReason{.causes = {std::move(*why)}};
   const std::vector<RecompileCause>* stated = impl_->StatedFor(compile);
-  if (stated != nullptr && Explains(stated->front())) return CompileReason{.causes = *stated};
+  if (stated != nullptr && Explains(stated->front()) && !LacksValues(stated->front()))
+    return CompileReason{.causes = *stated};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   // JAX has compared the types, with those of the most similar call.
@@ -417,6 +440,7 @@ absl::StatusOr<CompileReason> ReasonFinder::WithoutClears(const CompileSite& sit
     return *std::move(reason);
   if (is_unprinted && alike && !reason)
     return CompileReason{.causes = {OtherStaticArgument(*alike->second)}};
+  if (stated != nullptr && Explains(stated->front())) return CompileReason{.causes = *stated};
   if (stated != nullptr) return Unexplained(*stated);
   if (alike) {
     const auto& [nearest, form] = *alike;

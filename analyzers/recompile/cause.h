@@ -21,10 +21,12 @@ enum class SeenIn : uint8_t {
   kHlo,
   kStablehlo,
   kIrDump,
+  kOperations,  // TorchTPU's operations in TORCH_TRACE
   kOptimizedHlo,
   kSignature,  // a list of inputs in a log
   kJaxExplanation,
-  kGuard,  // torch.compile's own reason: a check of an earlier program failed
+  kCacheKey,  // TorchTPU's key of a program, of which only the part about sizes differs
+  kGuard,     // torch.compile's own reason: a check of an earlier program failed
 };
 
 // The role of a number in the graph, on which the remedy depends.

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzers/finding.h"
@@ -26,6 +27,10 @@ struct RecompileGroup {
   std::map<std::string, int64_t> other_executions;         // of other graphs of the site, by shape
   size_t from_sizes = 0;               // compiles without graphs, if `causes` come from graphs
   std::vector<RecompileCause> beside;  // other changes that accompanied each compile
+  // Groups of other parts of a divided graph that were united with this one (graph_parts.h).
+  size_t parts = 1;
+  size_t compiles_of_others = 0;                              // at the sites of the others
+  std::vector<std::pair<SourcePlace, int64_t>> other_places;  // and their compiles in this group
   RecompileState state;
   const RecompileCause& cause() const { return causes[clearest]; }
 };

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "analyzers/policy.h"
+#include "analyzers/recompile/graph_parts.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/run/graph_nodes.h"
@@ -229,6 +230,7 @@ CompileFact FactOf(const CompileRow& row, const GraphRow* graph,
   if (graph == nullptr) return fact;
   fact.hash = graph->hash.value_or("");
   fact.number = graph->number.value_or("");
+  fact.program = graph->name.value_or("");
   fact.input_count = graph->input_count;
   fact.output_count = graph->output_count;
   if (const auto known = known_by_hash.find(fact.hash);
@@ -384,15 +386,19 @@ absl::StatusOr<std::vector<CompileSite>> SitesOf(
   std::vector<CompileSite> sites;
   std::map<std::tuple<int64_t, CutKind, std::string, int64_t, std::string>, size_t> index;
   XP_TRY(const Reads reads, Reads::Of(run, compiles));
+  XP_TRY(const GraphParts parts, GraphParts::Of(run, compiles));
   for (CompileFact& compile : compiles) {
+    // Many graphs have the name of one operation.
+    if (IsPart(compile)) compile.function = PartName(compile);
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);
     // Many classes have a function `forward`.
     const bool is_unique_name = by_function && compile.cause != CutKind::kCompiledFunction;
     const int64_t number = IsJaxLoop(compile.function) ? compile.loop_number()
                            : is_unique_name            ? -1
                                                        : compile.site_id.value_or(-1);
-    const std::tuple key(compile.process_id, compile.cause, compile.function, number,
-                         reads.KeyOf(compile) + UnnamedFunction(compile));
+    const std::tuple key(
+        compile.process_id, compile.cause, compile.function, number,
+        IsPart(compile) ? parts.KeyOf(compile) : reads.KeyOf(compile) + UnnamedFunction(compile));
     const auto [at, is_new] = index.try_emplace(key, sites.size());
     if (is_new) {
       CompileSite site{.process_id = compile.process_id,

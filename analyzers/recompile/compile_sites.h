@@ -20,8 +20,8 @@ struct CompileFact {
   OptInt graph_id, site_id, stack_id, track_id, dur_ns, ts_ns, trace_ns;
   std::vector<std::pair<CompilePhase, int64_t>> phases_ns;  // parts of dur_ns, if known
   std::optional<bool> persistent_hit;
-  std::string hash;
-  std::string number;  // torch.compile's number of the program, such as 0/1
+  std::string hash, program;  // of its graph: hash, and name of the module or key
+  std::string number;         // torch.compile's number of the program, such as 0/1
   CutKind cause = CutKind::kUnknown;
   std::string function;
   TimeSource dur_from = TimeSource::kUnknown;
@@ -65,6 +65,7 @@ struct StepsSeen {
 // A place that compiles: a line of the user's code with the kind of cut, or a jitted function, or
 // only a kind of cut. Reads at one line are several places if they read values of different types
 // and ranks or, in one step, values of different ops, or if different lines of libraries read them.
+// Parts of a divided graph (graph_parts.h) are a place each.
 struct CompileSite {
   int64_t process_id = 0;
   CutKind cause = CutKind::kUnknown;

@@ -35,6 +35,11 @@ RecompileCause OfJax(const CompileReasonRow& row) {
   return cause;
 }
 
+// Makes the cause of a program that differs from an earlier one only in the sizes of its inputs.
+RecompileCause OfCacheKey(const CompileReasonRow& row) {
+  return {.type = row.type, .is_input = true, .seen_in = SeenIn::kCacheKey};
+}
+
 // Returns what a value is that a guard compares, by the name that torch.compile gives it.
 ConstantKind KindOfGuarded(std::string_view name) {
   if (name.starts_with("___stack")) return ConstantKind::kReadNumber;
@@ -86,13 +91,18 @@ absl::StatusOr<StatedCauses> StatedCauses::Of(const Run& run) {
   if (rows.empty()) return stated;
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
-  absl::flat_hash_set<int64_t> of_torch;
+  absl::flat_hash_set<int64_t> of_torch, of_jax;
   for (const CompileRow& row : compiles->rows) {
     if (row.cause == CutKind::kCompiledFunction) of_torch.insert(row.id);
+    if (row.cause == CutKind::kCall || row.cause == CutKind::kOperation) of_jax.insert(row.id);
   }
   for (const CompileReasonRow& row : rows) {
     stated.by_compile[row.compile_id].push_back(
-        of_torch.contains(row.compile_id) ? OfGuard(row, *sites) : OfJax(row));
+        of_torch.contains(row.compile_id) ? OfGuard(row, *sites)
+        : !of_jax.contains(row.compile_id) && !row.before && !row.after &&
+                row.type == ReasonType::kShapeChange
+            ? OfCacheKey(row)
+            : OfJax(row));
   }
   return stated;
 }

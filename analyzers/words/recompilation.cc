@@ -19,7 +19,10 @@ std::string Name(const RecompileSite& site) {
   if (is_read && !site.place.empty()) return fmt::format("the read at {}", site.place.ShortText());
   if (!site.step_name.empty() && !is_read)
     return site.step_name.ends_with("step") ? site.step_name : site.step_name + " step";
-  if (!site.place.empty()) return fmt::format("the graph cut at {}", site.place.ShortText());
+  if (!site.place.empty())
+    return fmt::format("{} at {}",
+                       site.cut == CutKind::kEagerOperation ? "the operation" : "the graph cut",
+                       site.place.ShortText());
   return is_read ? "a read before the step mark" : "the step";
 }
 
@@ -37,15 +40,19 @@ std::string_view Name(SeenIn seen_in, Framework framework) {
     case SeenIn::kHlo:
       return "the HLO dump";
     case SeenIn::kStablehlo:
-      return "the StableHLO dump";
+      return framework == Framework::kTorchtpu ? "TorchTPU's StableHLO" : "the StableHLO dump";
     case SeenIn::kIrDump:
       return framework == Framework::kCpp ? "the graph" : "the IR dump";
+    case SeenIn::kOperations:
+      return "TorchTPU's list of operations";
     case SeenIn::kOptimizedHlo:
       return "the optimised HLO";
     case SeenIn::kSignature:
       return "the log's list of inputs";
     case SeenIn::kJaxExplanation:
       return "JAX's own explanation";
+    case SeenIn::kCacheKey:
+      return "the program's key in the log";
     case SeenIn::kGuard:
       return "PyTorch's own reason";
   }
@@ -281,6 +288,16 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
         mask.op.value_or("an op"),
         mask.file ? fmt::format(" at {}", mask.place().ShortText()) : ""));
   }
+  if (figures.parts > 1) {
+    std::vector<std::string> lines;
+    for (const auto& seen : figures.evidence) {
+      if (!seen) continue;
+      for (const auto& [place, times] : seen->other_lines) lines.push_back(place.ShortText());
+    }
+    sentences.push_back(fmt::format(
+        "Each change compiles {} graphs of the step{}.", figures.parts,
+        lines.empty() ? "" : fmt::format(", also with operations of {}", ListText(lines))));
+  }
   if (!figures.scalar_places.empty()) {
     std::vector<std::string> places;
     for (const auto& [place, times] : figures.scalar_places)
@@ -306,10 +323,12 @@ std::string WorkText(const RecompileFigures& figures, int64_t compiles) {
   return text;
 }
 
-std::string CostNote(const RecompileFigures& figures, int64_t compiles) {
+std::string CostNote(const RecompileFigures& figures, int64_t compiles, Framework framework) {
   const RecompileCost& cost = figures.cost;
   const int64_t all = figures.is_only_loaded ? compiles : compiles + cost.loaded;
   if (cost.timed == 0) {
+    if (framework == Framework::kTorchtpu)
+      return "not measured, because TORCH_TRACE does not time compilation; the log of TF_CPP_VMODULE=compilation_cache=2 does";
     return cost.trace_ns > 0
                ? "time of tracing them on the host; the log does not time XLA"
                : "not measured, because no source times these compiles; a profile or XLA_METRICS_FILE would";
@@ -370,7 +389,9 @@ std::string EvidenceLine(const std::optional<CompilesSeen>& seen) {
     line += fmt::format("; {} {} seen", seen->steps, Name(seen->steps_from));
   for (const auto& [place, compiles] : seen->other_lines)
     line += fmt::format("{} {} ({})",
-                        &place == &seen->other_lines.front().first ? "; also called at" : ",",
+                        &place != &seen->other_lines.front().first ? ","
+                        : seen->has_parts                          ? "; also at"
+                                                                   : "; also called at",
                         place.text(), compiles);
   return line;
 }
@@ -395,7 +416,7 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
   Words words{.title = Title(figures, compiles, change.what),
               .why = Why(figures, compiles, framework),
-              .cost_note = CostNote(figures, compiles),
+              .cost_note = CostNote(figures, compiles, framework),
               .saving_note = SavingNote(figures),
               .advice = std::move(change.advice),
               .tells_share = figures.cost.profile_share.has_value(),

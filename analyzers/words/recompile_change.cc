@@ -33,7 +33,8 @@ std::string Short(std::string text) {
 
 // Returns whether the program's batches usually come from PyTorch's DataLoader.
 bool HasDataLoader(Framework framework) {
-  return framework == Framework::kPytorchXla || framework == Framework::kPytorch;
+  return framework == Framework::kPytorchXla || framework == Framework::kPytorch ||
+         framework == Framework::kTorchtpu;
 }
 
 // Returns how to select with a condition on the device.
@@ -527,7 +528,10 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       }
       return {
           "the graphs print alike but differ",
-          cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."
+          framework == Framework::kTorchtpu
+              ? "Options of the compiler or memory layouts may differ. The key in the log shows which part differs: run with TF_CPP_VMODULE=compilation_cache=2."
+          : cpp
+              ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."
               : "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for Python numbers used as index or bound, and for numbers that become equal, which torch_xla passes as one input."};
     case ReasonType::kNoStepMark:
       return {"its graph grows because no step is marked",
@@ -538,7 +542,9 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
   const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;
   return {
       "nothing that was captured shows why",
-      is_jax && figures.site.explained
+      framework == Framework::kTorchtpu
+          ? "To see why, run mkdir -p DIR; TORCH_TRACE=DIR TF_CPP_VMODULE=compilation_cache=2 python train.py 2> DIR/stderr.txt and report on DIR."
+      : is_jax && figures.site.explained
           ? "JAX does not explain this compilation. A profile that covers it shows more."
       : is_jax
           ? "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or record a profile that covers these compiles."
