@@ -33,14 +33,23 @@ struct PiecesOfStep {
 };
 using StepsOfProcess = std::map<int64_t, PiecesOfStep>;  // by step
 
-// Returns the executions of each step by process, without calls of jitted and compiled functions.
-// These are separate programs by intention, and each device runs its own copy.
+// Returns whether no line of the program asked for the cut: the runtime cuts by itself, or it runs
+// each operation at once.
+bool IsOfRuntime(CutKind kind) {
+  return kind == CutKind::kEagerOperation || kind == CutKind::kRepeatedOperations ||
+         kind == CutKind::kAfterBackward || kind == CutKind::kCollective ||
+         kind == CutKind::kBeforeCompiled;
+}
+
+// Returns the executions of each step by process, without those that the runtime decides and without
+// calls of jitted and compiled functions. These are separate programs by intention, and each device
+// runs its own copy.
 absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::vector<const ExecutionRow*> in_order;
   for (const ExecutionRow& row : executions->rows) {
     if (row.step_id && row.cause && *row.cause != CutKind::kCall &&
-        *row.cause != CutKind::kCompiledFunction)
+        *row.cause != CutKind::kCompiledFunction && !IsOfRuntime(*row.cause))
       in_order.push_back(&row);
   }
   std::ranges::stable_sort(in_order, std::less<>(), &ExecutionRow::ordinal);

@@ -310,9 +310,10 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
   const double lost =
       std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
-  const double steps_ns = whole_steps
-                              ? double(Median(steps->steady_ns).value_or(0)) * double(*whole_steps)
-                              : double(times->longest().value_or(0));
+  // The steps that a log shows may have no times.
+  const OptInt steady_ns = Median(steps->steady_ns);
+  const double steps_ns = whole_steps && steady_ns ? double(*steady_ns) * double(*whole_steps)
+                                                   : double(times->longest().value_or(0));
   XP_TRY(const DeviceTimes* devices, run.Get<DeviceTimes>());
   XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
   for (const DeviceReads& place : reads->places) {

@@ -75,6 +75,7 @@ absl::Status PlaceValues(const Run& run, std::vector<Row>& rows) {
 absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::vector<Row>& rows,
                       EarlyCut& cut) {
   std::map<std::pair<int64_t, std::string>, bool> seen;
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   for (const Row& row : rows) {
     if (row.wait_ns) {
       cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
@@ -86,7 +87,12 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
     ++cut.graphs;
     XP_TRY(const GraphResults* results, run.Get<GraphResults>(*row.graph_id));
+    // TorchTPU runs all that waits, so only a single result is certain to be what is read.
+    const GraphRow* graph = graphs->Find(row.graph_id);
+    const bool is_all = graph != nullptr && graph->printed_as == PrintedForm::kTorchtpuOps &&
+                        results->shapes.size() > 1;
     for (const XlaShape& shape : results->shapes) {
+      if (is_all) break;
       if (!cut.shape) cut.shape = shape;
       bool scalar = shape.is_scalar();
       if (!scalar) cut.value = EarlyCut::Value::kTensor;
@@ -95,7 +101,7 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
     XP_TRY(auto nodes,
            run.store().One<int64_t>(
                "SELECT max(node_count) FROM graph WHERE (id = ?1 OR (?2 <> '' AND hash = ?2)) AND "
-               "printed_as IN ('ir_text', 'ir_dot')",
+               "printed_as IN ('ir_text', 'ir_dot', 'torchtpu_ops')",
                *row.graph_id, row.hash));
     if (nodes) cut.nodes = std::max(*nodes, cut.nodes.value_or(0));
     XP_TRY(auto inputs, MostInputsOfOneLine(run, *row.graph_id));

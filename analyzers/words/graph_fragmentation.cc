@@ -21,10 +21,12 @@ std::string Title(const RecordedPiecesFigures& figures) {
   return fmt::format("each step runs as {} executions instead of 1", figures.pieces_per_step);
 }
 
-std::string Why(const RecordedPiecesFigures& figures, int64_t executions) {
+std::string Why(const RecordedPiecesFigures& figures, int64_t executions, Framework framework) {
   std::vector<std::string> parts;
   if (figures.forced > 0 || figures.inner_marks == 0)
-    parts.push_back(fmt::format("{} were forced before the step mark", figures.forced));
+    parts.push_back(fmt::format(
+        "{} were forced {}", figures.forced,
+        framework == Framework::kTorchtpu ? "by reads of values" : "before the step mark"));
   if (figures.inner_marks > 0)
     parts.push_back(fmt::format("step marks inside the steps started {}", figures.inner_marks));
   return fmt::format("Of {} executions in {} steps, {}.", executions, figures.steps,
@@ -42,7 +44,7 @@ std::string InnerMarksAdvice(const RecordedPiecesFigures& figures, const Finding
 Words Say(const RecordedPiecesFigures& figures, const Finding& finding, Framework framework) {
   return {
       .title = Title(figures),
-      .why = Why(figures, finding.count.value_or(0)),
+      .why = Why(figures, finding.count.value_or(0), framework),
       .cost_note =
           figures.inner_marks > figures.forced
               ? "not measured: each piece is dispatched by itself, and the compiler does not see the whole step"

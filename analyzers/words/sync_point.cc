@@ -41,13 +41,24 @@ std::string Title(const EarlyReadFigures& figures, const Finding& finding, Frame
                                      : "",
                        HowOften(finding.count, finding.per_step));
   const CallFrame* library = LibraryFrameOf(finding.stack.frames);
-  return fmt::format("{} is read{}{} before the step mark{}", ReadNoun(figures.value, framework),
-                     library == nullptr ? "" : " inside " + library->place.function,
-                     figures.shape ? fmt::format(" ({})", figures.shape->text()) : "",
-                     HowOften(finding.count, finding.per_step));
+  return fmt::format(
+      "{} is read{}{}{}{}", ReadNoun(figures.value, framework),
+      library == nullptr ? "" : " inside " + library->place.function,
+      figures.shape ? fmt::format(" ({})", figures.shape->text()) : "",
+      framework == Framework::kTorchtpu ? ", which cuts the graph" : " before the step mark",
+      HowOften(finding.count, finding.per_step));
 }
 
-std::string Why(const EarlyReadFigures& figures) {
+// Returns what a read does in TorchTPU, which keeps all results.
+std::string CutsGraph(const EarlyReadFigures& figures) {
+  const std::string graph =
+      figures.nodes ? fmt::format("a graph of {} nodes", CountText(*figures.nodes)) : "what waits";
+  return fmt::format(
+      "Each read runs {}, and the host waits for it. What follows becomes another graph, so the compiler does not see the whole step.",
+      graph);
+}
+
+std::string Why(const EarlyReadFigures& figures, Framework framework) {
   std::string known;
   if (!figures.value_place.empty())
     known = fmt::format("The value is made at {}, and read there or later. ",
@@ -60,6 +71,7 @@ std::string Why(const EarlyReadFigures& figures) {
     known += fmt::format(
         "The number most likely decides the size of {} at {}, so each new value makes another graph, which has to be compiled. ",
         figures.decides_size->op, figures.decides_size->place.ShortText());
+  if (framework == Framework::kTorchtpu) return known + CutsGraph(figures);
   if (!figures.nodes) {
     return known +
            "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
@@ -101,6 +113,10 @@ std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
 
 std::string_view ReadLaterAdvice(ReadValue value, Framework framework) {
   const bool is_cpp = framework == Framework::kCpp;
+  if (framework == Framework::kTorchtpu)
+    return value == ReadValue::kTensor
+               ? "Read the tensor less often, or keep the computation on the device."
+               : "Keep the value on the device: collect it with .detach() and read it every N steps. Use torch.where instead of `if tensor:`.";
   switch (value) {
     case ReadValue::kTensor:
       return is_cpp
@@ -149,6 +165,9 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
         figures.rounds->place.line.value_or(0),
         framework == Framework::kCpp ? "sync()" : "torch_xla.sync()", advice);
   }
+  if (framework == Framework::kTorchtpu)
+    return advice +
+           " If nothing is read there, an operation that TorchTPU cannot compile runs on the CPU.";
   if (figures.value == ReadValue::kUnknown)
     advice +=
         " If this line reads no value itself, an op in it runs on the CPU, as nonzero and a mask used as index do: XLA_METRICS_FILE=metrics.txt shows its name.";
@@ -161,7 +180,7 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
 Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
   return {
       .title = Title(figures, finding, framework),
-      .why = Why(figures) + Indistinct(figures, finding, framework),
+      .why = Why(figures, framework) + Indistinct(figures, finding, framework),
       .cost_note = CostNote(figures, finding),
       .saving_note = finding.saving_ns ? "the host no longer waits, and the nodes run once" : "",
       .advice = Advice(figures, finding, framework)};
