@@ -146,6 +146,11 @@ struct Shown {
       return row.ts_ns || row.dur_ns || row.host_wait_ns;
     });
   }
+  // Returns whether a profile shows the threads that asked for executions.
+  bool has_profile() const {
+    return std::ranges::any_of(executions,
+                               [](const ExecutionRow& row) { return row.track_id.has_value(); });
+  }
 };
 
 struct Question {
@@ -180,7 +185,7 @@ constexpr Question kQuestions[] = {
     {ReasonType::kNoCalls, [](const Shown& s) { return s.jax_compiles() + s.torch_compiles() > 0; },
      [](const Shown& s) { return !s.executions.empty(); }},
     {ReasonType::kNoClock, [](const Shown& s) { return !s.executions.empty(); },
-     [](const Shown& s) { return s.times_an_execution(); }},
+     [](const Shown& s) { return s.times_an_execution() || s.has_profile(); }},
 };
 
 absl::Status FindUnanswered(const Run& run, Findings& findings) {

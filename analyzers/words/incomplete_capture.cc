@@ -127,7 +127,9 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures, Framew
     case ReasonType::kNoCalls:
       return "The sources show what was compiled, but not how often it ran or what a step costs.";
     case ReasonType::kNoClock:
-      return "A log and a dump show what happened and in which order, but not how long it took.";
+      return framework == Framework::kTorchtpu
+                 ? "The files show when each graph was asked for, but not how long the device worked."
+                 : "A log and a dump show what happened and in which order, but not how long it took.";
     case ReasonType::kRecordingOverhead:
       return figures.setting_evidence;
     default:
@@ -141,7 +143,8 @@ std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework f
                               : " If steps are already marked, trace for longer than one step.";
   if (framework == Framework::kCpp)
     return fmt::format(R"(Mark each step: StepTrace step("train", i).{})", kLonger);
-  if (figures.is_torch_profile || framework == Framework::kPytorch)
+  if (figures.is_torch_profile || framework == Framework::kPytorch ||
+      framework == Framework::kTorchtpu)
     return fmt::format("Call prof.step() of torch.profiler after each step.{}", kLonger);
   if (framework == Framework::kJax)
     return fmt::format(
@@ -190,6 +193,8 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
       return fmt::format("Report on the whole text that {} returns after some steps.",
                          ReportCall(framework));
     case ReasonType::kNoGraphs:
+      if (framework == Framework::kTorchtpu)
+        return "Run mkdir -p DIR; TORCH_TRACE=DIR TF_CPP_VMODULE=compilation_cache=2 python train.py 2> DIR/stderr.txt and report on DIR.";
       return "Run with XLA_SAVE_TENSORS_FILE=graphs.txt XLA_IR_DEBUG=1 for a few steps, or take a profile of the steps that recompile.";
     case ReasonType::kNoReasons:
       return framework == Framework::kPytorch || framework == Framework::kTorchtpu
@@ -217,6 +222,8 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kNoClock:
       if (framework == Framework::kPytorch)
         return "Profile these steps as well, with torch.profiler.profile(), and report on both files.";
+      if (framework == Framework::kTorchtpu)
+        return "Take a profile as well: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.PrivateUse1], experimental_config=TpuProfilerConfig(run_dir=DIR)).";
       return fmt::format("Take a profile as well: {}, or XLA_METRICS_FILE for sums.",
                          framework == Framework::kCpp
                              ? "run with XLAPROF_RECORD=PATH"
