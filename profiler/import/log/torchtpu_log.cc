@@ -113,11 +113,10 @@ OptInt NsOfDuration(std::string_view text) {
 // A lookup, or with level 1 a compilation.
 struct Lookup {
   bool is_compile = false, is_execution = false;
-  size_t program = 0;  // in `programs`
-  int origin = 0;      // in `origins`
-  OptInt epoch_ns;     // of the lookup
-  OptInt dur_ns;       // of the compilation
-  OptInt end_epoch_ns;
+  size_t program = 0;             // in `programs`
+  int origin = 0;                 // in `origins`
+  OptInt epoch_ns;                // of the lookup
+  OptInt dur_ns, begin_epoch_ns;  // of the compilation
   int64_t offset = 0, line = 0;
 };
 
@@ -166,7 +165,7 @@ class TorchtpuLogReader : public DialectReader {
       if (durations != durations_.end()) {
         const size_t count = std::min(of_program.size(), durations->second.size());
         for (size_t i = 0; i < count; ++i)
-          std::tie(of_program[i]->dur_ns, of_program[i]->end_epoch_ns) = durations->second[i];
+          std::tie(of_program[i]->dur_ns, of_program[i]->begin_epoch_ns) = durations->second[i];
       }
       // The statistics are finer than whole milliseconds, but hold only the last compilation.
       const auto exact = at_exit_.find(program);
@@ -217,17 +216,13 @@ class TorchtpuLogReader : public DialectReader {
     OfProcess& known = of_process_[process->id];
     XP_TRY(const int64_t graph_id, GraphOf(process->id, lookup, known));
     if (lookup.is_compile) {
-      CompileRow row{.process_id = process->id,
-                     .ordinal = process->next_ordinal++,
-                     .graph_id = graph_id,
-                     .ts_ns = StoreNs(lookup.end_epoch_ns),
-                     .dur_ns = lookup.dur_ns,
-                     .inferred = false};
-      if (row.ts_ns && row.dur_ns) {
-        *row.ts_ns -= *row.dur_ns;
-      } else {
-        row.ts_ns = StoreNs(lookup.epoch_ns);
-      }
+      CompileRow row{
+          .process_id = process->id,
+          .ordinal = process->next_ordinal++,
+          .graph_id = graph_id,
+          .ts_ns = StoreNs(lookup.begin_epoch_ns ? lookup.begin_epoch_ns : lookup.epoch_ns),
+          .dur_ns = lookup.dur_ns,
+          .inferred = false};
       if (row.dur_ns) row.dur_from = TimeSource::kLog;
       XP_TRY(const int64_t id, context.Add(row, lookup.offset, lookup.line));
       XP_TRY(WriteReason(id, lookup.program, known));
@@ -283,7 +278,11 @@ class TorchtpuLogReader : public DialectReader {
     if (end == kNone) return;
     std::string text(Trim(line.substr(end + 3)));
     std::erase(text, ' ');
-    if (const OptInt ns = NsOfDuration(text)) durations_[program].emplace_back(ns, EpochNsOf(line));
+    const OptInt ns = NsOfDuration(text);
+    if (!ns) return;
+    OptInt begin_epoch_ns = EpochNsOf(line);
+    if (begin_epoch_ns) *begin_epoch_ns -= *ns;
+    durations_[program].emplace_back(ns, begin_epoch_ns);
   }
 
   OptInt StoreNs(OptInt epoch_ns) const {
@@ -345,7 +344,7 @@ class TorchtpuLogReader : public DialectReader {
   std::vector<Lookup> lookups_;
   bool has_lookups_ = false;
   int64_t cut_keys_ = 0;
-  // By program: lengths and ends of its compilations, and the length that is printed at exit.
+  // By program: lengths and begins of its compilations, and the length that is printed at exit.
   std::map<size_t, std::vector<std::pair<OptInt, OptInt>>> durations_;
   std::map<size_t, OptInt> at_exit_;
   int64_t epoch_to_store_ns_ = 0;

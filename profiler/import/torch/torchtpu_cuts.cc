@@ -84,6 +84,12 @@ bool AreOneRequest(const TorchtpuCut& cut, const TorchtpuCut& next) {
          next.start_epoch_ns - (cut.start_epoch_ns + cut.dur_ns) <= kMostBetweenPartsNs;
 }
 
+// Returns whether a payload is an empty line, or has the end of its module.
+bool IsWholeModule(std::string_view payload) {
+  while (payload.ends_with('\n')) payload.remove_suffix(1);
+  return payload == "\t" || payload.ends_with("\n\t}");
+}
+
 // Returns the line of the last operation of a graph that has one, or an empty place.
 SourcePlace LastLine(const GraphText& graph) {
   for (size_t i = graph.nodes.size(); i-- > 0;) {
@@ -120,6 +126,7 @@ absl::StatusOr<std::vector<OptInt>> WriteRounds(const std::vector<TorchtpuCut>& 
 }  // namespace
 
 bool TorchtpuCuts::Take(const TraceRecord& record) {
+  ends_in_graph_ = false;
   const bool is_event = record.type == "chromium_event" && record.payload.starts_with(kEventBegin);
   const bool is_graph =
       record.type == "artifact" && (record.header.find(kOpsArtifact) != kNone ||
@@ -165,10 +172,12 @@ bool TorchtpuCuts::TakeGraph(const TraceRecord& record) {
     return false;
   const bool is_ops = TextMember(*artifact, "name") == kOpsArtifact;
   (is_ops ? cuts_.back().ops : cuts_.back().stablehlo) = record.payload;
+  ends_in_graph_ = is_ops || !IsWholeModule(record.payload);
   return true;
 }
 
 std::vector<TorchtpuCut> TorchtpuCuts::Finish() {
+  if (ends_in_graph_) cuts_.back().ops = cuts_.back().stablehlo = {};
   std::ranges::stable_sort(cuts_, {}, &TorchtpuCut::start_epoch_ns);
   return std::move(cuts_);
 }

@@ -38,6 +38,7 @@ class TorchtpuCuts {
   bool TakeGraph(const TraceRecord& record);
 
   std::vector<TorchtpuCut> cuts_;
+  bool ends_in_graph_ = false;  // the log ends before the last cut's graph is whole
   int64_t odd_records_ = 0, first_odd_line_ = 0;
 };
 

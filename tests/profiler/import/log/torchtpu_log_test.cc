@@ -44,7 +44,7 @@ TEST(TorchtpuLog, LookupsAndDurations) {
   const auto in = ImportText(torchtpu_log, log);
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_THAT(in.Rows(kTorchtpuCompiles),
-              ElementsAre("0|53560584|196438416|log|graph 00000000000000a6",
+              ElementsAre("0|52999000|196438416|log|graph 00000000000000a6",
                           "2|349999000|50000000|log|graph 00000000000000a6"));
   EXPECT_THAT(in.Rows("SELECT ordinal, enqueue_ts_ns FROM execution"),
               ElementsAre("1|0", "3|10000000", "4|299999000"));

@@ -48,6 +48,22 @@ std::string Ops(std::string_view op) {
       op);
 }
 
+// The identity of a graph is that of its StableHLO, so an operation list alone is not kept.
+TEST(TorchtpuCuts, ALogThatEndsInsideAGraph) {
+  const std::string log = Cut("linear", 1000, 500, "synchronize()", Ops("linear"), "linear"),
+                    last = Cut("add", 1505, 100, "synchronize()", Ops("add"), "add");
+  const size_t module = last.find("torchtpu_eager_stablehlo"),
+               module_record = last.rfind('\n', module) + 1;
+  for (const size_t end : {last.find("%1: "), module_record, last.find('\n', module) + 1,
+                           last.find("    return"), last.size() - 3}) {
+    const auto in = ImportText(torch_trace, log + last.substr(0, end));
+    ASSERT_TRUE(in.status.ok()) << in.status;
+    EXPECT_THAT(in.Rows(kTorchtpuExecutions),
+                ElementsAre(testing::EndsWith("|tt_jit_linear"), testing::EndsWith("|-")));
+    EXPECT_THAT(in.Rows("SELECT count(*) FROM compile"), ElementsAre("2"));
+  }
+}
+
 // Parts of one synchronize() lie back to back, and only the last one has the cause.
 TEST(TorchtpuCuts, PartsOfOneRequest) {
   const auto in = ImportText(
