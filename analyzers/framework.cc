@@ -83,7 +83,7 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
     if (source.imported) written_by.insert(source.framework.value_or(Framework::kUnknown));
   }
   for (const Framework framework :
-       {Framework::kPytorchXla, Framework::kJax, Framework::kTorchtpu}) {
+       {Framework::kPytorchXla, Framework::kJax, Framework::kTorchtpu, Framework::kGaudi}) {
     if (written_by.contains(framework)) return framework;
   }
   if (!lines_are_cpp.has_value() && written_by == std::set{Framework::kCpp}) return Framework::kCpp;

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Maps a folder to the folders of ours that it may include (besides itself and core/base), and to libraries (besides std, fmt and
 # abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
-FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch", "torch_xla", "log", "join"]
+FORMATS = ["text", "graph", "xspace", "trace", "chrome", "perfetto", "gaudi", "xla", "jax", "torch", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
     "core/base": [],
@@ -21,7 +21,10 @@ OURS = {
     "profiler/import/text": ["profiler/store"],
     "profiler/import/graph": IMPORTER + ["profiler/import/text"],
     "profiler/import/xspace": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
-    "profiler/import/chrome": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],
+    "profiler/import/trace": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],
+    "profiler/import/chrome": IMPORTER + ["profiler/import/text", "profiler/import/trace"],
+    "profiler/import/perfetto": IMPORTER + ["profiler/import/text", "profiler/import/xspace", "profiler/import/trace"],
+    "profiler/import/gaudi": IMPORTER + ["profiler/import/text"],
     "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/jax": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
     "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
@@ -60,7 +63,10 @@ LIBRARIES = {
     "profiler/import/text": [],
     "profiler/import/graph": ["google/protobuf"],
     "profiler/import/xspace": ["zlib"],
+    "profiler/import/trace": [],
     "profiler/import/chrome": [],
+    "profiler/import/perfetto": ["zlib"],
+    "profiler/import/gaudi": ["nlohmann"],
     "profiler/import/torch": ["nlohmann"],
     "profiler/import/xla": [],
     "profiler/import/jax": [],

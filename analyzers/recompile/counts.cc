@@ -131,6 +131,10 @@ CountSignals SignalsOf(const CountSeries& series, const CountSample& last) {
 
 bool RecompilesInWindows(const CountSignals& signals) {
   const RecompileState& state = signals.state;
+  // Without steps, nobody knows how much of the time between the reports the first steps take, so
+  // only many graphs are a pattern.
+  if (signals.steps == 0)
+    return state.word == State::kOngoing && state.after_warm_up >= policy::kManyGraphs;
   if (state.word == State::kOngoing || state.word == State::kBurst)
     return state.after_warm_up > policy::kCompilesBeyondClean;
   const bool early = state.step && 4 * *state.step < signals.steps;
@@ -168,10 +172,13 @@ bool RecompilesByExecution(const CountSignals& signals) {
 }
 
 bool Recompiles(const CountSignals& signals) {
-  if (signals.in_windows && signals.state.word != State::kUnknown)
+  // Executions that are counted say more than the order of reports without steps.
+  const bool by_windows = signals.steps > 0 || !signals.executions;
+  if (signals.in_windows && signals.state.word != State::kUnknown && by_windows)
     return RecompilesInWindows(signals) &&
            (signals.beyond_clean() || signals.state.word == State::kOngoing);
   if (signals.quiet || !signals.beyond_clean()) return false;
+  if (signals.in_windows && signals.state.word == State::kWarmUp) return false;
   return signals.steps > 0 ? RecompilesByStep(signals) : RecompilesByExecution(signals);
 }
 
@@ -198,6 +205,9 @@ CountVerdict VerdictOf(const CountSignals& signals, bool recompiles) {
 bool IsWorthMentioning(const CountSignals& signals) {
   // A user who pastes a report asks whether the program recompiles, and "no" is an answer.
   if (signals.steps > policy::kMinWarmUpSteps && !signals.beyond_clean()) return true;
+  // Reports without steps that show no compile after their beginning say all that is asked.
+  if (signals.steps == 0 && signals.in_windows && signals.state.word == State::kWarmUp)
+    return false;
   return signals.again > 0 && (signals.beyond_clean() || signals.state.word == State::kWarmUp ||
                                signals.time_share > policy::kCompileTimeShare);
 }

@@ -79,6 +79,10 @@ std::string_view BareName(std::string_view op) {
 
 std::string InsteadOf(const std::string& op, Framework framework) {
   const bool is_cpp = framework == Framework::kCpp;
+  if (framework == Framework::kGaudi)
+    return fmt::format(
+        "Gaudi ran {} on the CPU. Write it with ops that run on the device, or move it out of the step. If PT_HPU_PLACE_ON_CPU names it, remove it there.",
+        op);
   for (const OpAdvice& advice : kAdvice) {
     if (advice.op == BareName(op))
       return std::string(is_cpp && !advice.cpp.empty() ? advice.cpp : advice.python);
@@ -169,7 +173,7 @@ std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Fra
     advice += fmt::format(
         " No source can name its line, because PyTorch computes gradients on a thread of its own. It is the gradient of {}.",
         op);
-  } else if (!figures.has_log) {
+  } else if (!figures.has_log && framework != Framework::kGaudi) {
     advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
   }
   return advice;

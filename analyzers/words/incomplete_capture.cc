@@ -46,7 +46,7 @@ std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework fra
   return fmt::format("{} distorts these timings. Record again without it.", figures.setting);
 }
 
-std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
+std::string Title(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
   switch (type) {
     case ReasonType::kCutProfile:
       return "the profile is cut before its first event";
@@ -71,8 +71,11 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
     case ReasonType::kNoLines:
       return "no source names lines of code";
     case ReasonType::kNoCounters:
-      return "the metrics reports have no counters, so they seem to be cut";
+      return framework == Framework::kGaudi
+                 ? "the file has only the metrics that changed before its process was stopped"
+                 : "the metrics reports have no counters, so they seem to be cut";
     case ReasonType::kNoExecutions:
+      if (framework == Framework::kGaudi) return "the metrics do not time executions";
       return "the metrics reports have no executions, because they are cut or nothing ran yet";
     case ReasonType::kNoGraphs:
       return "no source holds the graphs";
@@ -186,10 +189,16 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kNoKernels:
       return "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], without another profiler on the same GPU, and with the right to read its counters (in a container: --cap-add SYS_ADMIN).";
     case ReasonType::kNoLines:
-      return "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
+      return framework == Framework::kGaudi
+                 ? "Record some steps with torch.profiler (ProfilerActivity.CPU and HPU, with_stack=True) and report on both files."
+                 : "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
     case ReasonType::kNoCounters:
+      if (framework == Framework::kGaudi)
+        return "Report on the file of a process that ended by itself. It has all metrics.";
       return fmt::format("Report on the whole text that {} returns.", ReportCall(framework));
     case ReasonType::kNoExecutions:
+      if (framework == Framework::kGaudi)
+        return "A profile of torch.profiler does. PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used.";
       return fmt::format("Report on the whole text that {} returns after some steps.",
                          ReportCall(framework));
     case ReasonType::kNoGraphs:
@@ -240,7 +249,7 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
 Words SayIncompleteCapture(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const IncompleteCaptureFigures&>(finding.figures);
   const ReasonType type = finding.reason->type;
-  Words words{.title = Title(type, figures),
+  Words words{.title = Title(type, figures, framework),
               .why = Why(type, figures, framework),
               .cost_note = "does not apply",
               .advice = Advice(type, figures, framework)};

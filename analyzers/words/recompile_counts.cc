@@ -7,6 +7,33 @@ namespace {
 
 constexpr const char* kNothingToDo = "Recompilation needs no change.";
 
+// What tells more about compiles that are only counted, by framework.
+struct CountAdvice {
+  std::string_view which_line, no_clearing, each_step, compile_time;
+};
+
+CountAdvice AdviceOf(Framework framework) {
+  constexpr std::string_view kCompileTime = "CompileTime";
+  if (framework == Framework::kGaudi) {
+    constexpr std::string_view kShapes =
+        "Pad inputs to a few sizes, so that shapes repeat, or let the graph compiler handle sizes that vary (PT_HPU_ENABLE_REFINE_DYNAMIC_SHAPES=1). PT_HPU_METRICS_GC_DETAILS=1 lists each compiled recipe with its time.";
+    return {
+        .which_line = kShapes,
+        .no_clearing = kShapes,
+        .each_step =
+            "PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used again. In releases that have the trigger, PT_HPU_METRICS_DUMP_TRIGGERS=process_exit,metric_change shows when the program compiles.",
+        .compile_time = "graph_compilation's TotalTime"};
+  }
+  return {
+      .which_line =
+          "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a profile of some of these steps.",
+      .no_clearing =
+          "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise. To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.",
+      .each_step =
+          "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether the program continues to compile.",
+      .compile_time = kCompileTime};
+}
+
 std::string Name(const CountSource& source) {
   const bool one = source.number == 1;
   switch (source.kind) {
@@ -34,15 +61,11 @@ struct VerdictWords {
 };
 
 // Returns the words of each verdict.
-VerdictWords Judged(const CountFigures& figures) {
+VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice) {
   const CountSignals& signals = figures.signals;
   const std::string counted = Counted(signals);
-  const std::string which_line =
-      "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a profile of some of these steps.";
-  const std::string no_clearing =
-      "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise. To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
-  const std::string each_step =
-      "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether the program continues to compile.";
+  const std::string which_line(advice.which_line), no_clearing(advice.no_clearing),
+      each_step(advice.each_step);
   switch (figures.verdict) {
     case CountVerdict::kMoreThanClean:
       return {fmt::format("{}: a clean program with {} per step makes about {}", counted,
@@ -115,30 +138,32 @@ std::string Why(const CountFigures& figures) {
                            signals.between->before, signals.compiles);
 }
 
-std::string CostNote(const CountFigures& figures, bool is_priced) {
+std::string CostNote(const CountFigures& figures, bool is_priced, std::string_view compile_time) {
   const CountSignals& signals = figures.signals;
   if (IsApart(figures.verdict))
     return is_priced
-               ? "mean of CompileTime times the compiles after the first report"
+               ? fmt::format("mean of {} times the compiles after the first report", compile_time)
                : "not measured, because the reports do not say which compiles are of one process";
   if (is_priced)
     return fmt::format(
-        "mean of CompileTime ({:.2f} s in all) times {} compiles after the first of each graph",
-        static_cast<double>(*signals.compile_ns) / 1e9, signals.again);
+        "mean of {} ({:.2f} s in all) times {} compiles after the first of each graph",
+        compile_time, static_cast<double>(*signals.compile_ns) / 1e9, signals.again);
   if (signals.compile_ns)
     return "not counted, because these may be the first compilations (see slow_compile)";
-  return signals.is_cut ? "not measured, because CompileTime may be in the part that is missing"
-                        : "not measured, because there is no CompileTime metric";
+  return signals.is_cut ? fmt::format("not measured, because {} may be in the part that is missing",
+                                      compile_time)
+                        : fmt::format("not measured, because there is no {} metric", compile_time);
 }
 
 }  // namespace
 
-Words SayRecompileCounts(const Finding& finding, Framework) {
+Words SayRecompileCounts(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const CountFigures&>(finding.figures);
-  VerdictWords judged = Judged(figures);
+  const CountAdvice advice = AdviceOf(framework);
+  VerdictWords judged = Judged(figures, advice);
   return {.title = std::move(judged.title),
           .why = Why(figures),
-          .cost_note = CostNote(figures, finding.cost_ns.has_value()),
+          .cost_note = CostNote(figures, finding.cost_ns.has_value(), advice.compile_time),
           .advice = std::move(judged.advice),
           .evidence = {Name(figures.source)}};
 }

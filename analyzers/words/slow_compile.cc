@@ -70,11 +70,12 @@ std::string_view CacheAdvice(Framework framework) {
       return "Keep the compilation cache between runs (jax_compilation_cache_dir). Make the graph smaller (jax.lax.scan over repeated layers).";
     case Framework::kUnknown:
       return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).";
+    case Framework::kGaudi:
+      return "Keep compiled recipes on disk between runs (PT_HPU_RECIPE_CACHE_CONFIG=FOLDER,false,SIZE_MB). Make the graph smaller.";
     case Framework::kPytorch:
       return "Keep the compiled programs between runs: torch.compile stores them under /tmp, or where TORCHINDUCTOR_CACHE_DIR says. Make the graph smaller.";
     case Framework::kCpp:
     case Framework::kTorchtpu:
-    case Framework::kGaudi:
     case Framework::kTensorflow:
       break;
   }
@@ -200,8 +201,12 @@ std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding
 Words Say(const CompileTimeMetric& figures, const Finding& finding, Framework framework) {
   return {
       .title = MetricTitle(figures, finding),
-      .why = "Metrics do not distinguish graphs. A debug log (PT_XLA_DEBUG_LEVEL=1) names them.",
-      .cost_note = "the exact sum of CompileTime",
+      .why =
+          framework == Framework::kGaudi
+              ? "The totals do not distinguish graphs. PT_HPU_METRICS_GC_DETAILS=1 lists them."
+              : "Metrics do not distinguish graphs. A debug log (PT_XLA_DEBUG_LEVEL=1) names them.",
+      .cost_note = framework == Framework::kGaudi ? "the exact sum of graph_compilation's TotalTime"
+                                                  : "the exact sum of CompileTime",
       .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """round_trip_test.py PROGRAM [CAPTURE...] checks that the output of `export --format chrome`, imported and exported again, has
-the same events (thread, phase, name, category, start, length, arguments), arrows and counter samples."""
+the same events (thread, phase, name, category, start, length, arguments), arrows and counter samples. So must have the output of
+`export --format perfetto`, imported and exported in Chrome's format."""
 import collections
 import json
 import pathlib
@@ -21,7 +22,8 @@ def frozen(value):
 
 def contents(trace):
     """Returns multisets of events, arrows and samples; their times are Unix ns. Numbers with a decimal point stay text, so that
-    nothing is rounded."""
+    nothing is rounded. A run of U+FFFD counts as one, and so does NUL, because the formats replace invalid UTF-8
+    byte by byte or as a whole."""
     threads, processes, records = {}, {}, []
     data = json.load(open(trace), parse_float=str)
     unix_ns = lambda micros: data["baseTimeNanoseconds"] + int(micros.replace(".", ""))
@@ -41,7 +43,7 @@ def contents(trace):
         if record["ph"] in "sf":
             arrows[record["id"]].append((record["ph"], event))
             continue
-        event = (thread, record["ph"], record["name"], record.get("cat"), unix_ns(record["ts"]),
+        event = (thread, record["ph"], re.sub("[\0\ufffd]+", "\ufffd", record["name"]), record.get("cat"), unix_ns(record["ts"]),
                  record.get("dur"), frozen(record.get("args", {})))
         events[event] += 1
         if "bind_id" in record:
@@ -84,6 +86,11 @@ def main(program, *captures):
                 subprocess.run([program, "export", read, "--format", "chrome", "--no-findings", "-o", written], check=True,
                                stdout=subprocess.DEVNULL)
             failures += not same(name, first, second)
+            trace, third = folder / f"{name}.pftrace", folder / f"{name}.third.json"
+            for read, written, style in ((source, trace, "perfetto"), (trace, third, "chrome")):
+                subprocess.run([program, "export", read, "--format", style, "--no-findings", "-o", written], check=True,
+                               stdout=subprocess.DEVNULL)
+            failures += not same(f"{name} (perfetto)", first, third)
     return 1 if failures or len(sources) <= len(captures) else 0
 
 

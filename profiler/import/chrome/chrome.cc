@@ -88,7 +88,7 @@ class Reading {
     while (!batches_.empty()) XP_TRY(TakeBatch());
     XP_TRY(rows_->Finish(header_.host, header_.rank));
     XP_TRY(odd_.Write(context_));
-    return WriteSettings();
+    return rows_->WriteSettings(header_.with_stack, header_.profile_memory);
   }
 
  private:
@@ -385,34 +385,11 @@ class Reading {
     return absl::OkStatus();
   }
 
-  // Writes the settings that slow the host while a profiler records.
-  absl::Status WriteSettings() {
-    const std::string share = rows_->PythonShare();
-    std::string evidence = share;
-    if (writer_ == ChromeWriter::kKineto) {
-      evidence = "torch.profiler(with_stack=True) records Python's stack at each operator";
-      if (!share.empty()) evidence += "; " + share;
-    }
-    if (!share.empty()) {
-      XP_TRY(WriteSetting(SettingName::kPythonTracer, std::move(evidence)));
-    } else if (header_.with_stack) {
-      XP_TRY(WriteSetting(SettingName::kWithStack, std::move(evidence)));
-    }
-    if (!header_.profile_memory) return absl::OkStatus();
-    return WriteSetting(SettingName::kProfileMemory,
-                        "torch.profiler(profile_memory=True) records each allocation");
-  }
-
-  absl::Status WriteSetting(SettingName name, std::string evidence) {
-    XP_TRY(int64_t process_id, context_.ProcessId());
-    return context_.store.Add(SettingRow{process_id, name, "on", std::move(evidence)}).status();
-  }
-
   const Input& input_;
   ImportContext& context_;
   ChromeEventReader reader_{/*numbers_texts=*/true};
   OddInput odd_;  // issues of the text; those of the events are counted in rows_
-  ChromeWriter writer_ = ChromeWriter::kOther;
+  TraceWriter writer_ = TraceWriter::kOther;
   std::optional<ChromeRows> rows_;
   absl::Status rows_status_;  // the first error
   WorkQueue<Batch, kBatches> batches_{[this](Batch& batch) { AddRows(batch); }};

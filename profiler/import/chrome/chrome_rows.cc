@@ -13,25 +13,9 @@ namespace {
 using json::Kind;
 using json::Value;
 
-// Times beyond this (thirty-six years) are damage, and their differences would overflow.
-constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
-// Ids of up to kIdBits bits become a flow as they are; the source's id is in the bits from
-// kSourceBits on.
-constexpr int kIdBits = 38, kSourceBits = 44;
-
 // Returns the end of an event, from its exact start and length.
 int64_t EndNs(Picoseconds ts, Picoseconds dur) {
   return ts.ns + dur.ns + (ts.ps + dur.ps >= 1000 ? 1 : 0);
-}
-
-// Flows that are not small numbers are hashed. The top bit keeps them apart from those that are.
-uint64_t Mix(std::initializer_list<uint64_t> parts) {
-  uint64_t hash = 0x243f6a8885a308d3;
-  for (uint64_t part : parts) {
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
-  }
-  return hash | uint64_t(1) << 63;
 }
 
 // JSON has no plus sign, but some writers print one.
@@ -48,6 +32,35 @@ std::optional<uint64_t> IdNumber(const Value& id) {
   return ParseInteger<uint64_t>(text, base);
 }
 
+// The arguments of an event, and of the event that ends it (null: it is no pair).
+class ArgsOf final : public TraceArgs {
+ public:
+  ArgsOf(const ChromeEvent& event, const ChromeEvent* end) : event_(event), end_(end) {}
+
+  bool Has(std::string_view key) const override { return Find(key) != nullptr; }
+  OptInt Int(std::string_view key) const override {
+    const Value* value = Find(key);
+    return value == nullptr ? OptInt() : value->Int();
+  }
+  std::optional<uint64_t> Id(std::string_view key) const override {
+    const Value* value = Find(key);
+    return value == nullptr ? std::nullopt : IdNumber(*value);
+  }
+  OptText Text(std::string_view key) const override {
+    const Value* value = Find(key);
+    return value == nullptr || value->kind() == Kind::kNull ? OptText() : json::Decode(*value);
+  }
+
+ private:
+  const Value* Find(std::string_view key) const {
+    const Value* value = event_.Arg(key);
+    return value == nullptr && end_ != nullptr ? end_->Arg(key) : value;
+  }
+
+  const ChromeEvent& event_;
+  const ChromeEvent* end_;
+};
+
 // Returns whether the end of an event gives an argument again: the same value, or a time on the
 // thread's clock.
 bool IsRepeatOfBegin(const ChromeArgs::Arg& arg, const ChromeEvent& begin) {
@@ -59,17 +72,14 @@ bool IsRepeatOfBegin(const ChromeArgs::Arg& arg, const ChromeEvent& begin) {
 
 }  // namespace
 
-ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer,
+ChromeRows::ChromeRows(const Input& input, ImportContext& context, TraceWriter writer,
                        int64_t shift_ns)
     : context_(context),
-      writer_(writer),
       shift_ns_(shift_ns),
       texts_(context.store, input.bytes, odd_),
-      tracks_(context, writer),
-      pairs_(input.bytes),
-      facts_(context),
-      xprof_(context, facts_),
-      torch_compile_(context) {}
+      rows_(context, writer),
+      tracks_(rows_.tracks()),
+      pairs_(input.bytes) {}
 
 std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
   if (!event.ts.valid) {
@@ -79,8 +89,8 @@ std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
     return {};
   }
   int64_t ts_ns = 0;
-  if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts_ns) && ts_ns >= -kMaxTimeNs &&
-      ts_ns <= kMaxTimeNs) [[likely]]
+  if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts_ns) && ts_ns >= -kMaxTraceTimeNs &&
+      ts_ns <= kMaxTraceTimeNs) [[likely]]
     return ts_ns;
   odd_.Count("time_out_of_range", Severity::kWarning,
              "Events with impossible times (decades away) were left out.", event.offset);
@@ -100,7 +110,7 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (event.phase == 0 && !event.ts.given && event.name.kind() == Kind::kNone)
     return absl::OkStatus();
   // These are the steps and findings that our export added to the events. Both are found again.
-  if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
+  if (rows_.writer() == TraceWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
     return absl::OkStatus();
   if (event.bad_args) {
     odd_.Count("bad_args", Severity::kWarning,
@@ -163,7 +173,7 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
                  "Events of negative duration were read as instants.", event.offset);
       dur = {};
     }
-    if (dur.ns > kMaxTimeNs) {
+    if (dur.ns > kMaxTraceTimeNs) {
       odd_.Count("time_out_of_range", Severity::kWarning,
                  "Events with impossible times (decades away) were left out.", event.offset);
       return absl::OkStatus();
@@ -179,7 +189,7 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
 
 absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts) {
   // Our own export has these counters in addition.
-  if (event.name.raw() == "[memory]" && writer_ != ChromeWriter::kXlaprof)
+  if (event.name.raw() == "[memory]" && rows_.writer() != TraceWriter::kXlaprof)
     XP_TRY(AddMemory(event, ts));
   XP_TRY(TraceTrack * track, tracks_.Of(event));
   return AddRow(event, nullptr, {track, track->id}, ts.ns, 0);
@@ -211,7 +221,7 @@ absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
         int64_t track_id,
         tracks_.Counter(event, alone ? base : fmt::format("{} {}", base, json::Decode(arg.key))));
     XP_TRY(context_.events.Counter(track_id, ts.ns, *value));
-    ++event_count_;
+    rows_.CountSample();
     any = true;
   }
   if (event.args.left_out()) LeftOutArgs(event);
@@ -222,12 +232,6 @@ absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
   return absl::OkStatus();
 }
 
-uint64_t ChromeRows::FlowOfCorrelation(uint64_t correlation) const {
-  const uint64_t source = uint64_t(context_.source_id) << kSourceBits;
-  if (correlation < uint64_t(1) << kIdBits) return source | correlation;
-  return Mix({uint64_t(context_.source_id), correlation});
-}
-
 absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, StringId name,
                                             StringId scope) {
   std::optional<uint64_t> number = IdNumber(id);
@@ -235,15 +239,15 @@ absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, Strin
     XP_TRY(StringId text, texts_.Of(id));
     number = uint64_t(text) | uint64_t(1) << 40;
   }
-  if (scope != 0) return Mix({uint64_t(context_.source_id), *number, cat, name, scope});
-  return Mix({uint64_t(context_.source_id), *number, cat, name});
+  if (scope != 0) return MixedFlow({uint64_t(context_.source_id), *number, cat, name, scope});
+  return MixedFlow({uint64_t(context_.source_id), *number, cat, name});
 }
 
 uint64_t ChromeRows::LeaveFlow(uint64_t flow, int64_t ts_ns) {
   auto found = flows_.find(flow);
   if (found == flows_.end()) return flow;
   FlowLinks& links = found->second;
-  if (links.end_ns <= ts_ns) links.first = links.last = Mix({links.last, 1});
+  if (links.end_ns <= ts_ns) links.first = links.last = MixedFlow({links.last, 1});
   return links.first;
 }
 
@@ -255,11 +259,11 @@ uint64_t ChromeRows::EnterFlow(uint64_t flow, int64_t ts_ns) {
 
 uint64_t ChromeRows::PassFlow(uint64_t flow) {
   uint64_t& last = flows_.find(flow)->second.last;
-  return last = Mix({last});
+  return last = MixedFlow({last});
 }
 
 absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
-  if (writer_ == ChromeWriter::kKineto && IsCorrelationFlow(event.cat.raw()))
+  if (rows_.writer() == TraceWriter::kKineto && IsCorrelationFlow(event.cat.raw()))
     return absl::OkStatus();
   XP_TRY(StringId cat, texts_.Of(event.cat));
   XP_TRY(StringId name, texts_.Of(event.name));
@@ -299,21 +303,6 @@ absl::Status ChromeRows::AddPair(const ChromePairs::Pair& pair, bool async) {
     where.track_id = where.track->id;
   }
   return AddRow(pair.begin, pair.end, where, pair.ts.ns, dur_ns);
-}
-
-ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
-  if (kinds_.size() <= name) kinds_.resize(std::max<size_t>(name + 1, 2 * kinds_.size()));
-  Named& named = kinds_[name];
-  if (named.known && named.cat == cat) [[likely]]
-    return named.kind;
-  const std::string_view cat_text = context_.store.Text(cat);
-  const std::string_view name_text = context_.store.Text(name);
-  if (writer_ == ChromeWriter::kKineto) tracks_.KernelsMayBeOf(DeviceTypeOf(cat_text));
-  named = {true, cat,
-           writer_ == ChromeWriter::kKineto  ? KindOfKineto(cat_text, name_text)
-           : writer_ == ChromeWriter::kXprof ? KindOfXprof(name_text)
-                                             : KindOfOther(cat_text)};
-  return named.kind;
 }
 
 absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
@@ -376,99 +365,23 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   if (event.cat.kind() != Kind::kNone && !event.cat.raw().empty()) {
     XP_TRY(cat, texts_.Of(event.cat));
   }
-  ChromeKind kind = KindOf(cat, name);
-  if (writer_ == ChromeWriter::kXprof && where.track != nullptr)
-    kind = xprof_.KindOf(event, *where.track, kind);
-  StringId category = 0;
-  if (cat != 0 || writer_ != ChromeWriter::kXlaprof) {
-    StringId& known = categories_[size_t(kind.category)];
-    if (known == 0) {
-      XP_TRY(known, context_.store.Intern(TextOf(kind.category)));
-    }
-    category = known;
-  }
-
-  Event row{.ts_ns = ts_ns, .dur_ns = dur_ns, .name = name, .category = category};
-  if (kind.calls_device) {
-    if (const Value* id = event.Arg("correlation"); id != nullptr) {
-      if (const uint64_t number = IdNumber(*id).value_or(0); number != 0)
-        (kind.on_device ? row.flow_in : row.flow_out) = FlowOfCorrelation(number);
-    }
-  } else if ((event.flow_in || event.flow_out) && event.bind_id.kind() != Kind::kNone) {
+  TraceEvent row{.name = name,
+                 .cat = cat,
+                 .track = where.track,
+                 .track_id = where.track_id,
+                 .ts_ns = ts_ns,
+                 .dur_ns = dur_ns,
+                 .offset = event.offset};
+  if ((event.flow_in || event.flow_out) && event.bind_id.kind() != Kind::kNone) {
     XP_TRY(uint64_t flow, FlowOf(event.bind_id, 0, 0, 0));
     if (event.flow_in) row.flow_in = EnterFlow(flow, ts_ns);
     if (event.flow_out) row.flow_out = event.flow_in ? PassFlow(flow) : LeaveFlow(flow, ts_ns);
   }
-  XP_TRY(context_.events.Add(where.track_id, row));
-  ++event_count_;
-  if (kind.category == Category::kPython) ++python_count_;
-  if (where.track != nullptr) {
-    ++where.track->events;
-    // Waits that belong to no stream have the process -1.
-    if (kind.on_device && !where.track->is_device && where.track->process->pid.value_or(0) >= 0) {
-      where.track->is_device = true;
-      where.track->device_type = DeviceTypeOf(event.cat.raw());
-    }
-  }
-
+  XP_TRY(const StringId given, rows_.Add(row, ArgsOf(event, end)));
   keys_.clear();
-  if (cat != 0 && cat != category) {
-    if (cat_key_ == 0) {
-      XP_TRY(cat_key_, context_.store.Intern("cat"));
-    }
-    keys_.push_back(cat_key_);
-    context_.events.Label(cat_key_, Text{cat});
-  }
+  if (given != 0) keys_.push_back(given);
   XP_TRY(AddArgs(event, nullptr));
-  if (end != nullptr) XP_TRY(AddArgs(*end, &event));
-
-  if (where.track == nullptr || !has_facts()) return absl::OkStatus();
-  if (writer_ == ChromeWriter::kXprof) return xprof_.Add(event, *where.track, kind, row);
-  if (writer_ == ChromeWriter::kXlaprof)
-    return AddExportedFact(event, end, *where.track, kind, row);
-  return AddKinetoFact(event, end, where.track_id, kind, row);
-}
-
-absl::Status ChromeRows::AddKinetoFact(const ChromeEvent& event, const ChromeEvent* end,
-                                       int64_t track_id, ChromeKind kind, const Event& row) {
-  if (kind.dynamo != DynamoEvent::kNone)
-    return torch_compile_.Add(kind.dynamo, event, end, track_id, row);
-  if (kind.role == XRole::kNone) return absl::OkStatus();
-  int64_t number = -1;
-  if (kind.role == XRole::kStep) {
-    number = ProfilerStep(context_.store.Text(row.name));
-  } else if (const Value* bytes = event.Arg("bytes")) {
-    number = bytes->Int().value_or(-1);
-  }
-  facts_.Add(XMark{.ts_ns = row.ts_ns,
-                   .end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns),
-                   .role = kind.role,
-                   .name = row.name,
-                   .number = number,
-                   .track_id = track_id,
-                   .offset = event.offset,
-                   .front = !kind.on_device});
-  return absl::OkStatus();
-}
-
-absl::Status ChromeRows::AddExportedFact(const ChromeEvent& event, const ChromeEvent* end,
-                                         const TraceTrack& track, ChromeKind kind,
-                                         const Event& row) {
-  const std::string_view name = context_.store.Text(row.name);
-  // The export keeps a category of Kineto as an argument.
-  if (const Value* of_kineto = event.Arg("cat")) {
-    return AddKinetoFact(event, end, track.id, KindOfKineto(json::Decode(*of_kineto), name), row);
-  }
-  ChromeKind by_name = KindOfXprof(name);
-  if (kind.category == Category::kStep) by_name = {Category::kStep, XRole::kStep};
-  if (kind.category == Category::kScope) by_name = {Category::kScope, XRole::kScope};
-  return xprof_.Add(event, track, xprof_.KindOf(event, track, by_name), row);
-}
-
-std::string ChromeRows::PythonShare() const {
-  if (python_count_ == 0) return "";
-  return fmt::format("{} of {} events ({:.0f} %) are Python calls", python_count_, event_count_,
-                     100.0 * double(python_count_) / double(event_count_));
+  return end == nullptr ? absl::OkStatus() : AddArgs(*end, &event);
 }
 
 absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
@@ -476,19 +389,7 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
                             [&](const ChromePairs::Pair& pair) { return AddPair(pair, false); }));
   XP_TRY(
       pairs_.EmitAsyncs(odd_, [&](const ChromePairs::Pair& pair) { return AddPair(pair, true); }));
-  XP_TRY(tracks_.Finish(std::move(host), rank));
-  // Facts of our own export do not say to which of its processes they belong.
-  const bool is_sure = writer_ != ChromeWriter::kXlaprof || tracks_.host_processes() <= 1;
-  if (has_facts() && is_sure) {
-    XP_TRY(torch_compile_.Write(facts_));
-    XP_TRY(facts_.Write());
-  }
-  if (event_count_ == 0) {
-    odd_.Count(
-        "empty_capture", Severity::kWarning,
-        "The trace holds no events: nothing was recorded between its start and its end. Record while at least two steps run.",
-        0);
-  }
+  XP_TRY(rows_.Finish(std::move(host), rank, odd_));
   return odd_.Write(context_);
 }
 

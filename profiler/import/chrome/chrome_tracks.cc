@@ -1,8 +1,5 @@
 #include "profiler/import/chrome/chrome_tracks.h"
 
-#include <algorithm>
-#include <tuple>
-
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -11,14 +8,7 @@ namespace {
 using json::Kind;
 using json::Value;
 
-constexpr std::string_view kDevicePlane = "/device:";
-
-std::string TextOf(const Value& value) { return ToUtf8(json::Decode(value)); }
-
-bool IsFrontThread(std::string_view name) {
-  const std::string_view thread = name.substr(0, name.find('/'));
-  return thread == "python" || thread == "python3" || thread == "main" || thread == "MainThread";
-}
+std::string Utf8Of(const Value& value) { return ToUtf8(json::Decode(value)); }
 
 }  // namespace
 
@@ -26,11 +16,9 @@ TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
   auto [found, is_new] =
       process_of_.emplace(pid.kind() == Kind::kNone ? std::string_view() : pid.raw(), nullptr);
   if (is_new) {
-    TraceProcess& process = processes_.emplace_back();
-    process.pid = pid.Int();
-    if (!process.pid && pid.kind() != Kind::kNone) process.text = TextOf(pid);
-    process.order = int64_t(processes_.size());
-    found->second = &process;
+    found->second = tracks_.AddProcess();
+    found->second->pid = pid.Int();
+    if (!found->second->pid && pid.kind() != Kind::kNone) found->second->text = Utf8Of(pid);
   }
   return found->second;
 }
@@ -41,12 +29,9 @@ TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
                 tid.kind() == Kind::kNone ? std::string_view() : tid.raw());
   auto [found, is_new] = track_of_.emplace(key, nullptr);
   if (is_new) {
-    TraceTrack& track = tracks_.emplace_back();
-    track.process = ProcessOf(event.pid);
-    track.tid = tid.Int();
-    if (!track.tid && tid.kind() != Kind::kNone) track.text = TextOf(tid);
-    track.order = int64_t(tracks_.size());
-    found->second = &track;
+    TraceTrack* track = found->second = tracks_.AddTrack(ProcessOf(event.pid));
+    track->tid = tid.Int();
+    if (!track->tid && tid.kind() != Kind::kNone) track->text = Utf8Of(tid);
   }
   const uint32_t numbers = NumbersOf(event);
   if (event.pid.number() != 0 && tid.number() != 0)
@@ -54,186 +39,25 @@ TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   return found->second;
 }
 
-absl::StatusOr<TraceTrack*> ChromeTracks::Make(const ChromeEvent& event) {
-  TraceTrack* track = TrackOf(event);
-  if (track->id == 0) {
-    XP_TRY(int64_t process_id, ProcessId(*track->process));
-    XP_TRY(track->id,
-           context_.store.Add(TrackRow{.process_id = process_id, .kind = TrackKind::kHostThread}));
-    track->is_device = track->process->is_device;
-    if (track->is_device && writer_ != ChromeWriter::kKineto)
-      track->device_category = ClassifyDeviceLine(track->name).category;
-  }
-  return track;
-}
-
-absl::StatusOr<int64_t> ChromeTracks::ProcessId(TraceProcess& process) {
-  if (process.id != 0) return process.id;
-  const bool first = std::all_of(processes_.begin(), processes_.end(),
-                                 [](const TraceProcess& other) { return other.id == 0; });
-  // Our own export gives a host and its devices the same labels, and no two hosts the same.
-  if (writer_ == ChromeWriter::kXlaprof) {
-    for (const TraceProcess& other : processes_) {
-      if (other.id != 0 && other.labels == process.labels && (other.is_device || process.is_device))
-        return process.id = other.id;
-    }
-  }
-  if (writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof || first) {
-    XP_TRY(process.id, context_.ProcessId());
-  } else {
-    XP_TRY(process.id, context_.NewProcess({}, process.pid, {}));
-  }
-  return process.id;
-}
-
-absl::StatusOr<int64_t> ChromeTracks::Counter(const ChromeEvent& event, const std::string& name) {
-  TraceProcess* process = ProcessOf(event.pid);
-  int64_t& id = counters_[{process, name}];
-  if (id == 0) {
-    XP_TRY(int64_t process_id, ProcessId(*process));
-    XP_TRY(id, context_.store.Add(TrackRow{
-                   .process_id = process_id, .kind = TrackKind::kCounter, .name = ToUtf8(name)}));
-  }
-  return id;
-}
-
-absl::StatusOr<int64_t> ChromeTracks::Async(const ChromeEvent& event, const std::string& name) {
-  TraceProcess* process = ProcessOf(event.pid);
-  int64_t& id = asyncs_[{process, name}];
-  if (id == 0) {
-    XP_TRY(int64_t process_id, ProcessId(*process));
-    XP_TRY(id, context_.store.Add(TrackRow{
-                   .process_id = process_id, .kind = TrackKind::kAsync, .name = ToUtf8(name)}));
-  }
-  return id;
-}
-
 bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
   const std::string_view what = event.name.raw();
   const Value* name = event.Arg("name");
   if (what == "process_name") {
     TraceProcess* process = ProcessOf(event.pid);
-    if (name != nullptr) process->name = TextOf(*name);
-    if (writer_ == ChromeWriter::kXprof || writer_ == ChromeWriter::kXlaprof)
-      process->is_device = process->name.starts_with(kDevicePlane);
+    tracks_.Name(*process, name == nullptr ? process->name : Utf8Of(*name));
   } else if (what == "process_labels") {
-    if (const Value* labels = event.Arg("labels")) ProcessOf(event.pid)->labels = TextOf(*labels);
+    if (const Value* labels = event.Arg("labels")) ProcessOf(event.pid)->labels = Utf8Of(*labels);
   } else if (what == "process_sort_index") {
     if (const Value* sort = event.Arg("sort_index")) ProcessOf(event.pid)->sort = sort->Int();
   } else if (what == "thread_name") {
     TraceTrack* track = TrackOf(event);
-    if (name != nullptr) track->name = TextOf(*name);
-    track->front = IsFrontThread(track->name);
+    TraceTracks::Name(*track, name == nullptr ? track->name : Utf8Of(*name));
   } else if (what == "thread_sort_index") {
     if (const Value* sort = event.Arg("sort_index")) TrackOf(event)->sort = sort->Int();
   } else {
     return false;
   }
   return true;
-}
-
-absl::StatusOr<int64_t> ChromeTracks::DeviceTrack(const std::string& device, int64_t process_id) {
-  int64_t& id = devices_[device];
-  if (id == 0) {
-    XP_TRY(id, context_.store.Add(TrackRow{.process_id = process_id,
-                                           .kind = TrackKind::kDevice,
-                                           .name = device,
-                                           .device = device}));
-  }
-  return id;
-}
-
-absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
-  const char* kSql =
-      "UPDATE process SET host = coalesce(?2, host), pid = "
-      "?3, rank = coalesce(?4, rank), name = ?5 WHERE id = ?1";
-  auto name_of = [](const TraceProcess& process) {
-    return process.name.empty() ? (process.text.empty() ? OptText() : OptText(process.text))
-                                : OptText(process.name);
-  };
-  if (writer_ == ChromeWriter::kOther || writer_ == ChromeWriter::kXlaprof) {
-    for (const TraceProcess& process : processes_) {
-      if (process.id == 0 || process.is_device) continue;
-      XP_TRY(context_.store.Run(kSql, process.id, host, process.pid, rank, name_of(process)));
-    }
-    return absl::OkStatus();
-  }
-  // There is one process: the host's process with the most events.
-  std::map<const TraceProcess*, uint64_t> events;
-  for (const TraceTrack& track : tracks_) {
-    if (!track.is_device && !track.process->is_device && track.process->pid)
-      events[track.process] += track.events;
-  }
-  const TraceProcess* main = nullptr;
-  for (const TraceProcess& process : processes_) {
-    auto found = events.find(&process);
-    if (found != events.end() && (main == nullptr || found->second > events[main])) main = &process;
-  }
-  if (main == nullptr || main->id == 0) return absl::OkStatus();
-  // XProf numbers planes itself, and calls the host's plane /host:CPU.
-  const bool kineto = writer_ == ChromeWriter::kKineto;
-  // Torch's log gives the process 0 to events that do not know theirs.
-  const bool knows_pid = kineto && main->pid != 0;
-  return context_.store.Run(kSql, main->id, host, knows_pid ? main->pid : OptInt(), rank,
-                            kineto ? name_of(*main) : OptText());
-}
-
-int64_t ChromeTracks::host_processes() const {
-  return std::ranges::count_if(processes_, [](const TraceProcess& process) {
-    return process.id != 0 && !process.is_device;
-  });
-}
-
-absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
-  for (TraceTrack& track : tracks_) {
-    if (track.is_device) track.process->is_device = true;
-  }
-  XP_TRY(FinishProcesses(host, rank));
-  // Hosts are above devices; then the file's order counts, then the order of appearance.
-  std::vector<TraceTrack*> order;
-  for (TraceTrack& track : tracks_) {
-    if (track.id != 0) order.push_back(&track);
-  }
-  auto key = [](const TraceTrack* track) {
-    const TraceProcess& process = *track->process;
-    return std::tuple(track->is_device, process.sort.value_or(0), process.order, !track->front,
-                      track->sort.value_or(0), track->order);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const TraceTrack* a, const TraceTrack* b) { return key(a) < key(b); });
-  int64_t sort = 0;
-  for (const TraceTrack* track : order) {
-    const TraceProcess& process = *track->process;
-    std::string name = track->name.empty() ? track->text : track->name;
-    OptText device;
-    OptInt parent;
-    if (track->is_device) {
-      if (process.name.starts_with(kDevicePlane) && writer_ != ChromeWriter::kKineto) {
-        device = process.name.substr(kDevicePlane.size());
-        device = device->substr(0, device->find(' '));
-      } else {
-        const std::string_view type =
-            track->device_type.empty() ? kernel_device_type_ : track->device_type;
-        device = fmt::format("{}:{}", type, process.pid.value_or(0));
-      }
-      XP_TRY(parent, DeviceTrack(*device, process.id));
-      XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1 AND sort = 0", *parent,
-                                ++sort));
-      if (name.empty()) name = fmt::format("stream {}", track->tid.value_or(0));
-    } else if (name.empty()) {
-      name = track->tid ? fmt::format("thread {}", *track->tid) : "thread";
-    }
-    XP_TRY(context_.store.Run(
-        "UPDATE track SET kind = ?2, name = ?3, tid = ?4, device = ?5, parent_id = ?6, sort = ?7 "
-        "WHERE id = ?1",
-        track->id, track->is_device ? TrackKind::kDeviceStream : TrackKind::kHostThread, name,
-        track->tid, device, parent, ++sort));
-  }
-  for (const auto* others : {&asyncs_, &counters_}) {
-    for (const auto& [key, id] : *others)
-      XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1", id, ++sort));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace xlaprof

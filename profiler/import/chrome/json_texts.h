@@ -5,19 +5,17 @@
 #include <vector>
 
 #include "profiler/import/chrome/json_scan.h"
-#include "profiler/import/chrome/text_cache.h"
 #include "profiler/import/odd_input.h"
+#include "profiler/import/trace/text_cache.h"
+#include "profiler/import/trace/trace_text.h"
 
 namespace xlaprof {
 
 class JsonTexts {
  public:
-  // Longer texts are cut here, and counted.
-  static constexpr size_t kMaxTextBytes = size_t(1) << 20;
-
   // A text that is not plain is counted each time that it is seen.
   static bool IsPlain(const json::Value& value) {
-    return !value.control() && value.raw().size() <= kMaxTextBytes;
+    return !value.control() && value.raw().size() <= kMaxTraceTextBytes;
   }
 
   // The values of Of() point into `file`.

@@ -4,7 +4,7 @@
 
 #include "profiler/import/chrome/chrome_templates.h"
 #include "profiler/import/chrome/json_texts.h"
-#include "profiler/import/chrome/text_cache.h"
+#include "profiler/import/trace/text_cache.h"
 
 namespace xlaprof {
 

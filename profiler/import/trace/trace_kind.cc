@@ -1,4 +1,4 @@
-#include "profiler/import/chrome/chrome_kind.h"
+#include "profiler/import/trace/trace_kind.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -49,13 +49,13 @@ C CallCategory(std::string_view name) {
 
 // Returns the kind of an annotation that PyTorch itself makes, judged by its name. torch 1.8 to 1.10
 // write the category "Operator" for everything on the host, also for steps, loaders and scopes.
-std::optional<ChromeKind> AnnotationOfTorch(std::string_view name) {
-  if (ProfilerStep(name) >= 0) return ChromeKind{C::kStep, R::kStep};
+std::optional<TraceKind> AnnotationOfTorch(std::string_view name) {
+  if (ProfilerStep(name) >= 0) return TraceKind{C::kStep, R::kStep};
   // torch.utils.data marks each next() of its loader.
-  if (name.starts_with("enumerate(DataLoader)")) return ChromeKind{C::kInput};
+  if (name.starts_with("enumerate(DataLoader)")) return TraceKind{C::kInput};
   if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#") ||
       IsOneOf(name, {"DataParallel.forward", "DistributedDataParallel.forward"}))
-    return ChromeKind{C::kScope, R::kScope};
+    return TraceKind{C::kScope, R::kScope};
   return std::nullopt;
 }
 
@@ -82,36 +82,35 @@ DynamoEvent DynamoEventOf(std::string_view name) {
 }
 
 // Returns the kind of an event in which torch.compile times itself. All its parts have the suffix.
-std::optional<ChromeKind> KindOfDynamo(std::string_view cat, std::string_view name) {
+std::optional<TraceKind> KindOfDynamo(std::string_view cat, std::string_view name) {
   if (cat == "dynamo_timed") {
-    return ChromeKind{.category = C::kCompile,
-                      .dynamo = name == "dynamo" ? DynamoEvent::kWhole : DynamoEventOf(name)};
+    return TraceKind{.category = C::kCompile,
+                     .dynamo = name == "dynamo" ? DynamoEvent::kWhole : DynamoEventOf(name)};
   }
   if (!IsOneOf(cat, {"cpu_op", "user_annotation"})) return std::nullopt;
   const DynamoEvent event = DynamoEventOf(name);
   const bool is_part = event == DynamoEvent::kCompile || event == DynamoEvent::kBackwardCompile ||
                        event == DynamoEvent::kId || name.ends_with(" (dynamo_timed)");
-  if (is_part) return ChromeKind{.category = C::kCompile, .dynamo = event};
+  if (is_part) return TraceKind{.category = C::kCompile, .dynamo = event};
   if (event == DynamoEvent::kNone) return std::nullopt;
-  return ChromeKind{.dynamo = event};
+  return TraceKind{.dynamo = event};
 }
 
 }  // namespace
 
-ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
-  if (Contains(head, "\"exporter\":\"xlaprof ")) return ChromeWriter::kXlaprof;
+TraceWriter WriterOf(std::string_view head, std::string_view tail) {
+  if (Contains(head, "\"exporter\":\"xlaprof ")) return TraceWriter::kXlaprof;
   for (std::string_view part : {head, tail}) {
     if (Contains(part, "\"deviceProperties\"") || Contains(part, "\"distributedInfo\"") ||
         Contains(part, "\"cpu_op\"") || Contains(part, "\"cuda_runtime\"") ||
         Contains(part, "\"ProfilerStep#") || Contains(part, "\"PyTorch Profiler") ||
         ContainsAny(part, {"\"cat\": \"dynamo_timed\"", "\"cat\":\"dynamo_timed\""}))
-      return ChromeWriter::kKineto;
+      return TraceWriter::kKineto;
   }
   for (std::string_view part : {head, tail}) {
-    if (Contains(part, "\"/host:CPU\"") || Contains(part, "\"/device:"))
-      return ChromeWriter::kXprof;
+    if (Contains(part, "\"/host:CPU\"") || Contains(part, "\"/device:")) return TraceWriter::kXprof;
   }
-  return ChromeWriter::kOther;
+  return TraceWriter::kOther;
 }
 
 int64_t ProfilerStep(std::string_view name) {
@@ -119,7 +118,7 @@ int64_t ProfilerStep(std::string_view name) {
   return name.starts_with(kPrefix) ? ParseCount(name.substr(kPrefix.size())).value_or(-1) : -1;
 }
 
-ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
+TraceKind KindOfKineto(std::string_view cat, std::string_view name) {
   // These are not work. They are waits, and the host's scopes, drawn once more where their kernels
   // ran (1 ns early and 2 ns too long).
   if (IsOneOf(cat, {"cuda_sync", "cuda_event", "xpu_sync", "cuda_profiler_range"}) ||
@@ -139,20 +138,20 @@ ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
     return {category, R::kNone, false, category != C::kHost || has_own_names};
   }
   if (cat == "python_function") return {C::kPython};
-  if (const std::optional<ChromeKind> dynamo = KindOfDynamo(cat, name)) return *dynamo;
+  if (const std::optional<TraceKind> dynamo = KindOfDynamo(cat, name)) return *dynamo;
   const bool user_annotation = cat == "user_annotation";
   if (user_annotation || IsOneOf(cat, {"Operator", "cpu_op", ""})) {
-    if (const std::optional<ChromeKind> annotation = AnnotationOfTorch(name)) return *annotation;
+    if (const std::optional<TraceKind> annotation = AnnotationOfTorch(name)) return *annotation;
   }
-  return user_annotation ? ChromeKind{C::kScope, R::kScope} : ChromeKind();
+  return user_annotation ? TraceKind{C::kScope, R::kScope} : TraceKind();
 }
 
-ChromeKind KindOfXprof(std::string_view name) {
+TraceKind KindOfXprof(std::string_view name) {
   const XName what = ClassifyHostName(name);
   return {what.category, what.role};
 }
 
-ChromeKind KindOfOther(std::string_view cat) {
+TraceKind KindOfOther(std::string_view cat) {
   for (size_t c = size_t(C::kHost); c < kCategoryCount; ++c) {
     if (TextOf(C(c)) == cat) return {C(c)};
   }

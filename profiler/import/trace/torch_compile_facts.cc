@@ -1,4 +1,4 @@
-#include "profiler/import/chrome/torch_compile_facts.h"
+#include "profiler/import/trace/torch_compile_facts.h"
 
 #include <algorithm>
 #include <tuple>
@@ -33,13 +33,12 @@ std::string_view NumberInData(std::string_view name) {
 
 }  // namespace
 
-absl::Status TorchCompileFacts::Add(DynamoEvent what, const ChromeEvent& event,
-                                    const ChromeEvent* end, int64_t track_id, const Event& row) {
+absl::Status TorchCompileFacts::Add(DynamoEvent what, const TraceArgs& args, int64_t track_id,
+                                    const Event& row, int64_t offset) {
   const auto text_of = [&](std::string_view key) -> absl::StatusOr<StringId> {
-    const json::Value* value = event.Arg(key);
-    if (value == nullptr && end != nullptr) value = end->Arg(key);
-    if (value == nullptr || value->kind() != json::Kind::kText) return StringId(0);
-    return context_.store.Intern(ToUtf8(json::Decode(*value)));
+    const OptText text = args.Text(key);
+    if (!text) return StringId(0);
+    return context_.store.Intern(ToUtf8(*text));
   };
   Mark mark{.what = what,
             .ts_ns = row.ts_ns,
@@ -47,15 +46,14 @@ absl::Status TorchCompileFacts::Add(DynamoEvent what, const ChromeEvent& event,
             .has_end = row.dur_ns >= 0,
             .name = row.name,
             .track_id = track_id,
-            .offset = event.offset};
+            .offset = offset};
   XP_TRY(mark.number, text_of("compile_id"));
   if (what == DynamoEvent::kWhole) {
     XP_TRY(mark.function, text_of("co_name"));
     XP_TRY(const StringId failure, text_of("fail_type"));
     mark.has_failed = failure != 0;
   }
-  if (const json::Value* sequence = event.Arg("Sequence number"))
-    mark.sequence = sequence->Int().value_or(-1);
+  mark.sequence = args.Int("Sequence number").value_or(-1);
   marks_.push_back(mark);
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// Classifies the events of a Chrome trace by `cat` and `name`, depending on which program wrote it.
+// Classifies the events of a trace by `cat` and `name`, depending on which program wrote it.
 //
 //   Kineto   PyTorch's profiler: `cat` says what an event is, and whether a device did it; also the
 //            compilations that tlparse copies from torch's structured log (chromium_events.json)
@@ -13,10 +13,10 @@
 
 namespace xlaprof {
 
-enum class ChromeWriter { kOther, kXlaprof, kKineto, kXprof };
+enum class TraceWriter { kOther, kXlaprof, kKineto, kXprof };
 
 // Finds out from the head and the tail of a file which program wrote it.
-ChromeWriter WriterOf(std::string_view head, std::string_view tail);
+TraceWriter WriterOf(std::string_view head, std::string_view tail);
 
 // What an event shows of torch.compile.
 enum class DynamoEvent : uint8_t {
@@ -31,7 +31,7 @@ enum class DynamoEvent : uint8_t {
   kBackwardOp,       // the backward graph of a forward graph with the same sequence number
 };
 
-struct ChromeKind {
+struct TraceKind {
   Category category = Category::kHost;
   XRole role = XRole::kNone;
   // Kineto: the event's track is a device's stream, whatever else it shows.
@@ -42,9 +42,9 @@ struct ChromeKind {
 };
 
 // These classify an event by its decoded `cat` and `name`.
-ChromeKind KindOfKineto(std::string_view cat, std::string_view name);
-ChromeKind KindOfXprof(std::string_view name);
-ChromeKind KindOfOther(std::string_view cat);
+TraceKind KindOfKineto(std::string_view cat, std::string_view name);
+TraceKind KindOfXprof(std::string_view name);
+TraceKind KindOfOther(std::string_view cat);
 
 // Returns true for the flows that only repeat what `correlation` says.
 bool IsCorrelationFlow(std::string_view cat);

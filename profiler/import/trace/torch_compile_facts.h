@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/import/chrome/chrome_event.h"
-#include "profiler/import/chrome/chrome_kind.h"
 #include "profiler/import/importer.h"
+#include "profiler/import/trace/trace_args.h"
+#include "profiler/import/trace/trace_kind.h"
 #include "profiler/import/xspace/xspace_facts.h"
 
 namespace xlaprof {
@@ -25,10 +25,9 @@ class TorchCompileFacts {
  public:
   explicit TorchCompileFacts(ImportContext& context) : context_(context) {}
 
-  // Notes an event, of which `row` has the times. `end` is the event that ends the pair which `event`
-  // begins; null: it is no pair.
-  absl::Status Add(DynamoEvent what, const ChromeEvent& event, const ChromeEvent* end,
-                   int64_t track_id, const Event& row);
+  // Notes an event, of which `row` has the times. `offset` is its place in the source.
+  absl::Status Add(DynamoEvent what, const TraceArgs& args, int64_t track_id, const Event& row,
+                   int64_t offset);
   // Hands the compilations and executions to `facts`, and adds a graph for each program.
   absl::Status Write(XFacts& facts);
 
