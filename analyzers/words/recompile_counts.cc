@@ -24,6 +24,14 @@ CountAdvice AdviceOf(Framework framework) {
             "PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used again. In releases that have the trigger, PT_HPU_METRICS_DUMP_TRIGGERS=process_exit,metric_change shows when the program compiles.",
         .compile_time = "graph_compilation's TotalTime"};
   }
+  if (framework == Framework::kTorchtpu) {
+    constexpr std::string_view kTrace =
+        "To learn which line and why, run mkdir -p DIR; TORCH_TRACE=DIR TF_CPP_VMODULE=compilation_cache=2 python train.py 2> DIR/stderr.txt and report on DIR.";
+    return {.which_line = kTrace,
+            .no_clearing = kTrace,
+            .each_step = kTrace,
+            .compile_time = "compilation_duration"};
+  }
   return {
       .which_line =
           "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a profile of some of these steps.",

@@ -12,6 +12,12 @@
 //
 //   ... compilation_cache.cc:285] CompilationCacheKey{...}{compilation_duration=166.438416ms, ...}
 //
+// Without that variable there are only totals at exit, on lines of their own:
+//
+//   ... compilation_cache.cc:203] CompilationCache final stats: num_cache_reqs=90
+//   num_cache_hits=84 {93.3%}
+//   num_compilations=6
+//
 // With level 1 the lines MISS and HIT are missing, so executions are not known. Each lookup is one
 // execution. The key identifies the program: programs with an equal shapeless_key differ only in
 // sizes, or in options of the compiler. Compilations end in another order than they are asked for.
@@ -23,6 +29,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/metric_names.h"
 #include "core/base/numbers.h"
 #include "profiler/import/log/dialect.h"
 #include "profiler/import/text/rounds.h"
@@ -31,7 +38,8 @@ namespace xlaprof {
 namespace {
 
 constexpr std::string_view kKey = "CompilationCacheKey{";
-constexpr std::string_view kTorchtpuMarks[] = {kKey};
+constexpr std::string_view kTotals = "CompilationCache final stats: num_cache_reqs=";
+constexpr std::string_view kTorchtpuMarks[] = {kKey, kTotals};
 constexpr std::string_view kMiss = "Compilation cache MISS #";
 constexpr std::string_view kHits[] = {"Compilation cache STATIC HIT for key",
                                       "Compilation cache DYNAMIC HIT for key",
@@ -42,7 +50,8 @@ constexpr std::string_view kAtExit = "{compilation_duration=";
 
 int SniffTorchtpuLog(std::string_view window) {
   const size_t at = window.find(kKey);
-  return at != kNone && window.find("shapeless_key=", at) != kNone ? 94 : 0;
+  const bool has_key = at != kNone && window.find("shapeless_key=", at) != kNone;
+  return has_key ? 94 : window.find(kTotals) != kNone ? 85 : 0;
 }
 
 // The parts of a key, as hexadecimal numbers.
@@ -120,13 +129,20 @@ struct Lookup {
   int64_t offset = 0, line = 0;
 };
 
+// What a process counted until its exit.
+struct Totals {
+  int origin = 0;
+  OptInt hits, compilations;
+  int64_t offset = 0, line = 0;
+};
+
 class TorchtpuLogReader : public DialectReader {
  public:
   explicit TorchtpuLogReader(LogReading& reading) : reading_(reading) {}
 
   void Take() override {
     const std::string_view line = reading_.texts.text();
-    if (line.find(kKey) == kNone) return;
+    if (line.find(kKey) == kNone) return TakeTotals(line);
     const bool is_miss = line.find(kMiss) != kNone;
     const bool is_hit =
         std::ranges::any_of(kHits, [&](std::string_view hit) { return line.find(hit) != kNone; });
@@ -153,6 +169,9 @@ class TorchtpuLogReader : public DialectReader {
   }
 
   void End() override {
+    if (!lookups_.empty()) totals_.clear();
+    std::erase_if(totals_,
+                  [](const Totals& totals) { return !totals.hits || !totals.compilations; });
     // Each compilation that a MISS asked for is scheduled later.
     if (has_lookups_)
       std::erase_if(lookups_, [](const Lookup& lookup) { return !lookup.is_execution; });
@@ -174,11 +193,11 @@ class TorchtpuLogReader : public DialectReader {
     }
   }
 
-  bool Found() const override { return !lookups_.empty(); }
+  bool Found() const override { return !lookups_.empty() || !totals_.empty(); }
 
   absl::Status Refuse() const override {
     return Invalid(
-        "{}: no line tells of a lookup in TorchTPU's cache of programs, or of a compilation. xlaprof looked for 'Compilation cache MISS', 'Compilation cache STATIC HIT' and 'Scheduled compilation for key'. Run with TF_CPP_VMODULE=compilation_cache=2, or name the format with --as",
+        "{}: no line tells of a lookup in TorchTPU's cache of programs, or of a compilation. xlaprof looked for 'Compilation cache MISS', 'Compilation cache STATIC HIT', 'Scheduled compilation for key' and 'CompilationCache final stats'. Run with TF_CPP_VMODULE=compilation_cache=2, or name the format with --as",
         reading_.input.path);
   }
 
@@ -203,40 +222,13 @@ class TorchtpuLogReader : public DialectReader {
 
   std::vector<LogPlace> Facts() const override {
     std::vector<LogPlace> places;
-    places.reserve(lookups_.size());
     for (const Lookup& lookup : lookups_) places.push_back({lookup.line});
+    for (const Totals& totals : totals_) places.push_back({totals.line});
     return places;
   }
 
   absl::Status Write(size_t fact, int run) override {
-    const Lookup& lookup = lookups_[fact];
-    XP_TRY(LogProcesses::Process * process,
-           reading_.processes.Nearest(run, origins_[size_t(lookup.origin)]));
-    ImportContext& context = reading_.context;
-    OfProcess& known = of_process_[process->id];
-    XP_TRY(const int64_t graph_id, GraphOf(process->id, lookup, known));
-    if (lookup.is_compile) {
-      CompileRow row{
-          .process_id = process->id,
-          .ordinal = process->next_ordinal++,
-          .graph_id = graph_id,
-          .ts_ns = StoreNs(lookup.begin_epoch_ns ? lookup.begin_epoch_ns : lookup.epoch_ns),
-          .dur_ns = lookup.dur_ns,
-          .inferred = false};
-      if (row.dur_ns) row.dur_from = TimeSource::kLog;
-      XP_TRY(const int64_t id, context.Add(row, lookup.offset, lookup.line));
-      XP_TRY(WriteReason(id, lookup.program, known));
-    }
-    if (!lookup.is_execution) return absl::OkStatus();
-    XP_TRY(const int64_t id, context.Add(ExecutionRow{.process_id = process->id,
-                                                      .ordinal = process->next_ordinal++,
-                                                      .graph_id = graph_id,
-                                                      .enqueue_ts_ns = StoreNs(lookup.epoch_ns)},
-                                         lookup.offset, lookup.line));
-    known.program_of_execution.push_back(lookup.program);
-    known.executions.push_back(id);
-    known.times.push_back(lookup.epoch_ns);
-    return absl::OkStatus();
+    return lookups_.empty() ? WriteTotals(totals_[fact], run) : WriteLookup(lookups_[fact], run);
   }
 
   absl::Status Finish() override {
@@ -260,16 +252,42 @@ class TorchtpuLogReader : public DialectReader {
     return known->second;
   }
 
-  void Add(std::string_view line, size_t program, bool is_compile, bool is_execution) {
+  // Returns the place in `origins_` of the process that wrote the line.
+  int OriginOf(std::string_view line) {
     const LogOrigin origin = OriginOfPrefix(line.substr(0, line.find("0000 00:00:")));
     if (origins_.empty() || origins_.back() != origin) origins_.push_back(origin);
+    return int(origins_.size()) - 1;
+  }
+
+  void Add(std::string_view line, size_t program, bool is_compile, bool is_execution) {
     lookups_.push_back({.is_compile = is_compile,
                         .is_execution = is_execution,
                         .program = program,
-                        .origin = int(origins_.size()) - 1,
+                        .origin = OriginOf(line),
                         .epoch_ns = EpochNsOf(line),
                         .offset = reading_.texts.offset(),
                         .line = reading_.texts.number()});
+  }
+
+  // Reads a line of the totals. They are whole once both numbers are there.
+  void TakeTotals(std::string_view line) {
+    if (line.find(kTotals) != kNone) {
+      totals_.push_back({.origin = OriginOf(line),
+                         .offset = reading_.texts.offset(),
+                         .line = reading_.texts.number()});
+      return;
+    }
+    constexpr int64_t kTotalsLines = 2;
+    if (totals_.empty() || reading_.texts.number() > totals_.back().line + kTotalsLines) return;
+    const auto take = [&](std::string_view name, OptInt& value) {
+      const size_t at = line.find(name);
+      if (at == kNone) return;
+      std::string_view rest = line.substr(at + name.size());
+      value = TakeInteger(&rest);
+      if (value && *value < 0) value = {};
+    };
+    take("num_cache_hits=", totals_.back().hits);
+    take("num_compilations=", totals_.back().compilations);
   }
 
   // Reads "Compile duration for key CompilationCacheKey{...}: 197 ms".
@@ -300,6 +318,54 @@ class TorchtpuLogReader : public DialectReader {
       XP_TRY(graph->second, reading_.context.Add(row, lookup.offset, lookup.line));
     }
     return graph->second;
+  }
+
+  absl::Status WriteLookup(const Lookup& lookup, int run) {
+    XP_TRY(LogProcesses::Process * process,
+           reading_.processes.Nearest(run, origins_[size_t(lookup.origin)]));
+    ImportContext& context = reading_.context;
+    OfProcess& known = of_process_[process->id];
+    XP_TRY(const int64_t graph_id, GraphOf(process->id, lookup, known));
+    if (lookup.is_compile) {
+      CompileRow row{
+          .process_id = process->id,
+          .ordinal = process->next_ordinal++,
+          .graph_id = graph_id,
+          .ts_ns = StoreNs(lookup.begin_epoch_ns ? lookup.begin_epoch_ns : lookup.epoch_ns),
+          .dur_ns = lookup.dur_ns,
+          .inferred = false};
+      if (row.dur_ns) row.dur_from = TimeSource::kLog;
+      XP_TRY(const int64_t id, context.Add(row, lookup.offset, lookup.line));
+      XP_TRY(WriteReason(id, lookup.program, known));
+    }
+    if (!lookup.is_execution) return absl::OkStatus();
+    XP_TRY(const int64_t id, context.Add(ExecutionRow{.process_id = process->id,
+                                                      .ordinal = process->next_ordinal++,
+                                                      .graph_id = graph_id,
+                                                      .enqueue_ts_ns = StoreNs(lookup.epoch_ns)},
+                                         lookup.offset, lookup.line));
+    known.program_of_execution.push_back(lookup.program);
+    known.executions.push_back(id);
+    known.times.push_back(lookup.epoch_ns);
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteTotals(const Totals& totals, int run) {
+    XP_TRY(LogProcesses::Process * process,
+           reading_.processes.Nearest(run, origins_[size_t(totals.origin)]));
+    ImportContext& context = reading_.context;
+    XP_TRY(const int64_t report_id,
+           context.Add(MetricsReportRow{.source_id = context.source_id, .process_id = process->id},
+                       totals.offset, totals.line));
+    if (totals.compilations.value_or(0) > 0) {
+      XP_TRY(context.Add(MetricRow{.report_id = report_id,
+                                   .name = metric_names::kCompileTime,
+                                   .samples = totals.compilations},
+                         totals.offset, totals.line));
+    }
+    if (!totals.hits) return absl::OkStatus();
+    return internal::ToStatus(context.store.Add(CounterRow{
+        .report_id = report_id, .name = metric_names::kCachedCompile, .value = *totals.hits}));
   }
 
   // Writes that only sizes differ, if an earlier program of the process has the same shapeless key.
@@ -342,6 +408,7 @@ class TorchtpuLogReader : public DialectReader {
   absl::flat_hash_map<std::string, size_t> program_of_key_;
   std::vector<LogOrigin> origins_;
   std::vector<Lookup> lookups_;
+  std::vector<Totals> totals_;  // of logs without lookups
   bool has_lookups_ = false;
   int64_t cut_keys_ = 0;
   // By program: lengths and begins of its compilations, and the length that is printed at exit.
@@ -356,7 +423,7 @@ class TorchtpuLogReader : public DialectReader {
 extern const Dialect torchtpu_log{
     .name = "torchtpu_log",
     .summary =
-        "TorchTPU with TF_CPP_VMODULE=compilation_cache=2: lookups of programs, and how long they compiled",
+        "TorchTPU: what its cache counted; with TF_CPP_VMODULE=compilation_cache=2, lookups of programs, and how long they compiled",
     .example = "stderr.txt",
     .sniff = SniffTorchtpuLog,
     .marks = kTorchtpuMarks,

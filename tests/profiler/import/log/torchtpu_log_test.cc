@@ -69,8 +69,39 @@ TEST(TorchtpuLog, LevelOne) {
   EXPECT_THAT(in.Rows("SELECT count(*) FROM compile_reason"), ElementsAre("0"));
 }
 
+constexpr const char* kTorchtpuTotals =
+    "SELECT m.samples, c.value FROM metrics_report r JOIN metric m ON m.report_id = r.id AND m.name = "
+    "'CompileTime' JOIN counter c ON c.report_id = r.id AND c.name = 'CachedCompile'";
+
+std::string TotalsAtExit(std::string_view hits, int compilations) {
+  return TorchtpuLine(9, "CompilationCache final stats: num_cache_reqs=90") +
+         fmt::format(
+             "num_cache_hits={}\nnum_compilations={}\npeak_compilation_memory_bytes=unknown\n",
+             hits, compilations);
+}
+
+// Every program prints its totals at exit.
+TEST(TorchtpuLog, TotalsAlone) {
+  const std::string log = "step 1\n" + TotalsAtExit("84 {93.3%}", 6);
+  EXPECT_GT(torchtpu_log.sniff(log), 0);
+  const auto in = ImportText(torchtpu_log, log);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows(kTorchtpuTotals), ElementsAre("6|84"));
+  EXPECT_FALSE(ImportText(torchtpu_log, log.substr(0, log.find("num_comp")), true).status.ok());
+}
+
+TEST(TorchtpuLog, LookupsSayMoreThanTotals) {
+  const auto in = ImportText(
+      torchtpu_log,
+      TorchtpuLine(1, "[TtPerf] Compilation cache MISS #1 for key: " + TorchtpuKey("a", "b")) +
+          TotalsAtExit("0 {0.0%}", 1));
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM compile"), ElementsAre("1"));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM metrics_report"), ElementsAre("0"));
+}
+
 TEST(TorchtpuLog, RefusesOtherTexts) {
-  EXPECT_EQ(torchtpu_log.sniff("CompilationCache final stats: num_cache_reqs=90"), 0);
+  EXPECT_EQ(torchtpu_log.sniff("num_cache_hits=84 {93.3%}"), 0);
   EXPECT_FALSE(ImportText(torchtpu_log, "nothing\n", /*is_asked_for=*/true).status.ok());
 }
 
