@@ -24,15 +24,16 @@ bool PacketReader::Inflate(std::string_view compressed) {
   const size_t most = kMaxInflated + kMaxGrowth * file_.size();
   const size_t room = std::min(kMaxInflated, most - std::min(most, inflated_bytes_));
   int result = Z_OK;
-  while (result == Z_OK && inflated_.size() < room) {
-    const size_t before = inflated_.size();
-    inflated_.resize(std::min(room, std::max(4 * compressed.size(), 2 * before)));
-    stream.next_out = reinterpret_cast<Bytef*>(inflated_.data() + before);
-    stream.avail_out = uInt(inflated_.size() - before);
+  size_t size = 0;
+  while (result == Z_OK && size < room) {
+    inflated_.resize(std::min(room, std::max(4 * compressed.size(), 2 * size)));
+    stream.next_out = reinterpret_cast<Bytef*>(inflated_.data() + size);
+    stream.avail_out = uInt(inflated_.size() - size);
     result = inflate(&stream, Z_NO_FLUSH);
-    inflated_.resize(inflated_.size() - stream.avail_out);
+    size = std::min<size_t>(stream.total_out, inflated_.size());
     if (result == Z_OK && stream.avail_in == 0 && stream.avail_out > 0) break;  // it is cut
   }
+  inflated_.resize(size);
   inflateEnd(&stream);
   inflated_bytes_ += inflated_.size();
   return result == Z_STREAM_END;
