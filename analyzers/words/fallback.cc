@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -174,7 +175,7 @@ std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Fra
         " No source can name its line, because PyTorch computes gradients on a thread of its own. It is the gradient of {}.",
         op);
   } else if (!figures.has_log && framework != Framework::kGaudi) {
-    advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+    advice += fmt::format(" To see the line, run {}.", HowToRecordWith(framework).log);
   }
   return advice;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -148,7 +149,9 @@ std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework f
     return fmt::format(R"(Mark each step: StepTrace step("train", i).{})", kLonger);
   if (figures.is_torch_profile || framework == Framework::kPytorch ||
       framework == Framework::kTorchtpu)
-    return fmt::format("Call prof.step() of torch.profiler after each step.{}", kLonger);
+    return fmt::format(
+        "Give torch.profiler.profile a schedule (schedule=torch.profiler.schedule(wait=2, warmup=1, active=10)) and call prof.step() after each step. Without a schedule, prof.step() marks nothing.{}",
+        kLonger);
   if (framework == Framework::kJax)
     return fmt::format(
         "Run each step in `with jax.profiler.StepTraceAnnotation('train', step_num=i):`.{}",
@@ -183,15 +186,16 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kWindow:
       return "To time all executions, trace for longer (duration_ms).";
     case ReasonType::kInsideCompile:
-      return framework == Framework::kCpp
-                 ? "Start the profile after the first steps, or make it longer than the compilation."
-                 : "Start the profile after the first steps, or make it longer than the compilation. JAX_LOG_COMPILES=1 or PT_XLA_DEBUG_LEVEL=2 shows whether later steps compile, too.";
+      return fmt::format(
+          "Start the profile after the first steps, or make it longer than the compilation. To see whether later steps compile, too, run {}.",
+          HowToRecordWith(framework).log);
     case ReasonType::kNoKernels:
       return "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], without another profiler on the same GPU, and with the right to read its counters (in a container: --cap-add SYS_ADMIN).";
     case ReasonType::kNoLines:
       return framework == Framework::kGaudi
-                 ? "Record some steps with torch.profiler (ProfilerActivity.CPU and HPU, with_stack=True) and report on both files."
-                 : "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
+                 ? fmt::format("Record some steps with {} and report on both files.",
+                               HowToRecordWith(framework).profile)
+                 : RunLogAndReport(framework);
     case ReasonType::kNoCounters:
       if (framework == Framework::kGaudi)
         return "Report on the file of a process that ended by itself. It has all metrics.";
@@ -202,41 +206,20 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
       return fmt::format("Report on the whole text that {} returns after some steps.",
                          ReportCall(framework));
     case ReasonType::kNoGraphs:
-      if (framework == Framework::kTorchtpu)
-        return "Run mkdir -p DIR; TORCH_TRACE=DIR TF_CPP_VMODULE=compilation_cache=2 python train.py 2> DIR/stderr.txt and report on DIR.";
-      return "Run with XLA_SAVE_TENSORS_FILE=graphs.txt XLA_IR_DEBUG=1 for a few steps, or take a profile of the steps that recompile.";
+      return fmt::format("Run {} for a few steps, or take a profile of the steps that recompile.",
+                         HowToRecordWith(framework).graphs);
     case ReasonType::kNoReasons:
-      return framework == Framework::kPytorch || framework == Framework::kTorchtpu
-                 ? "Run with TORCH_TRACE=DIR, and report on the files in DIR together with these."
-                 : "Run with JAX_EXPLAIN_CACHE_MISSES=1 in addition to JAX_LOG_COMPILES=1.";
+      return RunLogAndReport(framework);
     case ReasonType::kOnlyAlarms:
-      switch (framework) {
-        case Framework::kJax:
-          return "To see all compilations and their reasons, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1.";
-        case Framework::kPytorchXla:
-          return "To see all compilations and their reasons, run with PT_XLA_DEBUG_LEVEL=2.";
-        case Framework::kCpp:
-        case Framework::kPytorch:
-        case Framework::kTorchtpu:
-        case Framework::kGaudi:
-        case Framework::kTensorflow:
-        case Framework::kUnknown:
-          break;
-      }
-      return "To see all compilations and their reasons, run JAX with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, and PyTorch/XLA with PT_XLA_DEBUG_LEVEL=2.";
+      return fmt::format("To see all compilations and their reasons, run {}.",
+                         HowToRecordWith(framework).log);
     case ReasonType::kNoCalls:
-      return framework == Framework::kPytorch
-                 ? "Profile some steps as well, with torch.profiler.profile(), and report on both files."
-                 : "Take a profile as well: jax.profiler.trace(DIR).";
     case ReasonType::kNoClock:
-      if (framework == Framework::kPytorch)
-        return "Profile these steps as well, with torch.profiler.profile(), and report on both files.";
-      if (framework == Framework::kTorchtpu)
-        return "Take a profile as well: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.PrivateUse1], experimental_config=TpuProfilerConfig(run_dir=DIR)).";
-      return fmt::format("Take a profile as well: {}, or XLA_METRICS_FILE for sums.",
-                         framework == Framework::kCpp
-                             ? "run with XLAPROF_RECORD=PATH"
-                             : "torch_xla.debug.profiler.trace('localhost:9012', DIR)");
+      return fmt::format("Profile some steps as well, with {}, and report on both files.{}",
+                         HowToRecordWith(framework).profile,
+                         framework == Framework::kPytorchXla
+                             ? " XLA_METRICS_FILE=metrics.txt gives only sums."
+                             : "");
     case ReasonType::kRecordingOverhead:
       return SettingAdvice(figures, framework);
     default:

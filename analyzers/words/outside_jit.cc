@@ -4,6 +4,7 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -86,8 +87,7 @@ std::string Advice(const OutsideJitFigures& figures) {
       "Put the code around these operations into functions under jax.jit, and prepare data with numpy.{}",
       once);
   if (!figures.explained)
-    advice +=
-        " To see their lines, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1.";
+    advice += fmt::format(" To see their lines, run {}.", HowToRecordWith(Framework::kJax).log);
   return advice;
 }
 

@@ -7,6 +7,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/function_part.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/words/how_to_record.h"
 #include "analyzers/words/recompile_change.h"
 
 namespace xlaprof {
@@ -407,8 +408,9 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
             ? "the state that the optimizer made in the first step is an input of the later graph"
             : "tensors that the first step made are inputs of the later graph";
   if (figures.may_be_other_programs)
-    change.advice =
-        "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. A log (PT_XLA_DEBUG_LEVEL=2, JAX_LOG_COMPILES=1) names the places.";
+    change.advice = fmt::format(
+        "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. To see the places, run {}.",
+        HowToRecordWith(framework).log);
   const bool is_clean_start =
       finding.reason->state == State::kWarmUp && !figures.cause.is_weak_type();
   if (is_clean_start || is_new_state)

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -521,10 +522,9 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
     case ReasonType::kUnprintedChange:
       // Optimised HLO prints all numbers.
       if (cause.seen_in == SeenIn::kOptimizedHlo) {
-        return {
-            "the programs are equal, but the graphs that they come from differ",
-            std::string(kOtherParameters) +
-                " To compare the graphs, run with XLA_SAVE_TENSORS_FILE=ir.txt and XLA_IR_DEBUG=1."};
+        return {"the programs are equal, but the graphs that they come from differ",
+                fmt::format("{} To compare the graphs, run {}.", kOtherParameters,
+                            HowToRecordWith(framework).graphs)};
       }
       return {
           "the graphs print alike but differ",
@@ -540,15 +540,12 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       break;
   }
   const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;
-  return {
-      "nothing that was captured shows why",
-      framework == Framework::kTorchtpu
-          ? "To see why, run mkdir -p DIR; TORCH_TRACE=DIR TF_CPP_VMODULE=compilation_cache=2 python train.py 2> DIR/stderr.txt and report on DIR."
-      : is_jax && figures.site.explained
-          ? "JAX does not explain this compilation. A profile that covers it shows more."
-      : is_jax
-          ? "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or record a profile that covers these compiles."
-          : "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1, or record a profile that covers these compiles."};
+  return {"nothing that was captured shows why",
+          is_jax && figures.site.explained
+              ? "JAX does not explain this compilation. A profile that covers it shows more."
+              : fmt::format("To see why, run {}, or record a profile that covers these compiles.",
+                            is_jax ? HowToRecordWith(Framework::kJax).log
+                                   : HowToRecordWith(framework).graphs)};
 }
 
 // Returns whether the op, its number or the inputs of ops differ, which is decided where the ops are

@@ -1,6 +1,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/recompile/counts.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -9,41 +10,42 @@ constexpr const char* kNothingToDo = "Recompilation needs no change.";
 
 // What tells more about compiles that are only counted, by framework.
 struct CountAdvice {
-  std::string_view which_line, no_clearing, each_step, compile_time;
+  std::string which_line, no_clearing, each_step;
+  std::string_view compile_time;
 };
 
 CountAdvice AdviceOf(Framework framework) {
-  constexpr std::string_view kCompileTime = "CompileTime";
+  const std::string which_line =
+      fmt::format("To learn which line and why, run {}.", HowToRecordWith(framework).graphs);
   if (framework == Framework::kGaudi) {
     constexpr std::string_view kShapes =
         "Pad inputs to a few sizes, so that shapes repeat, or let the graph compiler handle sizes that vary (PT_HPU_ENABLE_REFINE_DYNAMIC_SHAPES=1). PT_HPU_METRICS_GC_DETAILS=1 lists each compiled recipe with its time.";
     return {
-        .which_line = kShapes,
-        .no_clearing = kShapes,
+        .which_line = std::string(kShapes),
+        .no_clearing = std::string(kShapes),
         .each_step =
             "PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used again. In releases that have the trigger, PT_HPU_METRICS_DUMP_TRIGGERS=process_exit,metric_change shows when the program compiles.",
         .compile_time = "graph_compilation's TotalTime"};
   }
   if (framework == Framework::kTorchtpu) {
-    constexpr std::string_view kTrace =
-        "To learn which line and why, run mkdir -p DIR; TORCH_TRACE=DIR TF_CPP_VMODULE=compilation_cache=2 python train.py 2> DIR/stderr.txt and report on DIR.";
-    return {.which_line = kTrace,
-            .no_clearing = kTrace,
-            .each_step = kTrace,
+    return {.which_line = which_line,
+            .no_clearing = which_line,
+            .each_step = which_line,
             .compile_time = "compilation_duration"};
   }
   return {
-      .which_line =
-          "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a profile of some of these steps.",
+      .which_line = which_line,
       .no_clearing =
-          "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise. To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.",
+          "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise. " +
+          which_line,
       .each_step =
           "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether the program continues to compile.",
-      .compile_time = kCompileTime};
+      .compile_time = "CompileTime"};
 }
 
-std::string Name(const CountSource& source) {
+std::string Name(const CountSource& source, Framework framework) {
   const bool one = source.number == 1;
+  if (one && framework == Framework::kTorchtpu) return "the totals that TorchTPU prints at exit";
   switch (source.kind) {
     case CountSource::Kind::kReports:
       return one ? "one metrics report" : fmt::format("{} metrics reports", source.number);
@@ -72,8 +74,7 @@ struct VerdictWords {
 VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice) {
   const CountSignals& signals = figures.signals;
   const std::string counted = Counted(signals);
-  const std::string which_line(advice.which_line), no_clearing(advice.no_clearing),
-      each_step(advice.each_step);
+  const auto& [which_line, no_clearing, each_step, compile_time] = advice;
   switch (figures.verdict) {
     case CountVerdict::kMoreThanClean:
       return {fmt::format("{}: a clean program with {} per step makes about {}", counted,
@@ -128,7 +129,7 @@ bool IsApart(CountVerdict verdict) {
          verdict == CountVerdict::kProcessesOrGoesOn;
 }
 
-std::string Why(const CountFigures& figures) {
+std::string Why(const CountFigures& figures, Framework framework) {
   const CountSignals& signals = figures.signals;
   if (const OptInt seen = figures.compiles_in_profile)
     return fmt::format(
@@ -137,7 +138,7 @@ std::string Why(const CountFigures& figures) {
   if (IsApart(figures.verdict))
     return "The reports hold only counts, and they do not continue one another: the metrics were cleared in between, or several processes wrote the reports.";
   std::string why =
-      fmt::format("The source ({}) holds only counts: {}.", Name(figures.source),
+      fmt::format("The source ({}) holds only counts: {}.", Name(figures.source, framework),
                   signals.in_windows ? "it names neither the graphs nor the lines that made them"
                                      : "it does not say when or why the program compiled");
   if (!signals.between) return why;
@@ -170,10 +171,10 @@ Words SayRecompileCounts(const Finding& finding, Framework framework) {
   const CountAdvice advice = AdviceOf(framework);
   VerdictWords judged = Judged(figures, advice);
   return {.title = std::move(judged.title),
-          .why = Why(figures),
+          .why = Why(figures, framework),
           .cost_note = CostNote(figures, finding.cost_ns.has_value(), advice.compile_time),
           .advice = std::move(judged.advice),
-          .evidence = {Name(figures.source)}};
+          .evidence = {Name(figures.source, framework)}};
 }
 
 }  // namespace xlaprof

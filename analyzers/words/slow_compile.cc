@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/how_to_record.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -201,10 +202,10 @@ std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding
 Words Say(const CompileTimeMetric& figures, const Finding& finding, Framework framework) {
   return {
       .title = MetricTitle(figures, finding),
-      .why =
-          framework == Framework::kGaudi
-              ? "The totals do not distinguish graphs. PT_HPU_METRICS_GC_DETAILS=1 lists them."
-              : "Metrics do not distinguish graphs. A debug log (PT_XLA_DEBUG_LEVEL=1) names them.",
+      .why = framework == Framework::kGaudi
+                 ? "The totals do not distinguish graphs. PT_HPU_METRICS_GC_DETAILS=1 lists them."
+                 : fmt::format("Metrics do not distinguish graphs. To see them, run {}.",
+                               HowToRecordWith(framework).log),
       .cost_note = framework == Framework::kGaudi ? "the exact sum of graph_compilation's TotalTime"
                                                   : "the exact sum of CompileTime",
       .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
@@ -222,7 +223,8 @@ std::string LinesTitle(const SlowCompileLines& figures) {
 Words Say(const SlowCompileLines& figures, const Finding&, Framework framework) {
   return {
       .title = LinesTitle(figures),
-      .why = "The line names no graph. A debug log (PT_XLA_DEBUG_LEVEL=1) does.",
+      .why = fmt::format("The line names no graph. To see it, run {}.",
+                         HowToRecordWith(framework).log),
       .cost_note =
           figures.longest_ns
               ? "at least; this is the longest one in torch_xla's own lines, which do not say how many there were"
@@ -302,12 +304,14 @@ std::string Title(const SlowCompileAlarms& figures) {
                      TookText(alarms.ns, alarms.ended), text.empty() ? "" : ": ", text);
 }
 
-std::string Why(const SlowCompileAlarms& figures) {
+std::string Why(const SlowCompileAlarms& figures, Framework framework) {
   switch (figures.alarms.kind) {
     case AlarmKind::kCompile:
       if (!figures.jax_operation.empty()) return OneOperationText(figures.jax_operation);
       if (figures.per_process == 1) return "";
-      return "Several functions share this name, or one function is compiled again and again. JAX_EXPLAIN_CACHE_MISSES=1 or PT_XLA_DEBUG_LEVEL=2 shows which, and why.";
+      return fmt::format(
+          "Several functions share this name, or one function is compiled again and again. To see which, and why, run {}.",
+          HowToRecordWith(framework).log);
     case AlarmKind::kUnoptimizedCompile:
       return "Its compiler is a debug build, which takes several times as long for each program. The program is not the cause.";
     case AlarmKind::kConstantFolding:
@@ -369,7 +373,7 @@ Words Say(const SlowCompileAlarms& figures, const Finding& finding, Framework fr
   const CompileAlarms& alarms = figures.alarms;
   Words words{
       .title = Title(figures),
-      .why = Why(figures),
+      .why = Why(figures, framework),
       .cost_note = fmt::format("{}{}", alarms.ended ? "" : "at least; ", AlarmsText(alarms.kind)),
       .advice = Advice(figures, framework)};
   for (size_t i = 0; i < finding.evidence.size(); ++i)

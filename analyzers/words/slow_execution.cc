@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -57,10 +58,8 @@ std::string Advice(const SlowExecutionFigures& figures, Framework framework) {
     case SlowExecutions::kOutliers:
       return "Look at what else ran at these times.";
     case SlowExecutions::kTooLongSamples:
-      return fmt::format("Record {} to see the device's ops.",
-                         framework == Framework::kCpp   ? "the program (XLAPROF_RECORD=PATH)"
-                         : framework == Framework::kJax ? "a profile (jax.profiler.trace)"
-                                                        : "a trace (torch_xla.debug.profiler)");
+      return fmt::format("To see the device's ops, take a profile with {}.",
+                         HowToRecordWith(framework).profile);
   }
   return "";
 }

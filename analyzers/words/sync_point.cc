@@ -10,12 +10,14 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr std::string_view kToSeeTheLine =
-    " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+std::string ToSeeTheLine(Framework framework) {
+  return fmt::format(" To see the line, run {}.", HowToRecordWith(framework).log);
+}
 
 std::string_view ReadNoun(ReadValue value, Framework framework) {
   switch (value) {
@@ -91,8 +93,7 @@ std::string Indistinct(const EarlyReadFigures& figures, const Finding& finding,
         " They evaluate {} different graphs, so there are several reads here, which this capture cannot tell apart.",
         figures.graphs);
   if (framework == Framework::kPytorchXla)
-    text +=
-        " To see the lines, run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
+    text += " To see the lines: " + RunLogAndReport(framework);
   return text;
 }
 
@@ -194,9 +195,9 @@ std::string Title(const CompiledReadFigures& figures) {
 }
 
 std::string ReadAfterMarkAdvice(Framework framework) {
-  return framework == Framework::kCpp
-             ? "Read the value after the step mark (sync()) and only every N steps. Run with PT_XLA_DEBUG_LEVEL=2 to see each read."
-             : "Read the value after the step mark (torch_xla.sync()) and only every N steps. Run with PT_XLA_DEBUG_LEVEL=2 to see each read.";
+  return fmt::format(
+      "Read the value after the step mark ({}) and only every N steps. To see each read, run {}.",
+      framework == Framework::kCpp ? "sync()" : "torch_xla.sync()", HowToRecordWith(framework).log);
 }
 
 Words Say(const CompiledReadFigures& figures, const Finding&, Framework framework) {
@@ -280,10 +281,10 @@ std::string Advice(const CountedReadFigures& figures, Framework framework) {
           is_cpp
               ? "Look for item(). Read only every N steps, after the step mark."
               : "Look for .item(), float(tensor), bool(tensor) and `if tensor:`. Read only every N steps, after the step mark.",
-          kToSeeTheLine);
+          ToSeeTheLine(framework));
     case Counted::kFetches:
       return fmt::format("{}{}", FetchAdvice(figures, framework),
-                         figures.after_marks ? "" : kToSeeTheLine);
+                         figures.after_marks ? "" : ToSeeTheLine(framework));
   }
   return "";
 }

@@ -54,6 +54,13 @@ int SniffTorchtpuLog(std::string_view window) {
   return has_key ? 94 : window.find(kTotals) != kNone ? 85 : 0;
 }
 
+// Returns the count that begins at a place of a line, if it is one.
+OptInt CountAt(std::string_view line, size_t at) {
+  std::string_view rest = line.substr(at);
+  const OptInt count = TakeInteger(&rest);
+  return count && *count >= 0 ? count : OptInt();
+}
+
 // The parts of a key, as hexadecimal numbers.
 struct CacheKey {
   std::string shapeless, dimensions, rest;
@@ -132,7 +139,7 @@ struct Lookup {
 // What a process counted until its exit.
 struct Totals {
   int origin = 0;
-  OptInt hits, compilations;
+  OptInt lookups, hits, compilations;  // each lookup is one execution
   int64_t offset = 0, line = 0;
 };
 
@@ -170,8 +177,9 @@ class TorchtpuLogReader : public DialectReader {
 
   void End() override {
     if (!lookups_.empty()) totals_.clear();
-    std::erase_if(totals_,
-                  [](const Totals& totals) { return !totals.hits || !totals.compilations; });
+    std::erase_if(totals_, [](const Totals& totals) {
+      return !totals.lookups || !totals.hits || !totals.compilations;
+    });
     // Each compilation that a MISS asked for is scheduled later.
     if (has_lookups_)
       std::erase_if(lookups_, [](const Lookup& lookup) { return !lookup.is_execution; });
@@ -271,20 +279,17 @@ class TorchtpuLogReader : public DialectReader {
 
   // Reads a line of the totals. They are whole once both numbers are there.
   void TakeTotals(std::string_view line) {
-    if (line.find(kTotals) != kNone) {
+    if (const size_t at = line.find(kTotals); at != kNone) {
       totals_.push_back({.origin = OriginOf(line),
+                         .lookups = CountAt(line, at + kTotals.size()),
                          .offset = reading_.texts.offset(),
                          .line = reading_.texts.number()});
       return;
     }
     constexpr int64_t kTotalsLines = 2;
     if (totals_.empty() || reading_.texts.number() > totals_.back().line + kTotalsLines) return;
-    const auto take = [&](std::string_view name, OptInt& value) {
-      const size_t at = line.find(name);
-      if (at == kNone) return;
-      std::string_view rest = line.substr(at + name.size());
-      value = TakeInteger(&rest);
-      if (value && *value < 0) value = {};
+    const auto take = [&](std::string_view name, OptInt& count) {
+      if (const size_t at = line.find(name); at != kNone) count = CountAt(line, at + name.size());
     };
     take("num_cache_hits=", totals_.back().hits);
     take("num_compilations=", totals_.back().compilations);
@@ -357,13 +362,15 @@ class TorchtpuLogReader : public DialectReader {
     XP_TRY(const int64_t report_id,
            context.Add(MetricsReportRow{.source_id = context.source_id, .process_id = process->id},
                        totals.offset, totals.line));
-    if (totals.compilations.value_or(0) > 0) {
-      XP_TRY(context.Add(MetricRow{.report_id = report_id,
-                                   .name = metric_names::kCompileTime,
-                                   .samples = totals.compilations},
-                         totals.offset, totals.line));
-    }
-    if (!totals.hits) return absl::OkStatus();
+    const auto add = [&](const char* name, OptInt count) -> absl::Status {
+      if (count.value_or(0) == 0) return absl::OkStatus();
+      return context
+          .Add(MetricRow{.report_id = report_id, .name = name, .samples = count}, totals.offset,
+               totals.line)
+          .status();
+    };
+    XP_TRY(add(metric_names::kCompileTime, totals.compilations));
+    XP_TRY(add(metric_names::kExecuteTime, totals.lookups));
     return internal::ToStatus(context.store.Add(CounterRow{
         .report_id = report_id, .name = metric_names::kCachedCompile, .value = *totals.hits}));
   }

@@ -16,7 +16,10 @@ TEST(IncompleteCaptureWords, StepsAreMarkedAsTheFrameworkDoes) {
   const std::string longer = " If steps are already marked, trace for longer than one step.";
   EXPECT_EQ(Say(kType).advice, "Mark each step with the framework's step annotation." + longer);
   EXPECT_EQ(Say(kType, {.is_torch_profile = true}).advice,
-            "Call prof.step() of torch.profiler after each step." + longer);
+            "Give torch.profiler.profile a schedule (schedule=torch.profiler.schedule(wait=2, "
+            "warmup=1, active=10)) and call prof.step() after each step. Without a schedule, "
+            "prof.step() marks nothing." +
+                longer);
   EXPECT_EQ(Say(kType, {.is_torch_profile = true}, Framework::kCpp).advice,
             "Mark each step: StepTrace step(\"train\", i)." + longer);
   EXPECT_EQ(
@@ -33,8 +36,10 @@ TEST(IncompleteCaptureWords, StepTraceReplacesTheSync) {
 }
 
 TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
-  EXPECT_EQ(Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
-            "Take a profile as well: run with XLAPROF_RECORD=PATH, or XLA_METRICS_FILE for sums.");
+  EXPECT_EQ(
+      Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
+      "Profile some steps as well, with XLAPROF_RECORD=run.xlaprof PROGRAM, and report on both "
+      "files.");
   EXPECT_EQ(Say(ReasonType::kNoCounters, {}, Framework::kCpp).advice,
             "Report on the whole text that metrics_report() returns.");
   EXPECT_EQ(Say(ReasonType::kNoExecutions, {}, Framework::kCpp).advice,

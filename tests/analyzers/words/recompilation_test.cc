@@ -216,7 +216,8 @@ TEST(RecompilationWords, EachReasonSaysWhatToDo) {
       {{.type = ReasonType::kUnknown}, "JAX_EXPLAIN_CACHE_MISSES=1"},
   };
   for (const auto& [cause, advice] : kCauses) EXPECT_THAT(SayOf(cause).advice, HasSubstr(advice));
-  EXPECT_THAT(Say(RecompileFigures()).advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
+  EXPECT_THAT(Say(RecompileFigures(), Framework::kPytorchXla).advice,
+              HasSubstr("XLA_SAVE_TENSORS_FILE"));
   EXPECT_THAT(Say(RecompileFigures(), Framework::kUnknown, 1, State::kWarmUp).advice,
               HasSubstr("Nothing needs to change"));
 }
