@@ -460,7 +460,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               [](const Finding& cause, const Finding&) { return IsOf(cause, tracing_bound); });
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kCompile); },
               [](const Finding& cause, const Finding&) {
-                return IsOf(cause, recompilation) || IsOf(cause, slow_compile);
+                return IsOf(cause, recompilation) || IsOf(cause, slow_compile) ||
+                       IsOf(cause, cold_start);
               });
   linker.Link([](const Finding& effect) { return IsOf(effect, recompile_limit); }, LeadsToLimit);
   // A number that is read where the graph breaks becomes a part of the next program.

@@ -6,9 +6,9 @@
 
 namespace xlaprof {
 
-extern const Analyzer device_gap, fallback, graph_break, graph_fragmentation, input_bound,
-    large_transfer, missing_donation, missing_step_mark, recompilation, recompile_limit,
-    slow_compile, sync_point, tracing_bound;
+extern const Analyzer cold_start, device_gap, fallback, graph_break, graph_fragmentation,
+    input_bound, large_transfer, missing_donation, missing_step_mark, recompilation,
+    recompile_limit, slow_compile, sync_point, tracing_bound;
 
 inline bool IsOf(const Finding& finding, const Analyzer& kind) { return finding.analyzer == &kind; }
 

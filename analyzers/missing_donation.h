@@ -18,12 +18,12 @@ struct MissingDonationFigures {
   std::vector<std::string> arguments;  // JAX's names of the largest, if all of them are known
   // The function's arguments that hold all of these inputs: state for state['w'] and state.step.
   std::vector<std::string> own_arguments;
-  std::string shape;                   // of the largest
-  double bytes = 0;                    // of all, in each execution
-  int64_t executions = 0;              // 0: only the program is known
-  std::string device;                  // "" if the copies have no times
-  bool is_host = false;                // the device is the host's CPU
-  double share = 0;                    // of the device's time
+  std::string shape;       // of the largest
+  double bytes = 0;        // of all, in each execution
+  int64_t executions = 0;  // 0: only the program is known
+  std::string device;      // "" if the copies have no times
+  bool is_host = false;    // the device is the host's CPU
+  double share = 0;        // of the device's time
 };
 
 // Says which inputs are copied or replaced, and how to donate them.

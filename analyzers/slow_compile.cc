@@ -1,6 +1,6 @@
-// Reports XLA's own alarms, and the first compilation of each place that cuts a graph: its cost,
-// and when it is paid back. Later compilations of a place are reported by recompilation. There is
-// one finding for all compilations of usual length, and one for each that takes too long.
+// Reports XLA's own alarms, and each first compilation of a graph that takes too long: its cost, and
+// when it is paid back. Those of usual length are in the account of the start (cold_start), and later
+// ones of a place are reported by recompilation.
 #include "analyzers/slow_compile.h"
 
 #include <algorithm>
@@ -30,47 +30,16 @@ namespace {
 constexpr int64_t kTorchXlaSlowCompileNs = 300'000'000'000;
 
 constexpr size_t kMaxSlowCompileRows = 12;
-// From this percentile on, a percentile of few samples is the longest sample.
-constexpr double kLongestPercentile = 90;
 
-struct Compiled {
-  int64_t row = 0, ns = 0;
-  OptInt ts_ns, trace_ns;
-  OptText hash, file, function;
-  OptInt nodes, line, program_bytes;
-  bool first_of_site = false;
-  OptInt graph_id;
-  bool is_for_read = false;     // only a read before the step mark needs its graph
-  std::optional<double> again;  // then: the share of it that the step's graph contains, if known
-  // In its graph, if compiling it is a large part of the run.
+// A compilation, and what makes it slow if it is a large part of the run.
+struct Compiled : FirstCompilation {
   std::optional<UnrolledLines> loop;
   std::optional<CapturedArray> array;
   bool is_avoidable() const { return loop || array; }
 };
 
-bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
-  return ns > policy::kSlowCompileNs || (ns > policy::kNoticeableCompileNs && step_ns &&
-                                         *step_ns > 0 && ns > *step_ns * policy::kCompileSteps);
-}
-
-std::optional<CompileSteps> StepsOf(int64_t ns, std::optional<int64_t> step_ns) {
-  if (!step_ns || *step_ns <= 0) return {};
-  return CompileSteps{
-      .as_long_as = ns / *step_ns,
-      .paid_back = Whole(double(ns) * (1 / policy::kAmortisedShare - 1) / double(*step_ns)),
-      .paid_back_share = policy::kAmortisedShare};
-}
-
-TimedCompilation Timed(const Compiled& c) {
-  TimedCompilation timed{
-      .dur_ns = c.ns, .nodes = c.nodes, .program_bytes = c.program_bytes, .graph_hash = c.hash};
-  if (c.file && c.line) timed.place = SourcePlace{*c.file, c.line};
-  return timed;
-}
-
 // Adds the tracing before a compilation. If tracing takes longer, the remedy is to trace less.
-template <class Figures>
-void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, Figures& figures) {
+void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, SlowCompilation& figures) {
   if (trace_ns <= 0) return;
   *finding.cost_ns += trace_ns;
   figures.tracing = {.ns = trace_ns,
@@ -78,15 +47,11 @@ void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, Figures&
   if (trace_ns > compile_ns) figures.remedy = CompileRemedy::kLessTracing;
 }
 
-Subject About(const Compiled& c) {
-  return {.file = c.file, .line = c.line, .function = c.function, .graph_hash = c.hash};
-}
-
 Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   const bool over_limit = c.ns > policy::kSlowCompileNs;
   Finding finding{.needs_fixing = true, .subject = About(c), .count = 1, .cost_ns = c.ns};
-  SlowCompilation figures{.compilation = Timed(c), .steps = StepsOf(c.ns, step_ns)};
-  const bool is_many_steps = !over_limit && TooSlow(c.ns, step_ns);
+  SlowCompilation figures{.compilation = Timed(c), .steps = StepsAsLongAs(c.ns, step_ns)};
+  const bool is_many_steps = !over_limit && IsTooSlow(c.ns, step_ns);
   finding.reason = Reason{.type = is_many_steps ? ReasonType::kManySteps : ReasonType::kTooSlow};
   AddTracing(c.trace_ns.value_or(0), c.ns, finding, figures);
   if (over_limit) figures.jax_operation = JaxOperationOf(c.function.value_or(""));
@@ -103,7 +68,7 @@ Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
 Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns) {
   const auto place = [](const Compiled& c) { return std::tie(c.file, c.line, c.function); };
   const auto reads = std::ranges::stable_partition(compiles, [&](const Compiled& c) {
-    return !c.is_for_read || c.is_avoidable() || TooSlow(c.ns, step_ns);
+    return !c.is_for_read || c.is_avoidable() || IsTooSlow(c.ns, step_ns);
   });
   std::ranges::stable_sort(
       reads, [&](const Compiled& a, const Compiled& b) { return place(a) < place(b); });
@@ -139,52 +104,20 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
   Findings findings = OfReads(compiles, step_ns);
-  Finding usual{.count = 0, .cost_ns = 0};
-  FirstCompilations firsts;
-  int64_t trace_ns = 0;
   for (const Compiled& c : compiles) {
-    if (TooSlow(c.ns, step_ns) || c.is_avoidable()) {
-      findings.push_back(TooSlowOne(c, step_ns));
-      continue;
-    }
-    if (!c.first_of_site) continue;
-    if (*usual.count == 0) usual.subject = About(c);
-    ++*usual.count, firsts.compile_ns += c.ns;
-    trace_ns += c.trace_ns.value_or(0);
-    if (usual.evidence.size() == kMaxSlowCompileRows) continue;
-    usual.evidence.push_back(
-        {.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns});
-    firsts.examples.push_back(Timed(c));
+    if (IsTooSlow(c.ns, step_ns) || c.is_avoidable()) findings.push_back(TooSlowOne(c, step_ns));
   }
-  if (*usual.count == 0) return findings;
-  usual.cost_ns = firsts.compile_ns;
-  usual.reason = Reason{.type = ReasonType::kFirstCompilations};
-  firsts.steps = StepsOf(firsts.compile_ns, step_ns);
-  AddTracing(trace_ns, firsts.compile_ns, usual, firsts);
-  usual.figures = SlowCompileFigures(std::move(firsts));
-  findings.push_back(std::move(usual));
   return findings;
 }
 
-Findings CompilesFromMetrics(const Metrics& metrics) {
-  const MetricState* compile =
-      metrics.last ? metrics.last->Find(metric_names::kCompileTime) : nullptr;
-  if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
-  // The last percentile is the longest recent sample, unless the line of percentiles was cut. The
-  // longest sample cannot be below the mean.
-  const bool knows_longest = !compile->percentiles.empty() &&
-                             compile->percentiles.rbegin()->first >= kLongestPercentile &&
-                             compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
-  const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
-  const bool too_slow = longest > double(policy::kSlowCompileNs);
-  Finding finding{
-      .needs_fixing = too_slow, .count = compile->samples, .cost_ns = Whole(compile->sum)};
-  finding.reason = Reason{.type = too_slow ? ReasonType::kTooSlow : ReasonType::kFirstCompilations};
-  finding.evidence = {
-      {.table = "metric", .rows = {compile->id}, .text = metric_names::kCompileTime}};
-  finding.figures = SlowCompileFigures(
-      CompileTimeMetric{.longest_ns = Whole(longest), .longest_is_known = knows_longest});
-  return {finding};
+Finding OfMetric(const CompileTimeSum& sum) {
+  return {.needs_fixing = true,
+          .count = sum.samples,
+          .cost_ns = sum.ns,
+          .reason = Reason{.type = ReasonType::kTooSlow},
+          .evidence = {{.table = "metric", .rows = {sum.row}, .text = metric_names::kCompileTime}},
+          .figures = SlowCompileFigures(CompileTimeMetric{
+              .longest_ns = sum.longest_ns, .longest_is_known = sum.longest_is_known})};
 }
 
 // Returns the duration in "...: longest instance took 16m18s970ms600.791us. Please open ...", or 0.
@@ -282,20 +215,6 @@ Finding OfAlarms(CompileAlarms alarms, bool alone) {
   return finding;
 }
 
-// Returns how many nodes the graph of a compile has, from the form that lists it best.
-OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
-  std::pair<int, OptInt> best{-2, OptInt()};  // quality of the form, and its number of nodes
-  for (const GraphRow* form : graphs.FormsOf(graph_id)) {
-    if (!form->node_count) continue;
-    const int rank =
-        !form->printed_as                                                                       ? -1
-        : *form->printed_as == PrintedForm::kIrText || *form->printed_as == PrintedForm::kIrDot ? 1
-                                                                                                : 0;
-    best = std::max(best, {rank, form->node_count});
-  }
-  return best.second;
-}
-
 // Sets the unrolled loop and the large constant of a compilation, from the first form of its graph
 // that shows one.
 absl::Status FindAvoidable(const Run& run, Compiled& c) {
@@ -334,71 +253,27 @@ absl::Status FindAvoidable(const Run& run, std::vector<Compiled>& compiles) {
   return absl::OkStatus();
 }
 
-// Returns the first compilation of each graph in the slice that has a length. A compilation without
-// a known graph counts as the first of its own graph.
-absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
-  XP_TRY(const Compiles* all, run.whole().Get<Compiles>());
-  XP_TRY(const Compiles* in_slice, run.Get<Compiles>());
-  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
-  XP_TRY(const Sites* sites, run.Get<Sites>());
-  XP_TRY(const ReadCompiles* reads, run.Get<ReadCompiles>());
-  std::set<int64_t> looked_at;
-  for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
-  std::vector<const CompileRow*> in_order;
-  for (const CompileRow& row : all->rows) in_order.push_back(&row);
-  std::ranges::stable_sort(in_order, std::less<>(), &CompileRow::ordinal);
-  std::set<std::pair<OptInt, std::string>> graphs_seen;
-  std::set<std::tuple<OptInt, OptInt, std::optional<CutKind>, OptText>> sites_seen;
-  std::vector<Compiled> compiles;
-  for (const CompileRow* row : in_order) {
-    const std::string key =
-        graphs->IdentityOf(row->graph_id).value_or(fmt::format("compile {}", row->id));
-    const bool first_of_graph = graphs_seen.emplace(row->process_id, key).second;
-    const bool first_of_site =
-        sites_seen.emplace(row->process_id, row->site_id, row->cause, row->function).second;
-    if (!first_of_graph || !row->dur_ns || !looked_at.contains(row->id)) continue;
-    if (row->persistent_hit.value_or(false)) continue;  // it was loaded from a cache
-    const Subject place = sites->SubjectOf(row->site_id);
-    compiles.push_back({.row = row->id,
-                        .ns = *row->dur_ns,
-                        .ts_ns = row->ts_ns,
-                        .trace_ns = row->trace_ns,
-                        .hash = graphs->HashOf(row->graph_id),
-                        .file = place.file,
-                        .function = row->function ? row->function : place.function,
-                        .nodes = NodesOf(*graphs, row->graph_id),
-                        .line = place.line,
-                        .program_bytes = row->program_bytes,
-                        .first_of_site = first_of_site,
-                        .graph_id = row->graph_id});
-    const auto read = reads->graphs.find({row->process_id.value_or(0), key});
-    if (row->cause != CutKind::kValueAccess || read == reads->graphs.end()) continue;
-    compiles.back().is_for_read = true;
-    compiles.back().again = read->second;
-  }
-  XP_TRY(FindAvoidable(run, compiles));
-  std::ranges::sort(compiles, std::less<>(), &Compiled::row);
-  return compiles;
-}
-
 absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
-  XP_TRY(std::vector<Compiled> compiles, FirstTimedCompilations(run));
-  absl::StatusOr<Findings> measured;
-  if (!compiles.empty()) {
+  XP_TRY(const FirstCompilations* firsts, run.Get<FirstCompilations>());
+  XP_TRY(const std::optional<CompileTimeSum> sum, CompileTimeOf(run));
+  Findings measured;
+  if (!firsts->all.empty()) {
+    std::vector<Compiled> compiles;
+    for (const FirstCompilation& first : firsts->all) compiles.push_back({first});
+    XP_TRY(FindAvoidable(run, compiles));
     measured = FromRows(std::move(compiles), Median(steps->steady_ns));
-  } else {
-    XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-    measured = CompilesFromMetrics(*metrics);
+  } else if (sum && sum->is_too_slow) {
+    measured.push_back(OfMetric(*sum));
   }
-  if (!measured.ok()) return measured;
-  const bool timed = !measured->empty();
-  if (!timed) measured = FromLine(run);
-  if (!measured.ok()) return measured;
+  const bool timed = !firsts->all.empty() || sum;
+  if (!timed) {
+    XP_TRY(measured, FromLine(run));
+  }
   XP_TRY(std::vector<CompileAlarms> alarms, LoadCompileAlarms(run, timed));
   Findings findings;
   for (CompileAlarms& of_kind : alarms) findings.push_back(OfAlarms(std::move(of_kind), !timed));
-  std::move(measured->begin(), measured->end(), std::back_inserter(findings));
+  std::move(measured.begin(), measured.end(), std::back_inserter(findings));
   return findings;
 }
 
@@ -406,9 +281,9 @@ absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
 
 extern const Analyzer slow_compile{
     .name = "slow_compile",
-    .summary = "compilations that take long, and when they have paid off",
+    .summary = "compilations that take too long, and when they have paid off",
     .meaning =
-        "Compiling is a large part of the run, or one compilation takes very long. A program compiles each graph once, so the finding says after how many steps that has paid off, and which slow operations XLA itself reported.",
+        "One compilation takes very long, or compiles what need not be compiled. A program compiles each graph once, so the finding says after how many steps that has paid off, and which slow operations XLA itself reported. Compilations of usual length are in cold_start.",
     .looks_at = "compilations with times, else CompileTime",
     .find = FindSlowCompiles,
     .say = SaySlowCompile,

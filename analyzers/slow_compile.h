@@ -6,29 +6,9 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/run/compile_alarms.h"
+#include "analyzers/timed_compilation.h"
 
 namespace xlaprof {
-
-struct TimedCompilation {
-  int64_t dur_ns = 0;
-  OptInt nodes;          // number of nodes of its graph
-  OptInt program_bytes;  // size of the compiled program
-  OptText graph_hash;
-  std::optional<SourcePlace> place;  // if the line is known
-};
-
-// The time of compiling, as a number of steady steps.
-struct CompileSteps {
-  int64_t as_long_as = 0;  // this many steps take as long as compiling
-  int64_t paid_back = 0;   // after this many steps, compiling is `paid_back_share` of the run
-  double paid_back_share = 0;
-};
-
-// Tracing and lowering on the host, before XLA compiles.
-struct TracingBefore {
-  int64_t ns = 0;
-  bool is_large = false;  // compared with the compilation
-};
 
 // The remedy that makes compiling cheaper.
 enum class CompileRemedy : uint8_t {
@@ -64,15 +44,6 @@ struct SlowCompilation {
   std::optional<CapturedArray> array;  // for kPassArray
 };
 
-// The first compilation of each place, if none of them takes too long.
-struct FirstCompilations {
-  int64_t compile_ns = 0;                  // all compilations, without tracing
-  std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
-  std::optional<CompileSteps> steps;
-  TracingBefore tracing;
-  CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
-};
-
 // The graphs that only the reads at one place need.
 struct CompilationsOfReads {
   std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
@@ -98,8 +69,8 @@ struct SlowCompileAlarms {
   std::string jax_operation;  // the module's operation; "" if it is not a single one
 };
 
-using SlowCompileFigures = std::variant<SlowCompilation, FirstCompilations, CompilationsOfReads,
-                                        CompileTimeMetric, SlowCompileLines, SlowCompileAlarms>;
+using SlowCompileFigures = std::variant<SlowCompilation, CompilationsOfReads, CompileTimeMetric,
+                                        SlowCompileLines, SlowCompileAlarms>;
 
 // Says what compiling cost, when that is paid back, and how to make it cheaper.
 Words SaySlowCompile(const Finding& finding, Framework framework);

@@ -7,6 +7,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/function_part.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/words/compilation.h"
 #include "analyzers/words/how_to_record.h"
 #include "analyzers/words/recompile_change.h"
 
@@ -76,24 +77,6 @@ std::string_view Name(TimeSource source) {
       break;
   }
   return "the capture";
-}
-
-std::string_view Name(CompilePhase phase) {
-  switch (phase) {
-    case CompilePhase::kDynamo:
-      return "Dynamo";
-    case CompilePhase::kAotAutograd:
-      return "AOTAutograd";
-    case CompilePhase::kInductor:
-      return "Inductor";
-    case CompilePhase::kCodeGeneration:
-      return "generated code";
-    case CompilePhase::kToolchainProbe:
-      return "trials of the C++ compiler";
-    case CompilePhase::kUnknown:
-      break;
-  }
-  return "other parts";
 }
 
 std::string_view Name(StepsFrom from) {

@@ -158,7 +158,7 @@ std::string CostNote(const CountFigures& figures, bool is_priced, std::string_vi
         "mean of {} ({:.2f} s in all) times {} compiles after the first of each graph",
         compile_time, static_cast<double>(*signals.compile_ns) / 1e9, signals.again);
   if (signals.compile_ns)
-    return "not counted, because these may be the first compilations (see slow_compile)";
+    return "not counted, because these may be the first compilations (see cold_start)";
   return signals.is_cut ? fmt::format("not measured, because {} may be in the part that is missing",
                                       compile_time)
                         : fmt::format("not measured, because there is no {} metric", compile_time);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/compilation.h"
 #include "analyzers/words/how_to_record.h"
 #include "core/base/xla_shape.h"
 
@@ -12,16 +13,6 @@ namespace {
 
 // Compilations with times
 
-std::string Describe(const TimedCompilation& c) {
-  std::string out = DurationText(c.dur_ns);
-  if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
-  if (c.program_bytes.value_or(0) > 0)
-    out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
-  if (c.graph_hash) out += fmt::format(", graph {}", *c.graph_hash);
-  if (c.place) out += ", " + c.place->text();
-  return out;
-}
-
 std::string SlowTitle(const SlowCompilation& figures) {
   std::string title = fmt::format("compiling took {}", Describe(figures.compilation));
   if (figures.tracing.is_large)
@@ -29,58 +20,10 @@ std::string SlowTitle(const SlowCompilation& figures) {
   return title;
 }
 
-std::string FirstsTitle(const FirstCompilations& figures, int64_t count) {
-  const bool is_one = count == 1;
-  std::string title =
-      is_one ? fmt::format("the first compilation took {}", DurationText(figures.compile_ns))
-             : fmt::format("the first compilations of {} places took {}, the slowest {}",
-                           CountText(count), DurationText(figures.compile_ns),
-                           DurationText(figures.examples.front().dur_ns));
-  if (figures.tracing.is_large) {
-    title += fmt::format(", and {} of tracing before {}", DurationText(figures.tracing.ns),
-                         is_one ? "it" : "them");
-  }
-  return title;
-}
-
-// Says how many steps take as long as compiling, and how many pay it back.
-std::string StepsText(const std::optional<CompileSteps>& steps) {
-  if (!steps) return "";
-  return fmt::format("This is as long as {}. It is under {:.0f} % of the run after {} steps.",
-                     Plural(steps->as_long_as, "steady step"), 100 * steps->paid_back_share,
-                     steps->paid_back);
-}
-
 std::string OneOperationText(std::string_view operation) {
   return fmt::format(
       "Its name is that of a single JAX operation, {}. Its size is then not the cause: any program that was compiled first would have waited as long.",
       operation);
-}
-
-std::string TracingNote(const TracingBefore& tracing) {
-  if (tracing.ns <= 0) return "";
-  return fmt::format("; {} of it is tracing and lowering on the host", DurationText(tracing.ns));
-}
-
-// Returns how to compile less often and less.
-std::string_view CacheAdvice(Framework framework) {
-  switch (framework) {
-    case Framework::kPytorchXla:
-      return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache). Make the graph smaller (scan over repeated layers).";
-    case Framework::kJax:
-      return "Keep the compilation cache between runs (jax_compilation_cache_dir). Make the graph smaller (jax.lax.scan over repeated layers).";
-    case Framework::kUnknown:
-      return "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).";
-    case Framework::kGaudi:
-      return "Keep compiled recipes on disk between runs (PT_HPU_RECIPE_CACHE_CONFIG=FOLDER,false,SIZE_MB). Make the graph smaller.";
-    case Framework::kPytorch:
-      return "Keep the compiled programs between runs: torch.compile stores them under /tmp, or where TORCHINDUCTOR_CACHE_DIR says. Make the graph smaller.";
-    case Framework::kCpp:
-    case Framework::kTorchtpu:
-    case Framework::kTensorflow:
-      break;
-  }
-  return "Make the graph smaller.";
 }
 
 std::string RollLoopAdvice(Framework framework) {
@@ -127,13 +70,9 @@ std::string LoopText(const UnrolledLines& loop) {
 std::string RemedyText(CompileRemedy remedy, Framework framework) {
   switch (remedy) {
     case CompileRemedy::kCacheAndSmallerGraph:
-      return std::string(CacheAdvice(framework));
+      return std::string(KeepCacheAdvice(framework));
     case CompileRemedy::kLessTracing:
-      return fmt::format(
-          "Most of it is Python, which runs again in each process, so a persistent cache does not save it. {}",
-          framework == Framework::kPytorchXla
-              ? "Trace repeated layers once (torch_xla.experimental.scan)."
-              : "Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.");
+      return LessTracingAdvice(framework);
     case CompileRemedy::kRollLoop:
       return RollLoopAdvice(framework);
     case CompileRemedy::kPassArray:
@@ -158,17 +97,6 @@ Words Say(const SlowCompilation& figures, const Finding&, Framework framework) {
           .names_place = figures.compilation.place.has_value()};
 }
 
-Words Say(const FirstCompilations& figures, const Finding& finding, Framework framework) {
-  Words words{.title = FirstsTitle(figures, *finding.count),
-              .why = StepsText(figures.steps),
-              .cost_note = "the first compilation at each place; recompilation reports later ones" +
-                           TracingNote(figures.tracing),
-              .advice = RemedyText(figures.remedy, framework)};
-  for (const TimedCompilation& example : figures.examples)
-    words.evidence.push_back(Describe(example));
-  return words;
-}
-
 Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework) {
   const int64_t graphs = *finding.count;
   Words words{
@@ -189,26 +117,12 @@ Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework)
 
 // The metric, and torch_xla's own lines
 
-std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding) {
-  std::string title = fmt::format("{} took {}", Plural(*finding.count, "compilation"),
-                                  DurationText(*finding.cost_ns));
-  if (*finding.count > 1) {
-    title += fmt::format(", {} {}", figures.longest_is_known ? "the longest" : "on average",
-                         DurationText(figures.longest_ns));
-  }
-  return title;
-}
-
 Words Say(const CompileTimeMetric& figures, const Finding& finding, Framework framework) {
-  return {
-      .title = MetricTitle(figures, finding),
-      .why = framework == Framework::kGaudi
-                 ? "The totals do not distinguish graphs. PT_HPU_METRICS_GC_DETAILS=1 lists them."
-                 : fmt::format("Metrics do not distinguish graphs. To see them, run {}.",
-                               HowToRecordWith(framework).log),
-      .cost_note = framework == Framework::kGaudi ? "the exact sum of graph_compilation's TotalTime"
-                                                  : "the exact sum of CompileTime",
-      .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
+  return {.title = SumTitle(*finding.count, *finding.cost_ns, figures.longest_ns,
+                            figures.longest_is_known),
+          .why = GraphsAreNotTold(framework),
+          .cost_note = SumNote(framework),
+          .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
 }
 
 std::string LinesTitle(const SlowCompileLines& figures) {

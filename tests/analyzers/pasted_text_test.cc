@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/cold_start.h"
 #include "analyzers/fallback.h"
 #include "analyzers/large_transfer.h"
 #include "analyzers/recompile/counts.h"
-#include "analyzers/slow_compile.h"
 #include "analyzers/sync_point.h"
 #include "profiler/import/import.h"
 
@@ -196,9 +196,8 @@ TEST(PastedText, TheLongestIsNotReadFromACutLine) {
   const Finding finding = TheOne(OfKind(
       FindingsIn("Metric: CompileTime\n  TotalSamples: 4\n  Accumulator: 02m28s000ms000.000us\n  "
                  "Percentiles: 1%=011ms000.000us; 20%=033ms000.000us; 50%=16s47"),
-      "slow_compile"));
-  const auto& figures =
-      std::get<CompileTimeMetric>(std::any_cast<const SlowCompileFigures&>(finding.figures));
+      "cold_start"));
+  const auto& figures = std::any_cast<const ColdStartFigures&>(finding.figures);
   EXPECT_FALSE(figures.longest_is_known);
   EXPECT_EQ(figures.longest_ns, 37'000'000'000);
 }

@@ -152,8 +152,9 @@ TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
   Summary counters;
   counters.compile_count = 3;
   const Checks none = ChecksOf(counters, {});
-  EXPECT_EQ(names(none.not_made),
-            "slow_compile device_gap device_wait input_bound tracing_bound slow_execution ");
+  EXPECT_EQ(
+      names(none.not_made),
+      "slow_compile cold_start device_gap device_wait input_bound tracing_bound slow_execution ");
   EXPECT_EQ(none.why, "no timeline in these files");
   Summary profile;
   profile.wall_ns = 1'000'000, profile.timed_steps = 3;

@@ -28,24 +28,13 @@ TEST(SlowCompileWords, ACompilationIsComparedWithSteps) {
 // The C++ runtime has no cache between runs and no scan.
 TEST(SlowCompileWords, TheAdviceInCppIsASmallerGraph) {
   for (const SlowCompileFigures& figures :
-       {SlowCompileFigures(SlowCompilation()), SlowCompileFigures(FirstCompilations()),
-        SlowCompileFigures(CompileTimeMetric()), SlowCompileFigures(SlowCompileLines())}) {
+       {SlowCompileFigures(SlowCompilation()), SlowCompileFigures(CompileTimeMetric()),
+        SlowCompileFigures(SlowCompileLines())}) {
     EXPECT_EQ(Say(figures, Framework::kCpp).advice, "Make the graph smaller.");
     EXPECT_EQ(
         Say(figures).advice,
         "Keep the compilation cache between runs (torch_xla.runtime.initialize_cache in PyTorch/XLA, jax_compilation_cache_dir in JAX). Make the graph smaller (scan over repeated layers).");
   }
-}
-
-// None of XLA's caches saves the tracing.
-TEST(SlowCompileWords, TracingIsShortenedInThePythonCode) {
-  const Words words = Say(
-      FirstCompilations{.tracing = {.ns = 2'000'000'000}, .remedy = CompileRemedy::kLessTracing});
-  EXPECT_EQ(
-      words.cost_note,
-      "the first compilation at each place; recompilation reports later ones; 2 s of it is tracing and lowering on the host");
-  EXPECT_NE(words.advice.find("fori_loop"), std::string::npos);
-  EXPECT_EQ(words.advice.find("jax_compilation_cache_dir"), std::string::npos);
 }
 
 // torch_xla repeats its line at each step, with the longest compilation so far.

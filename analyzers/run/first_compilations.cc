@@ -1,0 +1,89 @@
+#include "analyzers/run/first_compilations.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <tuple>
+
+#include "analyzers/recompile/read_compiles.h"
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns how many nodes the graph of a compile has, from the form that lists it best.
+OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
+  std::pair<int, OptInt> best{-2, OptInt()};  // quality of the form, and its number of nodes
+  for (const GraphRow* form : graphs.FormsOf(graph_id)) {
+    if (!form->node_count) continue;
+    const int rank =
+        !form->printed_as                                                                       ? -1
+        : *form->printed_as == PrintedForm::kIrText || *form->printed_as == PrintedForm::kIrDot ? 1
+                                                                                                : 0;
+    best = std::max(best, {rank, form->node_count});
+  }
+  return best.second;
+}
+
+}  // namespace
+
+absl::StatusOr<FirstCompilations> FirstCompilations::Of(const Run& run) {
+  XP_TRY(const Compiles* all, run.whole().Get<Compiles>());
+  XP_TRY(const Compiles* in_slice, run.Get<Compiles>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  XP_TRY(const ReadCompiles* reads, run.Get<ReadCompiles>());
+  XP_TRY(const std::vector<CompilePhaseRow> parts, run.whole().Rows<CompilePhaseRow>(""));
+  absl::flat_hash_map<int64_t, std::vector<std::pair<CompilePhase, int64_t>>> phases;
+  for (const CompilePhaseRow& part : parts)
+    phases[part.compile_id].emplace_back(part.phase, part.dur_ns);
+  std::set<int64_t> looked_at;
+  for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
+  std::vector<const CompileRow*> in_order;
+  for (const CompileRow& row : all->rows) in_order.push_back(&row);
+  std::ranges::stable_sort(in_order, std::less<>(), &CompileRow::ordinal);
+  std::set<std::pair<OptInt, std::string>> graphs_seen;
+  std::set<std::tuple<OptInt, OptInt, std::optional<CutKind>, OptText>> sites_seen;
+  FirstCompilations out;
+  for (const CompileRow* row : in_order) {
+    const std::string key =
+        graphs->IdentityOf(row->graph_id).value_or(fmt::format("compile {}", row->id));
+    const bool first_of_graph = graphs_seen.emplace(row->process_id, key).second;
+    const bool first_of_site =
+        sites_seen.emplace(row->process_id, row->site_id, row->cause, row->function).second;
+    if (!first_of_graph || !looked_at.contains(row->id)) continue;
+    const int64_t process_id = row->process_id.value_or(0);
+    if (row->persistent_hit.value_or(false)) {
+      out.loaded.push_back({.row = row->id, .process_id = process_id, .ns = row->dur_ns});
+      continue;
+    }
+    if (!row->dur_ns) continue;
+    const Subject place = sites->SubjectOf(row->site_id);
+    out.all.push_back({.row = row->id,
+                       .process_id = process_id,
+                       .ns = *row->dur_ns,
+                       .ts_ns = row->ts_ns,
+                       .trace_ns = row->trace_ns,
+                       .hash = graphs->HashOf(row->graph_id),
+                       .file = place.file,
+                       .function = row->function ? row->function : place.function,
+                       .nodes = NodesOf(*graphs, row->graph_id),
+                       .line = place.line,
+                       .program_bytes = row->program_bytes,
+                       .graph_id = row->graph_id,
+                       .first_of_site = first_of_site});
+    if (const auto of = phases.find(row->id); of != phases.end())
+      out.all.back().phases_ns = of->second;
+    const auto read = reads->graphs.find({process_id, key});
+    if (row->cause != CutKind::kValueAccess || read == reads->graphs.end()) continue;
+    out.all.back().is_for_read = true;
+    out.all.back().again = read->second;
+  }
+  std::ranges::sort(out.all, std::less<>(), &FirstCompilation::row);
+  return out;
+}
+
+}  // namespace xlaprof
