@@ -7,11 +7,11 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recompile/first_compilations.h"
 #include "analyzers/run/cache_use.h"
 #include "analyzers/run/capture_window.h"
 #include "analyzers/run/compile_alarms.h"
 #include "analyzers/run/device_idle.h"
-#include "analyzers/run/first_compilations.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "core/base/metric_names.h"

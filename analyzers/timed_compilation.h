@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "analyzers/finding.h"
-#include "analyzers/run/first_compilations.h"
+#include "analyzers/recompile/first_compilations.h"
 
 namespace xlaprof {
 

@@ -1,4 +1,4 @@
-#include "analyzers/run/first_compilations.h"
+#include "analyzers/recompile/first_compilations.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
