@@ -183,5 +183,6 @@ extern const Analyzer fallback{
         "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
     .find = FindFallbacks,
     .say = SayFallback,
+    .needs = Needs::kReads,
     .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps}};
 }  // namespace xlaprof

@@ -310,6 +310,7 @@ extern const Analyzer graph_fragmentation{
         "executions and the steps they are in, executions of single JAX operations, or ExecuteTime and MarkStep",
     .find = FindGraphFragmentation,
     .say = SayGraphFragmentation,
+    .needs = Needs::kReads,
     .thresholds = {policy::kPiecesPerStep, policy::kManyPiecesPerStep,
                    policy::kStepsWithMedianPieces, policy::kOperationsPerFunction,
                    policy::kStartOfExecutionNs, policy::kStartsShare}};

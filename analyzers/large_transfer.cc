@@ -433,6 +433,7 @@ extern const Analyzer large_transfer{
     .looks_at = "transfers with times, else the metrics that count or time them",
     .find = FindLargeTransfers,
     .say = SayLargeTransfer,
+    .needs = Needs::kReads,
     .thresholds = {policy::kCopyShare, policy::kCopiesPerStep, policy::kShortCopyNs,
                    policy::kLinkBytesPerSecond, policy::kManySmallUploads,
                    policy::kSmallUploadShare, policy::kBurstPauseNs, policy::kUploadsOfBurst,

@@ -192,6 +192,7 @@ extern const Analyzer missing_step_mark{
     .looks_at = "executions and their causes, graph sizes, MarkStep",
     .find = FindMissingStepMarks,
     .say = SayMissingStepMark,
+    .needs = Needs::kReads,
     .thresholds = {policy::kReadsThatShowGrowth, policy::kGraphGrowth, policy::kReadsOfSeveralSteps,
                    policy::kTracedOperationsOfLoop}};
 }  // namespace xlaprof

@@ -15,6 +15,7 @@
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/shape_executions.h"
 #include "analyzers/run/first_executions.h"
+#include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 
@@ -172,11 +173,19 @@ bool AreBuckets(const RecompileGroup& group) {
          });
 }
 
+// Returns whether a function is most likely one of JAX's operations.
+bool IsOneOperation(std::string_view function) {
+  return !JaxOperationOf(function).empty() && !IsShortJaxOperation(function);
+}
+
 // Returns whether a group is more than a clean program has. `compiling_ns` is the compile time of
 // the whole process, with which the cost is compared if no step is known.
 bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_time, OptInt cost_ns,
                  int64_t compiling_ns, bool is_rare_smaller_size) {
   if (group.cause().type == ReasonType::kNoStepMark || IsNewState(group)) return false;
+  // A single operation outside of jit compiles for each type of its inputs, in all calls of the program.
+  if (group.cause().type == ReasonType::kUnknown && IsOneOperation(group.site->function))
+    return false;
   const RecompileState& state = group.state;
   const auto changes = int64_t(group.compiles.size() / group.parts);
   // No clean program compiles for a weak type, also not in its first steps.
@@ -206,8 +215,10 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
   if (state.word == State::kUnknown) {
     // A clean program, too, compiles in its first steps. If no step is known, all compiles count.
     const int64_t count = state.after_warm_up > 0 ? state.after_warm_up : changes;
-    // A program with a few sizes, such as buckets, compiles each of them once.
-    if (group.cause().type == ReasonType::kShapeChange &&
+    // A program with a few sizes, such as buckets, compiles each of them once. torch.compile makes a
+    // size dynamic after its first change, unless the program tells it not to.
+    const bool is_told_static = group.cause().seen_in == SeenIn::kGuard && changes > 1;
+    if (group.cause().type == ReasonType::kShapeChange && !is_told_static &&
         (count <= policy::kFewRecompiles || AreBuckets(group)))
       return false;
     if (!cost_ns || compiling_ns <= 0) return count > policy::kFewRecompiles;

@@ -48,7 +48,7 @@ class CoverageTable {
     row.note += (row.note.empty() ? "" : "; ") + note;
   }
   absl::Status EachCount(const char* table, const char* what, auto&& use);
-  absl::Status AddTo(std::optional<int64_t> Coverage::*member, const char* table,
+  absl::Status AddTo(std::optional<int64_t> Coverage::* member, const char* table,
                      const char* what = "*");
   absl::StatusOr<std::map<int64_t, SamplesByName>> LastSamples(
       const std::map<int64_t, Reports>& by_source) const;
@@ -98,7 +98,7 @@ absl::Status CoverageTable::EachCount(const char* table, const char* what, auto&
       });
 }
 
-absl::Status CoverageTable::AddTo(std::optional<int64_t> Coverage::*member, const char* table,
+absl::Status CoverageTable::AddTo(std::optional<int64_t> Coverage::* member, const char* table,
                                   const char* what) {
   return EachCount(table, what, [member](Coverage& row, int64_t n) {
     row.*member = (row.*member).value_or(0) + n;
@@ -170,8 +170,8 @@ absl::Status CoverageTable::AddReports() {
     XP_TRY(auto apart,
            store_.One<int64_t>("SELECT count FROM import_issue WHERE source_id = ?1 AND code = ?2",
                                source, issue_codes::kSeparateReports));
-    const std::string_view kind = reports.count == 1              ? "report"
-                                  : !apart                        ? "cumulative report"
+    const std::string_view kind = reports.count == 1            ? "report"
+                                  : !apart                      ? "cumulative report"
                                   : *apart + 1 >= reports.count ? "independent report"
                                                                 : "partly cumulative report";
     AddNote(*row, fmt::format("{} without times{}", Plural(reports.count, kind),

@@ -173,13 +173,17 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
     for (auto* count : {&summary.compile_count, &summary.execution_count, &summary.transfer_count})
       *count = count->value_or(0);
   }
-  if (!clock && !metrics.last && !summary.execution_count && !summary.transfer_count) {
-    XP_TRY(const auto calls,
-           run.store().One<int64_t>(
-               "SELECT count(*) FROM compile WHERE cause IN ('call', 'operation')"));
-    const int64_t programs = summary.compile_count.value_or(0) + summary.load_count.value_or(0);
-    summary.shows_reads = programs == 0 || calls.value_or(0) < programs;
-  }
+  // A read cuts the graph, moves a value or is counted. Calls of jitted and compiled functions tell
+  // nothing of reads, and neither does a log of compilations.
+  XP_TRY(
+      const auto shows_reads,
+      run.store().One<bool>(
+          "SELECT EXISTS (SELECT 1 FROM execution WHERE cause NOT IN ('call', "
+          "'compiled_function')) OR EXISTS (SELECT 1 FROM compile WHERE cause NOT IN ('call', "
+          "'operation', 'compiled_function')) OR EXISTS (SELECT 1 FROM transfer) OR EXISTS (SELECT "
+          "1 FROM fallback) OR EXISTS (SELECT 1 FROM counter WHERE name <> 'CachedCompile') OR "
+          "EXISTS (SELECT 1 FROM profiler_line)"));
+  summary.shows_reads = shows_reads.value_or(false);
   // Counters and the lines of exit summaries (with or without the op) describe the same calls.
   XP_TRY(
       summary.fallback_count,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzers/kinds.h"
+#include "analyzers/kinds.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/report_words.h"
 #include "profiler/store/issue_codes.h"
@@ -26,8 +28,7 @@ static const Summary::Device* MostIdle(const Summary& summary) {
 Verdict VerdictWithoutWarnings(const Report& report) {
   const Summary& s = report.summary;
   Verdict verdict;
-  verdict.judged = s.steps.value_or(0) + s.compile_count.value_or(0) +
-                           s.load_count.value_or(0) +
+  verdict.judged = s.steps.value_or(0) + s.compile_count.value_or(0) + s.load_count.value_or(0) +
                            s.execution_count.value_or(0) + s.transfer_count.value_or(0) +
                            s.fallback_count.value_or(0) >
                        0 ||
@@ -115,7 +116,7 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
   }
   for (const Analyzer* analyzer : checks.made) {
     const std::string_view text = TextOf(summary.hidden_waits);
-    if (analyzer->needs == Needs::kReads && !text.empty())
+    if (analyzer == &sync_point && !text.empty())
       checks.limits.push_back({analyzer, std::string(text)});
   }
   checks.why = !timeline ? "no timeline in these files"
