@@ -295,6 +295,10 @@ inline constexpr Threshold kOperationInputs{
 inline constexpr Threshold kSlowCompileNs{int64_t{120'000'000'000}, Unit::kNs,
                                           "A compilation that takes longer is a warning.",
                                           "XLA itself warns after two minutes."};
+inline constexpr Threshold kLongCompileNs{
+    int64_t{10'000'000'000}, Unit::kNs,
+    "The longest first compilation is mentioned by itself from this time on.",
+    "Below that, the account of the start says enough (cold_start)."};
 inline constexpr Threshold kUnrolledCompileNs{
     int64_t{5'000'000'000}, Unit::kNs,
     "Compiling a program with an unrolled loop is a warning from this time on.",

@@ -1,5 +1,5 @@
-// Reports XLA's own alarms, and each first compilation of a graph that takes too long: its cost, and
-// when it is paid back. Those of usual length are in the account of the start (cold_start), and later
+// Reports XLA's own alarms, and each first compilation of a graph that takes too long, or else the
+// longest one if it takes long: its cost, and when it is paid back. Those of usual length are in the account of the start (cold_start), and later
 // ones of a place are reported by recompilation.
 #include "analyzers/slow_compile.h"
 
@@ -47,7 +47,7 @@ void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, SlowComp
   if (trace_ns > compile_ns) figures.remedy = CompileRemedy::kLessTracing;
 }
 
-Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
+Finding SlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   const bool over_limit = c.ns > policy::kSlowCompileNs;
   Finding finding{.needs_fixing = true, .subject = About(c), .count = 1, .cost_ns = c.ns};
   SlowCompilation figures{.compilation = Timed(c), .steps = StepsAsLongAs(c.ns, step_ns)};
@@ -105,7 +105,13 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
   Findings findings = OfReads(compiles, step_ns);
   for (const Compiled& c : compiles) {
-    if (IsTooSlow(c.ns, step_ns) || c.is_avoidable()) findings.push_back(TooSlowOne(c, step_ns));
+    if (IsTooSlow(c.ns, step_ns) || c.is_avoidable()) findings.push_back(SlowOne(c, step_ns));
+  }
+  if (findings.empty() && !compiles.empty() && compiles.front().first_of_site &&
+      compiles.front().ns >= policy::kLongCompileNs) {
+    findings.push_back(SlowOne(compiles.front(), step_ns));
+    findings.back().needs_fixing = false;
+    findings.back().reason = Reason{.type = ReasonType::kFirstCompilations};
   }
   return findings;
 }
@@ -288,11 +294,11 @@ extern const Analyzer slow_compile{
     .find = FindSlowCompiles,
     .say = SaySlowCompile,
     .needs = Needs::kTimelineOrCompileTimes,
-    .thresholds = {policy::kSlowCompileNs, policy::kCompileSteps, policy::kNoticeableCompileNs,
-                   policy::kLongAlarmNs, policy::kAmortisedShare, policy::kTracingPartOfCompile,
-                   policy::kUnrolledCompileNs, policy::kDearCompilingShare,
-                   policy::kCapturedCompileNs, policy::kCapturedArrayBytes,
-                   policy::kShareOfReadGraph},
+    .thresholds = {policy::kSlowCompileNs, policy::kLongCompileNs, policy::kCompileSteps,
+                   policy::kNoticeableCompileNs, policy::kLongAlarmNs, policy::kAmortisedShare,
+                   policy::kTracingPartOfCompile, policy::kUnrolledCompileNs,
+                   policy::kDearCompilingShare, policy::kCapturedCompileNs,
+                   policy::kCapturedArrayBytes, policy::kShareOfReadGraph},
     .is_paid_once = true,
     .spent_on = SpentOn::kCompiling};
 
