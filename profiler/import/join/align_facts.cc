@@ -18,6 +18,12 @@ constexpr int kReordered = 8;
 // several on a busy machine. Two compiles of one process are further apart, because each takes longer.
 constexpr int64_t kSameStartNs = 50'000'000;
 
+// More compilations than this do not begin within kSameStartNs.
+constexpr size_t kMostAtOnce = 64;
+
+// Compilations that only one of two sources saw, such as one at the edge of a profile, are few.
+constexpr double kNearlyAll = 0.9;
+
 // Kinds of cuts: they end a step, read a value, or do something else.
 int KindOf(const Fact& fact) {
   return EndsStep(fact.cause) ? 1 : fact.cause == CutKind::kValueAccess ? 2 : 3;
@@ -171,7 +177,6 @@ Pairs AlignByCount(const Facts& a, const Facts& b) {
 }
 
 Pairs AlignByTime(const Facts& a, const Facts& b) {
-  constexpr double kNearlyAll = 0.9;
   const auto timed = [](const Facts& facts) {
     std::vector<int> places;
     for (size_t i = 0; i < facts.size(); ++i) {
@@ -294,10 +299,63 @@ Pairs AlignByFunction(const Facts& a, const Facts& b) {
   return AlignByHash(named(a), named(b), /*compiles_only=*/true);
 }
 
-// Aligns by the names of what was compiled. Compilation and execution are asked for by other threads
+Pairs AlignByInterval(const Facts& a, const Facts& b) {
+  const auto timed = [](const Facts& facts) {
+    std::vector<int> places;
+    for (size_t i = 0; i < facts.size(); ++i) {
+      if (facts[i].is_compile && facts[i].ts_ns && facts[i].end_ns) places.push_back(int(i));
+    }
+    std::ranges::stable_sort(places, {}, [&](int i) { return *facts[size_t(i)].ts_ns; });
+    return places;
+  };
+  const std::vector<int> of_a = timed(a), of_b = timed(b);
+  Pairs pairs;
+  size_t next = 0;  // place in of_a after the last pair
+  for (const int y : of_b) {
+    const Fact& of_y = b[size_t(y)];
+    std::optional<std::pair<int64_t, size_t>> nearest;  // how far apart, and the place in of_a
+    for (size_t i = next; i < std::min(of_a.size(), next + kMostAtOnce); ++i) {
+      const Fact& of_x = a[size_t(of_a[i])];
+      if (*of_x.ts_ns > *of_y.ts_ns + kSameStartNs || *of_x.ts_ns > *of_y.end_ns) break;
+      if (!BeginTogether(of_x.ts_ns, of_y.ts_ns)) {
+        next = i + 1;  // it is too early for the later ones, too
+        continue;
+      }
+      if (!BeginTogether(of_x.end_ns, of_y.end_ns) || *of_x.end_ns < *of_y.ts_ns) continue;
+      const int64_t apart =
+          std::abs(*of_x.ts_ns - *of_y.ts_ns) + std::abs(*of_x.end_ns - *of_y.end_ns);
+      if (!nearest || apart < nearest->first) nearest = {apart, i};
+    }
+    if (!nearest) continue;
+    const int x = of_a[nearest->second];
+    if (!pairs.empty() && (x <= pairs.back().first || y <= pairs.back().second)) continue;
+    pairs.emplace_back(x, y);
+    next = nearest->second + 1;
+  }
+  const auto compiles = [](const Facts& facts) {
+    return double(std::ranges::count_if(facts, &Fact::is_compile));
+  };
+  if (double(pairs.size()) < kNearlyAll * std::min(compiles(a), compiles(b))) pairs.clear();
+  return pairs;
+}
+
+Pairs AlignWithoutHash(const Facts& a, const Facts& b) {
+  const Pairs pairs = AlignByFunction(a, b);
+  const auto some = [](const Facts& facts, std::string Fact::* name) {
+    return std::ranges::any_of(
+        facts, [&](const Fact& fact) { return fact.is_compile && !(fact.*name).empty(); });
+  };
+  // Sources with a kind of name in common are of two programs if they have no name in common.
+  for (const auto name : {&Fact::hash, &Fact::number, &Fact::function}) {
+    if (some(a, name) && some(b, name)) return pairs;
+  }
+  return pairs.empty() && NamesCompiles(a) && NamesCompiles(b) ? AlignByInterval(a, b) : pairs;
+}
+
+// Aligns by the names or times of what was compiled. Compilation and execution are asked for by other threads
 // than those that do it, so each execution of the story is the next one of the profile.
 static ByClock AlignByNames(const Facts& story, const Facts& timed) {
-  ByClock out{.pairs = AlignByFunction(story, timed)};
+  ByClock out{.pairs = AlignWithoutHash(story, timed)};
   if (out.pairs.empty()) return out;
   const std::vector<int> t = Executions(timed, 0, int(timed.size()));
   size_t next = 0;
@@ -308,7 +366,8 @@ static ByClock AlignByNames(const Facts& story, const Facts& timed) {
     if (next == t.size()) break;
     out.reordered.emplace_back(s, t[next++]);
   }
-  out.note = fmt::format("aligned with the other sources by the names of {} compile{}",
+  out.note = fmt::format("aligned with the other sources by the {} of {} compile{}",
+                         AlignByFunction(story, timed).empty() ? "times" : "names",
                          out.pairs.size(), out.pairs.size() == 1 ? "" : "s");
   return out;
 }

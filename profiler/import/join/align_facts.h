@@ -22,6 +22,7 @@ struct Fact {
   int64_t ordinal = 0;       // place among the facts of its process
   std::string number;        // torch.compile's number of the program; "" if unknown
   OptInt ts_ns;              // a compile's start, or when the host asked for the execution
+  OptInt end_ns;             // a compile's end; empty if its length is unknown
 };
 
 using Facts = std::vector<Fact>;
@@ -76,6 +77,14 @@ Interleaved FollowStory(const Facts& story, const std::vector<Facts>& dumps);
 
 // Aligns compiles by function alone. Returns nothing if `b` knows hashes.
 Pairs AlignByFunction(const Facts& a, const Facts& b);
+
+// Aligns compiles of two sources by the clock: those that begin and end together. Returns nothing
+// unless nearly all compiles of the source that has fewer are among them.
+Pairs AlignByInterval(const Facts& a, const Facts& b);
+
+// Aligns compiles whose sources do not share the words for them: by function, or by the clock if one
+// source knows only hashes, and the other one only functions.
+Pairs AlignWithoutHash(const Facts& a, const Facts& b);
 
 // Returns whether some compile has a hash or a function.
 bool NamesCompiles(const Facts& facts);

@@ -33,13 +33,13 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   XP_TRY(store.Each(
       "SELECT c.id, coalesce(c.graph_id, 0), coalesce(g.hash, ''), coalesce(c.cause, ''), "
       "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0), "
-      "coalesce(g.number, ''), c.ts_ns "
+      "coalesce(g.number, ''), c.ts_ns, c.ts_ns + c.dur_ns "
       "FROM compile c LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 "
       "ORDER BY c.ordinal",
       [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal,
-          std::string function, bool inputs_only, std::string number, OptInt ts_ns) {
+          std::string function, bool inputs_only, std::string number, OptInt ts_ns, OptInt end_ns) {
         facts.push_back({true, id, graph, std::move(hash), cause, ModulePart(std::move(function)),
-                         inputs_only, ordinal, std::move(number), ts_ns});
+                         inputs_only, ordinal, std::move(number), ts_ns, end_ns});
       },
       process_id));
   const auto compiles_end = std::ptrdiff_t(facts.size());
@@ -50,8 +50,17 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
       "ORDER BY e.ordinal",
       [&](int64_t id, int64_t graph, std::string hash, CutKind cause, int64_t ordinal,
           std::string number, OptInt ts_ns) {
-        facts.push_back({false, id, graph, std::move(hash), cause, "", false, ordinal,
-                         std::move(number), ts_ns});
+        facts.push_back({false,
+                         id,
+                         graph,
+                         std::move(hash),
+                         cause,
+                         "",
+                         false,
+                         ordinal,
+                         std::move(number),
+                         ts_ns,
+                         {}});
       },
       process_id));
   // A compile comes before an execution with the same ordinal.
@@ -315,12 +324,9 @@ absl::Status UniteReplicas(Store& store, std::map<int64_t, std::vector<Process>>
   return absl::OkStatus();
 }
 
-// Returns whether two sources that tell of torch.compile are of different processes. Ranks compile the
-// same programs at the same time.
-bool AreOtherProcesses(const Facts& a, OptInt pid_of_a, const Facts& b, OptInt pid_of_b) {
-  return pid_of_a && pid_of_b && *pid_of_a != *pid_of_b && AreOfTorchCompile(a) &&
-         AreOfTorchCompile(b);
-}
+// Returns whether two sources are known to be of different processes. Ranks compile the same programs
+// at the same time, and so does the next run of a program.
+bool AreOtherProcesses(OptInt a, OptInt b) { return a && b && *a != *b; }
 
 // Removes the steps of a source that is united with one that knows more: why each graph was cut.
 absl::Status DropSteps(Store& store, int64_t process_id) {
@@ -344,7 +350,7 @@ absl::Status UniteTexts(Store& store, std::vector<Process>& group, Uniting& unit
       continue;
     }
     XP_TRY(Facts b, Load(store, other.id));
-    if (AreOtherProcesses(a, head.pid, b, other.pid)) {
+    if (AreOtherProcesses(head.pid, other.pid)) {
       text_ids.push_back(other.id);
       continue;
     }
@@ -387,12 +393,11 @@ BestWindow FindWindow(const Facts& story, OptInt pid, std::vector<Window>& windo
   BestWindow best;
   size_t best_common = 0;
   for (Window& window : windows) {
-    if (window.is_taken || AreOtherProcesses(story, pid, window.facts, window.process->pid))
-      continue;
+    if (window.is_taken || AreOtherProcesses(pid, window.process->pid)) continue;
     if (AreOfTorchCompile(story)) NumberByClock(story, window.facts);
     const bool comparable = !story.empty() && !window.facts.empty();
     size_t common = comparable ? AlignByHash(story, window.facts, true).size() : 0;
-    if (common == 0 && comparable) common = AlignByFunction(story, window.facts).size();
+    if (common == 0 && comparable) common = AlignWithoutHash(story, window.facts).size();
     // Both name what they compiled and share nothing, so the window is another program's.
     if (common == 0 && NamesCompiles(story) && NamesCompiles(window.facts)) {
       best.is_contradicted = true;
@@ -453,7 +458,7 @@ absl::Status JoinWindows(Store& store, std::vector<Window>& windows, Uniting& un
       Window &into = second->is_taken ? *second : *first,
              &from = second->is_taken ? *first : *second;
       if (from.is_taken || from.facts.empty() || into.facts.empty() ||
-          AreOtherProcesses(into.facts, into.process->pid, from.facts, from.process->pid))
+          AreOtherProcesses(into.process->pid, from.process->pid))
         continue;
       NumberByClock(into.facts, from.facts);
       NumberByClock(from.facts, into.facts);

@@ -374,6 +374,63 @@ TEST(Join, CompilesOfJaxMatchByFunction) {
             "x");
 }
 
+// One source knows only hashes and another one only functions, as TorchTPU's log and its profile.
+class NamedDifferently : public testing::Test {
+ protected:
+  void AddLog(std::initializer_list<int> starts_ms) {
+    run.Source(1, "torchtpu_log");
+    for (int ms : starts_ms) {
+      run.Compile(fmt::format("hash{}", ms), fmt::to_string(kLengthMs * 1000000));
+      Place(ms);
+    }
+  }
+  void AddProfile(int id, std::initializer_list<int> starts_ms) {
+    run.Source(id, "xspace");
+    for (int ms : starts_ms) {
+      run.Compile("", fmt::to_string(kLengthMs * 1000000 - 3));
+      Place(ms);
+      run.Exec("UPDATE compile SET function = 'add' WHERE id = (SELECT max(id) FROM compile)");
+    }
+  }
+  Sources run;
+
+ private:
+  static constexpr int kLengthMs = 100;
+  void Place(int ms) {
+    run.Exec(fmt::format(
+        "UPDATE compile SET ts_ns = {}000000 WHERE id = (SELECT max(id) FROM compile)", ms));
+  }
+};
+
+TEST_F(NamedDifferently, CompilesAreMatchedByTheClock) {
+  AddLog({0, 300, 600, 900});
+  AddProfile(2, {302, 603});  // it began later
+  run.Join();
+  EXPECT_EQ(run.All("SELECT coalesce(function, '-') || ':' || hash FROM compile c JOIN graph g ON "
+                    "g.id = c.graph_id ORDER BY ordinal"),
+            "-:hash0 add:hash300 add:hash600 -:hash900");
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "1");
+  EXPECT_EQ(run.All("SELECT note FROM source WHERE id = 2"),
+            "aligned with the other sources by the times of 2 compiles");
+}
+
+TEST_F(NamedDifferently, CompilesAtOtherTimesAreAnotherPrograms) {
+  AddLog({0, 300, 600, 900});
+  AddProfile(2, {302, 660, 10000});
+  run.Join();
+  EXPECT_EQ(run.All("SELECT count(*) FROM compile"), "7");
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "2");
+}
+
+TEST_F(NamedDifferently, TheProfileWithTheSameTimesIsChosen) {
+  AddLog({0, 300, 600, 900});
+  AddProfile(2, {150, 480, 790, 1100});
+  AddProfile(3, {2, 301, 603, 905});
+  run.Join();
+  EXPECT_EQ(run.All("SELECT process_id || ':' || count(*) FROM compile GROUP BY process_id"),
+            "2:4 3:4");
+}
+
 // XLA does not know the hashes of torch_xla's graphs. If the number of compiles is equal, they are
 // matched in order.
 TEST(Join, ADumpOfXlaMatchesALogByCount) {
