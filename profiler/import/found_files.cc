@@ -317,7 +317,8 @@ class Finder {
   // directories that are named beside them belong to it if they are one job, too. In a directory, a
   // job's root is the folder of its text files. An XSpace or a dump belongs to the nearest such
   // folder above it, or else to the folder that holds `plugins` or the dump. So does the trace that
-  // torch.profiler wrote beside `plugins`.
+  // torch.profiler wrote beside `plugins`. Files of a format that has a folder of its own belong to
+  // the job above it, or else to the only job beside it.
   void FindRoots() {
     std::set<fs::path> text_folders, profile_folders;
     for (const FoundFile& file : out_.files) {
@@ -332,8 +333,15 @@ class Finder {
           !HasOwnFolder(file) && !is_beside_profile(file))
         text_folders.insert(file.path.parent_path());
     }
-    std::set<fs::path> job_folders = text_folders;
-    job_folders.insert(profile_folders.begin(), profile_folders.end());
+    std::set<fs::path> jobs = text_folders, lone_folders;
+    for (const fs::path& folder : profile_folders) jobs.insert(RootAbove(folder, text_folders));
+    for (const FoundFile& file : out_.files) {
+      const fs::path folder = file.path.parent_path();
+      if (!file.named && file.run.empty() && HasOwnFolder(file) &&
+          !jobs.contains(RootAbove(folder, jobs)))
+        lone_folders.insert(folder);
+    }
+    const std::map<fs::path, Inside> inside = CountInside(jobs, lone_folders);
     std::map<const Archive*, std::set<fs::path>> roots;
     bool some_are_named = false;
     for (FoundFile& file : out_.files) {
@@ -343,7 +351,8 @@ class Finder {
       if (!file.run.empty()) {
         file.root = RootAbove(FolderOfPlugins(file), text_folders);
       } else if (HasOwnFolder(file)) {
-        file.root = RootAbove(file.root, job_folders);
+        file.root = lone_folders.contains(file.root) ? RootBeside(file.root, inside)
+                                                     : RootAbove(file.root, jobs);
       } else if (!file.dump.empty() || is_beside_profile(file) || file.path.extension() == ".*") {
         file.root = RootAbove(file.root, text_folders);
       }
@@ -379,6 +388,38 @@ class Finder {
       if (above == above.parent_path()) break;
     }
     return folder;
+  }
+
+  // What a directory has inside, at any depth.
+  struct Inside {
+    int jobs = 0, lone_folders = 0;  // folders of a format that has its own, without a job above
+    fs::path job;                    // one of the jobs
+  };
+  static std::map<fs::path, Inside> CountInside(const std::set<fs::path>& jobs,
+                                                const std::set<fs::path>& lone_folders) {
+    std::map<fs::path, Inside> inside;
+    const auto count = [&](const fs::path& path, bool is_job) {
+      for (fs::path above = path.parent_path();; above = above.parent_path()) {
+        Inside& in = inside[above];
+        ++(is_job ? in.jobs : in.lone_folders);
+        if (is_job) in.job = path;
+        if (above.empty() || above == above.parent_path()) break;
+      }
+    };
+    for (const fs::path& path : jobs) count(path, true);
+    for (const fs::path& path : lone_folders) count(path, false);
+    return inside;
+  }
+
+  // Returns the job beside `folder`: the only one in the nearest directory above that holds any, if
+  // `folder` is the only one of its kind there. Otherwise it is not known whose files are in
+  // `folder`, so it returns `folder`.
+  static fs::path RootBeside(const fs::path& folder, const std::map<fs::path, Inside>& inside) {
+    for (fs::path above = folder.parent_path();; above = above.parent_path()) {
+      const Inside& in = inside.at(above);
+      if (in.jobs == 1 && in.lone_folders == 1) return in.job;
+      if (in.jobs > 0 || above.empty() || above == above.parent_path()) return folder;
+    }
   }
 
   const bool formats_are_given_, opens_archives_;

@@ -25,6 +25,9 @@ constexpr std::string_view kFoundReport =
     "50%=001ms000.000us\n";
 constexpr std::string_view kProfile("\x0a\x0b\x12\x09/host:CPU", 13);
 
+constexpr std::string_view kTorchTrace =
+    "V1124 23:31:49.031000 11490 torch/_dynamo/utils.py:1952] {\"chromium_event\": {}, \"frame_id\": 0}\n";
+
 constexpr size_t kLargeBytes = size_t(80) << 20;  // larger than the files that are read into memory
 constexpr size_t kCutBytes = 5000;
 
@@ -160,6 +163,32 @@ TEST_F(FoundFilesTest, ARunIsFoundByTheOnlyPathPartOfThatName) {
   EXPECT_THAT(Chosen(), HasSubstr("2026_01_01_00_00_00"));
   EXPECT_THAT(std::string(Message(Take({root_}, "jobs"))), HasSubstr("no such run"));
   EXPECT_THAT(std::string(Message(Take({root_}, "on"))), HasSubstr("no such run"));
+}
+
+// TORCH_TRACE and the profiler of one run have a folder each.
+TEST_F(FoundFilesTest, ATraceBelongsToTheProfileBesideIt) {
+  Write("run/trace/dedicated_log_torch_trace_a.log", kTorchTrace);
+  Write("run/prof/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile);
+  ASSERT_TRUE(Take({root_ / "run"}).ok());
+  EXPECT_EQ(All("SELECT count(*) FROM source WHERE imported"), "2");
+  EXPECT_EQ(All("SELECT count(*) FROM run"), "1");
+  Write("other/trace/dedicated_log_torch_trace_b.log", kTorchTrace, 1);
+  Write("other/logs/metrics.txt", kFoundReport, 1);
+  ASSERT_TRUE(Take({root_}, "logs").ok());
+  EXPECT_EQ(Imported(), "other/logs/metrics.txt, other/trace/dedicated_log_torch_trace_b.log");
+}
+
+TEST_F(FoundFilesTest, ATraceBesideSeveralJobsBelongsToNone) {
+  Write("trace/dedicated_log_torch_trace_a.log", kTorchTrace);
+  Write("a/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile);
+  Write("b/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "b/plugins/profile/2026_01_02_00_00_00/h.xplane.pb");
+  EXPECT_EQ(All("SELECT count(*) FROM run"), "3");
+  fs::remove_all(root_ / "a");
+  Write("trace2/dedicated_log_torch_trace_b.log", kTorchTrace);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "b/plugins/profile/2026_01_02_00_00_00/h.xplane.pb");
 }
 
 TEST_F(FoundFilesTest, APipeIsNotWaitedFor) {
