@@ -29,6 +29,11 @@ namespace {
 constexpr std::string_view kIsLoad = "coalesce(persistent_hit, 0)",
                            kIsCompile = "NOT coalesce(persistent_hit, 0)";
 
+// All times of compilation. Those that failed took time, too, but only logs tell of them.
+constexpr const char* kCompilations =
+    "(SELECT ts_ns, dur_ns, dur_from, persistent_hit FROM compile UNION ALL SELECT ts_ns, dur_ns, "
+    "'log', 0 FROM compile_failure)";
+
 // Adds the tracing and input time of each process's leading thread in its window.
 absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windows,
                         Summary& summary) {
@@ -83,7 +88,7 @@ absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>&
                     table, which),
         from_ns, to_ns);
   };
-  XP_TRY(summary.compile_ns, total("compile", kIsCompile));
+  XP_TRY(summary.compile_ns, total(kCompilations, kIsCompile));
   XP_TRY(summary.load_ns, total("compile", kIsLoad));
   XP_TRY(summary.execute_ns, total("execution"));
   XP_TRY(summary.transfer_ns, TransferTime(run, from_ns, to_ns));
@@ -126,11 +131,18 @@ void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
   summary.transfer_ns = Sum(last, TransferMetrics(last));
 }
 
+// Returns whether some source told how long anything took in all.
+bool HasTotals(const Summary& summary) {
+  return summary.tracing_ns || summary.compile_ns || summary.execute_ns || summary.transfer_ns;
+}
+
 // Sets the totals from logs of compilations, if no other source has times.
 absl::Status TotalsFromLogs(const Run& run, Summary& summary) {
   auto total = [&](std::string_view which) {
     return run.store().One<int64_t>(
-        fmt::format("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log' AND {}", which));
+        fmt::format("SELECT iif(count(dur_ns) = 0, NULL, CAST(total(dur_ns) AS INTEGER)) FROM {} "
+                    "WHERE dur_from = 'log' AND {}",
+                    kCompilations, which));
   };
   XP_TRY(summary.compile_ns, total(kIsCompile));
   XP_TRY(summary.load_ns, total(kIsLoad));
@@ -285,10 +297,10 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
     XP_TRY(TotalsFromEvents(run, windows, summary));
     if (metrics->last)
       totals_note = "this file gives the times; counts come from the file that saw most";
-  } else if (metrics->last) {
-    TotalsFromMetrics(*metrics->last, summary);
   } else {
-    XP_TRY(TotalsFromLogs(run, summary));
+    // A report of metrics may hold only counts, as that of TorchTPU's cache does.
+    if (metrics->last) TotalsFromMetrics(*metrics->last, summary);
+    if (!HasTotals(summary)) XP_TRY(TotalsFromLogs(run, summary));
   }
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   summary.optimized_programs = std::ranges::any_of(graphs->by_id, [](const auto& graph) {
