@@ -333,8 +333,7 @@ bool GrowsSteadily(const SizesSeen& seen) {
 // Returns whether sizes came again, of an input that no graph makes. Nothing appends to such an
 // input: its sizes only first came in ascending order.
 bool IsUploadedAgain(const RecompileFigures& figures) {
-  return figures.cause.may_be_result == false &&
-         std::ranges::any_of(figures.sizes->times, [](int64_t times) { return times > 1; });
+  return figures.cause.may_be_result == false && figures.sizes->came_again;
 }
 
 // Returns the lines of the scalars whose values made the compiles, those with most compiles first;
@@ -549,6 +548,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(run, facts));
   XP_TRY(auto executions, ExecutionsByGraph(run));
   XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
+  XP_TRY(const std::set<int64_t> unnamed, ProcessesWithUnknownGraphs(run));
   XP_TRY(const FirstExecutions* first_executions, run.Get<FirstExecutions>());
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
@@ -593,6 +593,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     ExplainUnprinted(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
+      group.counts_all_executions = !unnamed.contains(site.process_id);
       XP_TRY(CountOthers(run, &group));
       groups.push_back(std::move(group));
     }

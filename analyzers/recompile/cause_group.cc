@@ -65,8 +65,9 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     const auto other = group.other_executions.find(shape.text());
     if (other != group.other_executions.end()) count += other->second;
     if (count > 0) seen.times.push_back(count);
+    seen.came_again |= count > 1;
   }
-  if (seen.times.size() != seen.sizes.size()) seen.times.clear();
+  if (seen.times.size() != seen.sizes.size() || !group.counts_all_executions) seen.times.clear();
   return seen;
 }
 

@@ -25,6 +25,7 @@ struct RecompileGroup {
   size_t clearest = 0;  // index in `causes`, for the compile whose graph differs least
   const std::map<int64_t, int64_t>* executions = nullptr;  // by graph row; missing ones are unknown
   std::map<std::string, int64_t> other_executions;         // of other graphs of the site, by shape
+  bool counts_all_executions = true;   // false: it is not known which graph many executions ran
   size_t from_sizes = 0;               // compiles without graphs, if `causes` come from graphs
   std::vector<RecompileCause> beside;  // other changes that accompanied each compile
   // Groups of other parts of a divided graph that were united with this one (graph_parts.h).
@@ -41,6 +42,7 @@ struct SizesSeen {
   std::vector<int> dimensions;  // those that vary, ascending; empty if the rank varies
   std::vector<Sizes> sizes;     // distinct sizes of these dimensions, in order of appearance
   std::vector<int64_t> times;   // executions of each of `sizes`; empty if not known
+  bool came_again = false;      // a graph with one of `sizes` was executed more than once
   // Distinct shapes of one rank, in order of appearance. If the rank varies, this is empty.
   std::vector<XlaShape> shapes;
 };

@@ -1,6 +1,7 @@
 #include "analyzers/recompile/shape_executions.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,25 @@ absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run) {
     for (const GraphRow* form : forms) of_row[form->id] = times;
   }
   return of_row;
+}
+
+absl::StatusOr<std::set<int64_t>> ProcessesWithUnknownGraphs(const Run& run) {
+  constexpr int64_t kOneIn = 10;
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  struct Counts {
+    int64_t all = 0, unknown = 0;
+  };
+  std::map<int64_t, Counts> counts;  // by process
+  for (const ExecutionRow& row : executions->rows) {
+    Counts& of_process = counts[row.process_id.value_or(0)];
+    ++of_process.all;
+    of_process.unknown += !row.graph_id;
+  }
+  std::set<int64_t> processes;
+  for (const auto& [process_id, of_process] : counts) {
+    if (of_process.unknown * kOneIn > of_process.all) processes.insert(process_id);
+  }
+  return processes;
 }
 
 absl::Status CountOthers(const Run& run, RecompileGroup* group) {

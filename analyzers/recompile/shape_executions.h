@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "analyzers/recompile/cause_group.h"
 #include "analyzers/run/run.h"
@@ -14,6 +15,10 @@ namespace xlaprof {
 // Graphs that were not executed are left out.
 using GraphExecutions = std::map<int64_t, int64_t>;
 absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run);
+
+// Returns the processes of which many executions do not name their graph. How often their other graphs
+// were executed is then not known either: only that it was at least so often.
+absl::StatusOr<std::set<int64_t>> ProcessesWithUnknownGraphs(const Run& run);
 
 // Sets other_executions of the group: executions of the graphs of its site that its causes do not
 // compare, for example the first graph.
