@@ -301,7 +301,7 @@ void SetState(RecompileGroup& group) {
   const bool mixed =
       site.place.empty() && site.function.empty() && group.steps->from == StepsFrom::kExecutions;
   const bool are_placed = std::ranges::all_of(group.compiles, &CompileFact::is_placed);
-  if (group.steps->known && !mixed && are_placed) {
+  if (group.steps->known && !mixed && are_placed && !group.may_be_one_step) {
     // Without marked steps, the execution that makes the parameters counts as one, too.
     const bool is_marked = group.steps->from == StepsFrom::kSteps && !group.steps->name.empty();
     group.state = StateOf(steps, group.steps->first, group.steps->last,
@@ -470,7 +470,9 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
     finding.certainty = Certainty::kInferred;
   figures.site.explained = facts.explained.contains(process_id);
   figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
-  if (!figures.may_be_other_programs && !AreOtherPieces(group, executions)) {
+  figures.may_be_one_step = group.may_be_one_step;
+  if (!figures.may_be_other_programs && !figures.may_be_one_step &&
+      !AreOtherPieces(group, executions)) {
     SetSaving(group, &finding, &figures);
     OptInt cost_ns = finding.cost_ns;
     if (cost_ns) *cost_ns -= figures.cost.loaded_ns;  // the next run loads these programs, too
@@ -564,6 +566,10 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     const bool is_somewhere =
         site.place.empty() && site.function.empty() && !IsPart(site.compiles.front());
     if (is_somewhere && pieces->processes.contains(site.process_id)) continue;
+    // Without steps, a key that differs only in sizes shows a change, or another call in one step.
+    const auto may_be_one_step = [&](const CompileFact& compile) {
+      return steps.from != StepsFrom::kSteps && IsPart(compile) && finder.IsStated(compile);
+    };
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
     for (size_t i = 0; i < site.compiles.size(); ++i) {
@@ -571,8 +577,9 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
       if (i > 0 && site.cause == CutKind::kCompiledFunction && !finder.IsStated(site.compiles[i]))
         continue;
       if (!site.compiles[i].in_slice ||
-          (i > 0 && (pieces->Contain(site.process_id, site.compiles[i].hash) ||
-                     MayBeOtherCall(site, site.compiles[i], steps))))
+          (i > 0 &&
+           (pieces->Contain(site.process_id, site.compiles[i].hash) ||
+            (MayBeOtherCall(site, site.compiles[i], steps) && !may_be_one_step(site.compiles[i])))))
         continue;
       std::optional<CompileReason> reason;
       if (i == 0) {
@@ -593,6 +600,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     ExplainUnprinted(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
+      group.may_be_one_step = may_be_one_step(*group.compiles.front());
       group.counts_all_executions = !unnamed.contains(site.process_id);
       XP_TRY(CountOthers(run, &group));
       groups.push_back(std::move(group));

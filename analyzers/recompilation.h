@@ -74,6 +74,7 @@ struct RecompileFigures {
   bool grows_steadily = false;           // one dimension grows by the same amount each time
   bool is_rare_smaller_size = false;     // for example the last batch of an epoch
   bool may_be_other_programs = false;    // such as an evaluation
+  bool may_be_one_step = false;          // each step may run all of these programs
   bool is_only_loaded = false;           // no program was compiled; all came from a cache
   size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile

@@ -28,6 +28,7 @@ struct RecompileGroup {
   bool counts_all_executions = true;   // false: it is not known which graph many executions ran
   size_t from_sizes = 0;               // compiles without graphs, if `causes` come from graphs
   std::vector<RecompileCause> beside;  // other changes that accompanied each compile
+  bool may_be_one_step = false;        // the compiles may be those of calls in one step
   // Groups of other parts of a divided graph that were united with this one (graph_parts.h).
   size_t parts = 1;
   size_t compiles_of_others = 0;                              // at the sites of the others

@@ -121,7 +121,7 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures, Framew
     case ReasonType::kNoExecutions:
       return "The cost of compiling and of transfers is judged by the executions.";
     case ReasonType::kNoGraphs:
-      return "Only the graphs themselves show why a graph was compiled again.";
+      return "Only the graphs themselves show which input or operation differs when a graph is compiled again.";
     case ReasonType::kNoReasons:
       return is_torch
                  ? "The trace shows that torch.compile made several programs of a function, but not which check of the earlier ones failed."

@@ -96,7 +96,12 @@ std::string_view Name(StepsFrom from) {
 std::string Title(const RecompileFigures& figures, int64_t compiles, const std::string& change) {
   const int64_t loaded = figures.cost.loaded;
   std::string title =
-      figures.is_only_loaded
+      figures.may_be_one_step
+          ? fmt::format("{} only in sizes from {} compiled before",
+                        compiles == 1 ? "a program differs"
+                                      : fmt::format("{} programs differ", CountText(compiles)),
+                        compiles == 1 ? "one" : "others")
+      : figures.is_only_loaded
           ? fmt::format("{} was traced again {}, and its programs came from a cache: {}",
                         Name(figures.site), TimesText(compiles), change)
       : loaded > 0
@@ -272,7 +277,7 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
         mask.op.value_or("an op"),
         mask.file ? fmt::format(" at {}", mask.place().ShortText()) : ""));
   }
-  if (figures.parts > 1) {
+  if (figures.parts > 1 && !figures.may_be_one_step) {
     std::vector<std::string> lines;
     for (const auto& seen : figures.evidence) {
       if (!seen) continue;
@@ -393,6 +398,10 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
   if (figures.may_be_other_programs)
     change.advice = fmt::format(
         "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. To see the places, run {}.",
+        HowToRecordWith(framework).log);
+  if (figures.may_be_one_step)
+    change.advice = fmt::format(
+        "These files do not show the steps, so each step may run all of these programs, as a model with layers of several sizes does, or the sizes may change from step to step. To see which, run {}.",
         HowToRecordWith(framework).log);
   const bool is_clean_start =
       finding.reason->state == State::kWarmUp && !figures.cause.is_weak_type();
