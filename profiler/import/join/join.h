@@ -1,6 +1,8 @@
 // The parts of JoinSources (import.h), each of which is a pass over the small tables of a store.
 #pragma once
 
+#include <string>
+
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -8,6 +10,13 @@ namespace xlaprof {
 // Divides files to which several runs were appended without a mark, if another file shows where the
 // runs begin (join_runs.cc). Call it before the processes are given to runs.
 absl::Status DivideRuns(Store& store);
+
+// Drops the processes whose ids `which` selects, with their facts. `which` is SQL, such as "(1, 2)".
+// Their graphs stay, as those of the run's first process, and so do their tracks (join.cc).
+absl::Status DropProcesses(Store& store, const std::string& which);
+
+// Drops what a second file shows of one session of a profiler (join_copies.cc).
+absl::Status DropCopies(Store& store);
 
 // Unites the processes of one run that several sources describe, and their compiles and executions.
 // A log and a dump are joined by graph hash and order, then both with the XSpace by compile hashes,

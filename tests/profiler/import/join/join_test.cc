@@ -431,6 +431,47 @@ TEST_F(NamedDifferently, TheProfileWithTheSameTimesIsChosen) {
             "2:4 3:4");
 }
 
+// The XSpace and the JSON of one session of torch.profiler under TorchTPU.
+class TwoFilesOfASession : public NamedDifferently {
+ protected:
+  void AddJson(const std::string& host, const std::string& pid,
+               std::initializer_list<int> starts_ms) {
+    AddProfile(2, {0, 300, 600, 900});
+    run.Exec("UPDATE process SET host = 'vm_0', pid = 7 WHERE id = 2");
+    AddProfile(3, starts_ms);
+    run.Exec("UPDATE source SET format = 'chrome', path = 'prof/kineto.json' WHERE id = 3");
+    run.Exec(fmt::format("UPDATE process SET host = '{}', pid = {} WHERE id = 3", host, pid));
+    run.Exec(
+        "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 2, 'host_thread', 't', 1), "
+        "(2, 3, 'host_thread', 't', 2)");
+    run.Join();
+  }
+};
+
+TEST_F(TwoFilesOfASession, AreOneProcess) {
+  AddJson("vm", "7", {0, 300, 600, 900});
+  EXPECT_EQ(run.All("SELECT id || host || pid FROM process"), "2vm7");
+  EXPECT_EQ(run.All("SELECT count(*) FROM compile"), "4");
+  EXPECT_EQ(run.All("SELECT process_id FROM track"), "2");
+  EXPECT_EQ(run.All("SELECT note FROM source WHERE id = 3"),
+            "shows the same events as 2, so they count once");
+}
+
+TEST_F(TwoFilesOfASession, OtherTimesAreAnotherSession) {
+  AddJson("vm", "7", {1200, 1500});
+  EXPECT_EQ(run.All("SELECT count(*) FROM compile"), "6");
+}
+
+TEST_F(TwoFilesOfASession, OtherHostsHaveTheSamePids) {
+  AddJson("vm_1", "7", {0, 300, 600, 900});
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "2");
+}
+
+TEST_F(TwoFilesOfASession, OtherPidsAreOtherProcesses) {
+  AddJson("vm", "8", {0, 300, 600, 900});
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "2");
+}
+
 // XLA does not know the hashes of torch_xla's graphs. If the number of compiles is equal, they are
 // matched in order.
 TEST(Join, ADumpOfXlaMatchesALogByCount) {
