@@ -96,6 +96,18 @@ std::optional<TraceKind> KindOfDynamo(std::string_view cat, std::string_view nam
   return TraceKind{.dynamo = event};
 }
 
+// Returns the kind of an event of XLA's client or of TorchTPU's runtime, which TorchTPU hands to
+// PyTorch's profiler as operations. They have the names that an XSpace gives them.
+std::optional<TraceKind> KindOfRuntime(std::string_view name) {
+  const XName what = ClassifyHostName(name);
+  if (!what.known || !(what.category == C::kCompile || what.category == C::kTracing ||
+                       what.category == C::kExecute || what.category == C::kTransfer))
+    return std::nullopt;
+  // Other roles need the arguments that only an XSpace has.
+  const bool is_whole = what.role == R::kXlaCompile || what.role == R::kTask;
+  return TraceKind{.category = what.category, .role = is_whole ? what.role : R::kNone};
+}
+
 }  // namespace
 
 TraceWriter WriterOf(std::string_view head, std::string_view tail) {
@@ -142,6 +154,9 @@ TraceKind KindOfKineto(std::string_view cat, std::string_view name) {
   const bool user_annotation = cat == "user_annotation";
   if (user_annotation || IsOneOf(cat, {"Operator", "cpu_op", ""})) {
     if (const std::optional<TraceKind> annotation = AnnotationOfTorch(name)) return *annotation;
+  }
+  if (cat == "cpu_op") {
+    if (const std::optional<TraceKind> runtime = KindOfRuntime(name)) return *runtime;
   }
   return user_annotation ? TraceKind{C::kScope, R::kScope} : TraceKind();
 }

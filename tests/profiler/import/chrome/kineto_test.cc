@@ -51,6 +51,22 @@ TEST(Kineto, KernelsCopiesAndFillsAreDeviceWork) {
   EXPECT_THAT(in.Rows("SELECT count(*) FROM track WHERE kind = 'device'"), ElementsAre("1"));
 }
 
+// TorchTPU hands the events of its runtime and of XLA's client to PyTorch's profiler.
+TEST(Kineto, CompilesAndExecutionsOfTorchtpuAreFacts) {
+  const std::string compile = "PjRtCApiClient::CompileAndLoad(tt_jit_add)";
+  auto in = ReadKineto(X("cpu_op", "CompileTraversal", 10, 10, 1, 4) + "," +
+                       X("cpu_op", compile, 10, 20, 5, 100) + "," +
+                       X("cpu_op", "ExecutionTask::Run", 10, 30, 6, 110) + "," +
+                       X("cpu_op", "aten::_foreach_add", 10, 10, 8, 2) + "," +
+                       X("user_annotation", compile, 10, 10, 300, 2));
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT function, dur_ns, dur_from FROM compile"),
+              ElementsAre("add|100000|profile"));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM execution"), ElementsAre("1"));
+  EXPECT_THAT(in.Rows("SELECT category FROM event ORDER BY ts_ns"),
+              ElementsAre("tracing", "compile", "execute", "host", "scope"));
+}
+
 TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
   auto in = ReadKineto(
       X("cuda_runtime", "cudaLaunchKernel", 10, 10, 1, 2, R"("correlation": 5)") + "," +
