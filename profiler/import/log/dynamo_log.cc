@@ -12,182 +12,60 @@
 //   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles]     triggered by the following guard failure(s):
 //   V1124 23:12:40.1 12 torch/_dynamo/guards.py:2813] [0/1] [__recompiles]     - 0/0: tensor 'x' size mismatch ...
 //
-// [0/1] is the function's number and the number of programs that it had before. torch 2.1 and 2.2 print
+// All earlier programs of the function are listed, each with the first of its checks that failed
+// (torch/guard_history.h). [0/1] is the function's number and that of the new program. torch 2.1 and 2.2 print
 // `torch._dynamo.guards.__recompiles: [DEBUG] ` before each line. torch 2.0 prints one line:
 //
 //   [...] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling function step in /x/train.py', "triggered by the following guard failure: L['t'] == 0")
 //
 // With TORCH_LOGS=graph_breaks, the text of each graph break (torch/graph_break.cc) follows
-// `[__graph_breaks] `, line by line.
+// `[__graph_breaks] `, line by line. With TORCH_LOGS=guards, each program is printed with its checks:
+//
+//   V1124 23:12:40.1 12 torch/_dynamo/guards.py:5307] [0/1] [__guards] | | +- EQUALS_MATCH: L['n'] == 2
+//
+// A function that could not be compiled, and so runs without it, is warned about (dynamo_failures.h).
 #include <algorithm>
 #include <map>
-#include <variant>
+#include <set>
+#include <tuple>
 #include <vector>
 
-#include "core/base/numbers.h"
 #include "core/base/source_place.h"
 #include "profiler/import/log/dialect.h"
+#include "profiler/import/log/dynamo_failures.h"
+#include "profiler/import/log/dynamo_lines.h"
+#include "profiler/import/log/dynamo_programs.h"
+#include "profiler/import/log/dynamo_recompiles.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch/graph_break.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr std::string_view kHit = "torch._dynamo hit config.";
-constexpr std::string_view kRecompiling = "Recompiling function ";
-// PyTorch begins each line about a recompilation with the first of these, before 2.3 with the second.
-constexpr std::string_view kMarks[] = {"[__recompiles]", "__recompiles: [DEBUG]"};
 constexpr std::string_view kBreaks = "[__graph_breaks]";
-constexpr std::string_view kDynamoMarks[] = {kHit, kRecompiling, kBreaks};
+constexpr std::string_view kGuards = "[__guards]";
+constexpr std::string_view kDynamoMarks[] = {kDynamoLimit, kDynamoRecompiling, kBreaks,
+                                             kWontConvert};
 constexpr size_t kMostReasonBytes = 1000;
 
 // The score is low, because other dialects tell more.
 int SniffDynamoLog(std::string_view window) {
-  const bool is_told = window.find(kHit) != kNone || window.find(kBreaks) != kNone ||
+  constexpr std::string_view kMarks[] = {kDynamoRecompiles, kOldDynamoRecompiles};
+  const bool is_told = window.find(kDynamoLimit) != kNone || window.find(kBreaks) != kNone ||
+                       HoldsDynamoFailure(window) ||
                        std::ranges::any_of(kMarks, [&](std::string_view mark) {
                          const size_t at = window.find(mark);
-                         return at != kNone && window.find(kRecompiling, at) != kNone;
+                         return at != kNone && window.find(kDynamoRecompiling, at) != kNone;
                        });
   return is_told ? 28 : 0;
 }
 
-// Returns the text behind `label`, without spaces, or nothing if the line does not hold the label.
-std::optional<std::string_view> Behind(std::string_view line, std::string_view label) {
-  const size_t at = line.find(label);
-  if (at == kNone) return {};
-  return Trim(line.substr(at + label.size()));
-}
-
-// Returns "x" for "0/7: x".
-std::string_view WithoutFrame(std::string_view reason) {
-  const size_t end = reason.find_first_not_of("0123456789/");
-  if (end == kNone || end == 0 || reason[end] != ':') return reason;
-  return Trim(reason.substr(end + 1));
-}
-
-// Returns 36 for a line with the id [3/36] before its text.
-OptInt EarlierPrograms(std::string_view line) {
-  line = line.substr(0, line.find(kMarks[0]));
-  const size_t slash = line.rfind('/'), open = line.rfind('[', slash);
-  if (slash == kNone || open == kNone) return {};
-  const std::string_view frame = line.substr(open + 1, slash - open - 1),
-                         rest = line.substr(slash + 1);
-  const size_t end = rest.find_first_not_of("0123456789");
-  if (frame.empty() || frame.find_first_not_of("0123456789") != kNone || end == 0 || end == kNone ||
-      (rest[end] != ']' && rest[end] != '_'))  // 36_1 is another attempt
-    return {};
-  return ParseCount(rest.substr(0, end));
-}
-
-struct Recompile {
-  std::string function, file;
-  int64_t line = 0;
-  OptInt programs, earlier;
-  std::string reason;
-  int64_t offset = 0, number = 0;
-  LogOrigin origin;
-};
-
-class RecompileReader {
- public:
-  void Take(const LogTexts& texts) {
-    const std::string_view line = texts.text();
-    if (const auto hit = Behind(line, kHit)) {
-      Begin(texts, State::kLimit, kHit);
-      const size_t open = hit->find('('), close = hit->find(')');
-      if (open != kNone && close != kNone && close > open)
-        now_.programs = ParseCount(hit->substr(open + 1, close - open - 1));
-    } else if (const auto function = Behind(line, kRecompiling)) {
-      Begin(texts, State::kRecompile, kRecompiling);
-      now_.earlier = EarlierPrograms(line);
-      TakeFunction(*function);
-    } else if (state_ == State::kLimit) {
-      TakeOfLimit(line, texts.ended());
-    } else if (state_ == State::kRecompile) {
-      TakeOfRecompile(line, texts.ended());
-    }
-  }
-  std::vector<Recompile> Finish() {
-    End();
-    return std::move(all_);
-  }
-
- private:
-  enum class State : uint8_t { kOutside, kLimit, kRecompile };
-
-  void Begin(const LogTexts& texts, State state, std::string_view label) {
-    End();
-    state_ = state;
-    const std::string_view prefix = texts.text().substr(0, texts.text().find(label));
-    now_ = {.offset = texts.offset(), .number = texts.number(), .origin = OriginOfPrefix(prefix)};
-  }
-  void End() {
-    if (state_ != State::kOutside && !now_.function.empty()) all_.push_back(std::move(now_));
-    state_ = State::kOutside;
-  }
-  void SetPlace(std::string_view text) {
-    const size_t colon = text.rfind(':');
-    if (colon == kNone) return;
-    now_.line = ParseCount(text.substr(colon + 1)).value_or(0);
-    if (now_.line > 0) now_.file = ToUtf8(text.substr(0, colon));
-  }
-  // Takes "step in /x/train.py:19", or what torch 2.0 prints.
-  void TakeFunction(std::string_view text) {
-    constexpr std::string_view kFailure = "guard failure: ";
-    const size_t quote = text.find("', \"triggered");
-    const std::string_view place = text.substr(0, quote);
-    const size_t in = place.rfind(" in ");
-    now_.function = ToUtf8(place.substr(0, in));
-    if (quote == kNone) {
-      if (in != kNone) SetPlace(place.substr(in + 4));
-      return;
-    }
-    if (in != kNone) now_.file = ToUtf8(place.substr(in + 4));
-    std::string_view reason = text.substr(quote);
-    const size_t failure = reason.find(kFailure);
-    if (failure == kNone) return;
-    reason = reason.substr(failure + kFailure.size());
-    now_.reason = ToUtf8(reason.substr(0, reason.rfind("\")")));
-    End();
-  }
-  // Takes a line such as "function: 'step' (/x/train.py:19)".
-  // A reason that is cut is none.
-  void TakeOfLimit(std::string_view line, bool is_whole) {
-    if (const auto function = Behind(line, "function: '")) {
-      const size_t end = function->find('\'');
-      now_.function = ToUtf8(function->substr(0, end));
-      const size_t open = function->rfind('('), close = function->rfind(')');
-      if (open != kNone && close != kNone && close > open)
-        SetPlace(function->substr(open + 1, close - open - 1));
-      return;
-    }
-    for (std::string_view label : {"last reason:", "reasons:"}) {
-      if (const auto reason = Behind(line, label)) {
-        if (is_whole) now_.reason = ToUtf8(WithoutFrame(*reason));
-        return End();
-      }
-    }
-  }
-  // Takes the first line of the failed checks, such as "- 0/0: tensor 'x' size mismatch".
-  void TakeOfRecompile(std::string_view line, bool is_whole) {
-    auto text = Behind(line, kMarks[0]);
-    if (!text) text = Behind(line, kMarks[1]);
-    if (!text) return;  // the program's own output
-    if (!text->starts_with("- ")) return;
-    if (is_whole) now_.reason = ToUtf8(WithoutFrame(Trim(text->substr(2))));
-    End();
-  }
-
-  State state_ = State::kOutside;
-  Recompile now_;
-  std::vector<Recompile> all_;
-};
-
 struct Break {
   GraphBreak what;
   int64_t offset = 0, number = 0;
-  LogOrigin origin;
+  DynamoPrefix prefix;
 };
 
 class BreakReader {
@@ -203,7 +81,7 @@ class BreakReader {
       End();
       now_ = {.offset = texts.offset(),
               .number = texts.number(),
-              .origin = OriginOfPrefix(line.substr(0, at))};
+              .prefix = ParseDynamoPrefix(line.substr(0, at))};
       text_.clear();
     }
     constexpr size_t kMostTextBytes = 64 << 10;
@@ -219,6 +97,11 @@ class BreakReader {
     std::optional<GraphBreak> what = ParseGraphBreak(text_);
     text_.clear();
     if (!what) return;
+    // An analysis that begins again meets the same break again.
+    if (now_.prefix.id && !met_.emplace(now_.prefix.origin, now_.prefix.id->both(),
+                                        what->place.file, what->place.line, what->reason)
+                               .second)
+      return;
     // A break that was printed before is printed without its stack, so without its function.
     std::string& function = functions_[{what->place.file, what->place.line}];
     if (what->place.function.empty()) what->place.function = function;
@@ -230,12 +113,50 @@ class BreakReader {
   Break now_;
   std::string text_;  // of the break that is being read
   std::map<std::pair<std::string, OptInt>, std::string> functions_;  // by place
+  // What each compilation has met: process, program, place and reason.
+  std::set<std::tuple<LogOrigin, std::pair<int64_t, int64_t>, std::string, OptInt, std::string>>
+      met_;
   std::vector<Break> all_;
+};
+
+// Takes the values with which guards compare numbers and texts.
+class GuardReader {
+ public:
+  void Take(std::string_view line) {
+    const size_t mark = line.find(kGuards);
+    if (mark == kNone) return;
+    std::string_view text = line.substr(mark);
+    const auto match = TakeEqualsMatch(&text);
+    if (!match) return;
+    const DynamoPrefix prefix = ParseDynamoPrefix(line.substr(0, mark));
+    if (!prefix.id) return;
+    const auto [known, is_new] =
+        values_[{prefix.origin, prefix.id->both()}].emplace(match->first, match->second);
+    // Another program has the same number.
+    if (!is_new && known->second != match->second) known->second.clear();
+  }
+  // By process and program.
+  std::map<std::pair<LogOrigin, std::pair<int64_t, int64_t>>, GuardValues> Finish(
+      const DynamoOrigins& origins) {
+    std::map<std::pair<LogOrigin, std::pair<int64_t, int64_t>>, GuardValues> values;
+    for (auto& [of, own] : values_)
+      values[{origins.WithRank(of.first), of.second}].merge(std::move(own));
+    return values;
+  }
+
+ private:
+  std::map<std::pair<LogOrigin, std::pair<int64_t, int64_t>>, GuardValues> values_;
 };
 
 std::string Bounded(std::string text) {
   if (text.size() > kMostReasonBytes) text = ToUtf8(text.substr(0, kMostReasonBytes)) + "...";
   return text;
+}
+
+// Returns the text of a failure without the number of its program.
+std::string TextOfFailure(const GuardFailure& failure) {
+  const size_t begin = failure.program ? failure.text.find(' ') + 1 : 0;
+  return Bounded(failure.text.substr(begin));
 }
 
 class DynamoLogReader : public DialectReader {
@@ -244,52 +165,188 @@ class DynamoLogReader : public DialectReader {
 
   void Take() override {
     recompiles_.Take(reading_.texts);
+    failures_.Take(reading_.texts);
     breaks_.Take(reading_.texts);
+    guards_.Take(reading_.texts.text());
   }
+
   void End() override {
-    for (Recompile& one : recompiles_.Finish()) all_.emplace_back(std::move(one));
-    for (Break& one : breaks_.Finish()) all_.emplace_back(std::move(one));
-    std::ranges::stable_sort(all_, {}, NumberOf);
+    messages_ = recompiles_.Finish();
+    all_breaks_ = breaks_.Finish();
+    all_failures_ = failures_.Finish();
+    for (const auto& one : messages_) origins_.Note(one.prefix.origin);
+    for (const auto& one : all_breaks_) origins_.Note(one.prefix.origin);
+    for (const auto& one : all_failures_) origins_.Note(one.prefix.origin);
+    origins_.Finish();
+    const auto set_rank = [&](auto& list) {
+      for (auto& one : list) one.prefix.origin = origins_.WithRank(one.prefix.origin);
+    };
+    set_rank(messages_), set_rank(all_breaks_), set_rank(all_failures_);
+    programs_ = ProgramsOf(messages_, FailedMessages(), guards_.Finish(origins_));
+    for (size_t i = 0; i < programs_.programs.size(); ++i)
+      all_.push_back({Kind::kProgram, i, messages_[programs_.programs[i].message].number});
+    for (size_t i = 0; i < programs_.others.size(); ++i)
+      all_.push_back({Kind::kOther, i, messages_[programs_.others[i].first].number});
+    for (size_t i = 0; i < all_breaks_.size(); ++i)
+      all_.push_back({Kind::kBreak, i, all_breaks_[i].number});
+    for (size_t i = 0; i < all_failures_.size(); ++i)
+      all_.push_back({Kind::kFailure, i, all_failures_[i].number});
+    std::ranges::stable_sort(all_, {}, &Fact::number);
+    FindCallers();
   }
   bool Found() const override { return !all_.empty(); }
 
   absl::Status Refuse() const override {
     return Invalid(
-        "{}: no recompilation of torch.compile names its function, and no graph break its place. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, for 'Recompiling function', and for '[__graph_breaks] Graph break in user code at'. Run with TORCH_LOGS=recompiles,graph_breaks, or name the format with --as",
+        "{}: no recompilation of torch.compile names its function, and no graph break its place. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, for 'Recompiling function', for '[__graph_breaks] Graph break in user code at', and for \"WON'T CONVERT\". Run with TORCH_LOGS=recompiles,graph_breaks, or name the format with --as",
         reading_.input.path);
   }
 
   std::vector<LogPlace> Facts() const override {
     std::vector<LogPlace> places;
-    for (const Fact& one : all_) places.push_back({NumberOf(one)});
+    for (const Fact& one : all_) places.push_back({one.number});
     return places;
   }
 
   absl::Status Write(size_t fact, int run) override {
-    if (const auto* one = std::get_if<Break>(&all_[fact])) return WriteBreak(*one, fact, run);
-    const Recompile& one = std::get<Recompile>(all_[fact]);
-    XP_TRY(const LogProcesses::Process* process, reading_.processes.Nearest(run, one.origin));
-    DynamoRecompileRow row{.process_id = process->id,
-                           .ordinal = int64_t(fact),
-                           .function = one.function,
-                           .programs = one.programs,
-                           .earlier = one.earlier};
-    ImportContext& context = reading_.context;
-    if (!one.reason.empty()) row.reason = Bounded(one.reason);
-    if (!one.file.empty()) {
-      XP_TRY(row.site_id, context.store.AddSite(one.function, one.file, one.line));
+    const auto [kind, index, number] = all_[fact];
+    switch (kind) {
+      case Kind::kProgram:
+        return WriteProgram(programs_.programs[index], run);
+      case Kind::kOther:
+        return WriteOther(messages_[programs_.others[index].first], programs_.others[index].second,
+                          fact, run);
+      case Kind::kBreak:
+        return WriteBreak(all_breaks_[index], fact, run);
+      case Kind::kFailure:
+        return WriteFailure(all_failures_[index], fact, run);
     }
-    return context.Add(row, one.offset, one.number).status();
+    return absl::OkStatus();
   }
 
  private:
-  using Fact = std::variant<Recompile, Break>;
-  static int64_t NumberOf(const Fact& fact) {
-    return std::visit([](const auto& one) { return one.number; }, fact);
+  enum class Kind : uint8_t { kProgram, kOther, kBreak, kFailure };
+  struct Fact {
+    Kind kind;
+    size_t index;  // in the list of its kind
+    int64_t number;
+  };
+
+  // Returns the recompilations that failed: the last one of the function before each failure.
+  std::vector<size_t> FailedMessages() const {
+    const auto place_of = [](const DynamoRecompile& message) {
+      return SourcePlace{message.file, message.line, message.function};
+    };
+    std::vector<size_t> failed;
+    size_t next = 0;
+    std::map<std::pair<LogOrigin, SourcePlace>, size_t> last;
+    for (const DynamoFailure& failure : all_failures_) {
+      for (; next < messages_.size() && messages_[next].number < failure.number; ++next)
+        last[{messages_[next].prefix.origin, place_of(messages_[next])}] = next;
+      const auto found = last.find({failure.prefix.origin, failure.function});
+      if (found != last.end()) failed.push_back(found->second);
+    }
+    return failed;
+  }
+
+  // Finds what called each function: the frames around it in the stack of a graph break.
+  void FindCallers() {
+    for (const Break& one : all_breaks_) {
+      if (!one.prefix.id || one.what.frames.empty()) continue;
+      callers_.try_emplace({one.prefix.origin, one.prefix.id->frame}, one.what.frames);
+    }
+  }
+  std::vector<Store::Frame> StackOf(const DynamoRecompile& message, int64_t frame) const {
+    std::vector<Store::Frame> stack = {{.function = message.function,
+                                        .file = message.file,
+                                        .line = message.line,
+                                        .is_user = IsUserFile(message.file)}};
+    const auto known = callers_.find({message.prefix.origin, frame});
+    if (known == callers_.end()) return stack;
+    const std::vector<Store::Frame>& frames = known->second;
+    const auto function = std::ranges::find(frames, message.function, &Store::Frame::function);
+    if (function != frames.end()) stack.insert(stack.end(), function + 1, frames.end());
+    return stack;
+  }
+
+  // Returns the process of a message. torch.compile prints its number, and other dialects do not, so
+  // the number distinguishes processes only if there are several.
+  absl::StatusOr<LogProcesses::Process*> ProcessOf(const LogOrigin& origin, int run, int nth = 0) {
+    LogOrigin told = origin;
+    if (origins_.IsOnlyProcess(origin)) told.pid.reset();
+    XP_TRY(LogProcesses::Process * process, nth == 0 ? reading_.processes.Nearest(run, told)
+                                                     : reading_.processes.Of(run, told, nth));
+    if (origin.pid && !told.pid && nth == 0 && numbered_.insert(process->id).second) {
+      XP_TRY(reading_.context.store.Run("UPDATE process SET pid = ?2 WHERE id = ?1 AND pid IS NULL",
+                                        process->id, *origin.pid));
+    }
+    return process;
+  }
+
+  absl::StatusOr<OptInt> SiteOf(const DynamoRecompile& message) {
+    if (message.file.empty()) return OptInt();
+    XP_TRY(const int64_t id,
+           reading_.context.store.AddSite(message.function, message.file, message.line));
+    return OptInt(id);
+  }
+
+  absl::Status WriteProgram(const DynamoProgram& program, int run) {
+    const DynamoRecompile& message = messages_[program.message];
+    ImportContext& context = reading_.context;
+    XP_TRY(LogProcesses::Process * process, ProcessOf(message.prefix.origin, run, program.nth));
+    GraphRow graph{.process_id = process->id,
+                   .number = fmt::format("{}/{}", program.id.frame, program.id.program)};
+    graph.name = message.function;
+    XP_TRY(const int64_t graph_id, context.Add(graph, message.offset, message.number));
+    CompileRow row{.process_id = process->id,
+                   .ordinal = process->next_ordinal++,
+                   .graph_id = graph_id,
+                   .cause = CutKind::kCompiledFunction,
+                   .function = message.function,
+                   .inferred = program.is_named_only};
+    const std::vector<Store::Frame> stack = StackOf(message, program.id.frame);
+    XP_TRY(row.site_id, SiteOf(message));
+    // The line that calls a library's function tells more.
+    const Store::Frame* user = InnermostUser(stack);
+    if (user != nullptr && !stack.front().is_user) {
+      XP_TRY(row.site_id, context.store.AddSite(user->function, user->file, user->line));
+    }
+    XP_TRY(row.stack_id, context.store.AddStack(stack));
+    XP_TRY(const int64_t id, context.Add(row, message.offset, message.number));
+    if (program.is_named_only) return absl::OkStatus();
+    CompileReasonRow reason{.compile_id = id,
+                            .idx = 0,
+                            .type = program.reason.type,
+                            .input = TextOrNull(program.reason.input),
+                            .before = TextOrNull(program.reason.before),
+                            .after = TextOrNull(program.reason.after),
+                            .text = Bounded(program.reason.text)};
+    if (!program.reason.place.empty()) {
+      SourcePlace place = program.reason.place;
+      // The end of a path is most likely that of the function's.
+      if (!place.file.starts_with('/') && SourcePlace{message.file}.basename() == place.basename())
+        place.file = message.file;
+      XP_TRY(reason.site_id,
+             context.store.AddSite(place.function, place.file, place.line.value_or(0)));
+    }
+    return context.store.Add(reason).status();
+  }
+
+  absl::Status WriteOther(const DynamoRecompile& message, const GuardFailure* failure, size_t fact,
+                          int run) {
+    XP_TRY(const LogProcesses::Process* process, ProcessOf(message.prefix.origin, run));
+    DynamoRecompileRow row{.process_id = process->id,
+                           .ordinal = int64_t(fact),
+                           .function = message.function,
+                           .programs = message.limit};
+    if (message.prefix.id && !message.is_limit) row.earlier = message.prefix.id->program;
+    if (failure != nullptr) row.reason = TextOfFailure(*failure);
+    XP_TRY(row.site_id, SiteOf(message));
+    return reading_.context.Add(row, message.offset, message.number).status();
   }
 
   absl::Status WriteBreak(const Break& one, size_t fact, int run) {
-    XP_TRY(const LogProcesses::Process* process, reading_.processes.Nearest(run, one.origin));
+    XP_TRY(const LogProcesses::Process* process, ProcessOf(one.prefix.origin, run));
     ImportContext& context = reading_.context;
     GraphBreakRow row{
         .process_id = process->id, .ordinal = int64_t(fact), .reason = one.what.reason};
@@ -304,10 +361,36 @@ class DynamoLogReader : public DialectReader {
     return context.Add(row, one.offset, one.number).status();
   }
 
+  absl::Status WriteFailure(const DynamoFailure& one, size_t fact, int run) {
+    XP_TRY(const LogProcesses::Process* process, ProcessOf(one.prefix.origin, run));
+    ImportContext& context = reading_.context;
+    CompileFailureRow row{.process_id = process->id,
+                          .ordinal = int64_t(fact),
+                          .function = one.function.function,
+                          .error = TextOrNull(one.error),
+                          .text = TextOrNull(Bounded(one.text))};
+    XP_TRY(row.site_id, context.store.AddSite(one.function.function, one.function.file,
+                                              one.function.line.value_or(0)));
+    return context.Add(row, one.offset, one.number).status();
+  }
+
+  static OptText TextOrNull(const std::string& text) {
+    return text.empty() ? OptText() : OptText(text);
+  }
+
   LogReading& reading_;
-  RecompileReader recompiles_;
+  DynamoRecompileReader recompiles_;
+  DynamoFailureReader failures_;
   BreakReader breaks_;
-  std::vector<Fact> all_;  // in the order of their lines
+  GuardReader guards_;
+  DynamoOrigins origins_;
+  std::vector<DynamoRecompile> messages_;
+  std::vector<Break> all_breaks_;
+  std::vector<DynamoFailure> all_failures_;
+  DynamoPrograms programs_;                                                     // of messages_
+  std::map<std::pair<LogOrigin, int64_t>, std::vector<Store::Frame>> callers_;  // by function
+  std::set<int64_t> numbered_;  // processes whose number is written
+  std::vector<Fact> all_;       // in the order of their lines
 };
 
 }  // namespace

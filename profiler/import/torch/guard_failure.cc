@@ -7,6 +7,7 @@
 #include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -190,6 +191,19 @@ std::string NameInFailures(std::string_view name) {
     text = text.substr(0, at) + text.substr(at + 3, end - at - 3) + text.substr(end + 2);
   }
   return text;
+}
+
+std::optional<std::pair<std::string, std::string>> TakeEqualsMatch(std::string_view* text) {
+  constexpr std::string_view kMatch = "EQUALS_MATCH: ";
+  for (size_t at = text->find(kMatch); at != kNone; at = text->find(kMatch)) {
+    text->remove_prefix(at + kMatch.size());
+    std::string_view check = text->substr(0, text->find('\n'));
+    check = check.substr(0, check.find("  #"));
+    if (const size_t equals = check.find(" == "); equals != kNone)
+      return std::pair(NameInFailures(check.substr(0, equals)),
+                       ToUtf8(Trim(check.substr(equals + 4))));
+  }
+  return {};
 }
 
 GuardFailure ParseGuardFailure(std::string_view text) {

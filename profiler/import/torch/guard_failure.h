@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/source_place.h"
 #include "profiler/store/store.h"
@@ -30,5 +31,10 @@ GuardFailure ParseGuardFailure(std::string_view text);
 // Returns the name that failures have for a value that a tree of guards calls `name`: self.calls for
 // L['self'].calls.
 std::string NameInFailures(std::string_view name);
+
+// Returns the name, as in failures, and the value of a guard such as
+//   | | | +- EQUALS_MATCH: L['self'].calls == 1                 # self.calls += 1  # ...
+// the first of `text`, which is moved behind it. Returns nothing if there is none.
+std::optional<std::pair<std::string, std::string>> TakeEqualsMatch(std::string_view* text);
 
 }  // namespace xlaprof

@@ -12,6 +12,7 @@
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch/dynamo_graph.h"
+#include "profiler/import/torch/guard_history.h"
 #include "profiler/import/torch/trace_json.h"
 #include "profiler/import/torch/trace_records.h"
 
@@ -182,22 +183,13 @@ class Reader {
     if (Open* open = CompileOf(record, header)) open->graph = record.payload;
   }
 
-  // Takes the values with which the program's guards compare numbers and texts:
-  //   | | | +- EQUALS_MATCH: L['self'].calls == 1                 # self.calls += 1  # ...
+  // Takes the values with which the program's guards compare numbers and texts.
   void TakeGuards(const TraceRecord& record, const Json& header) {
     Open* open = CompileOf(record, header);
     if (open == nullptr) return;
-    constexpr std::string_view kMatch = "EQUALS_MATCH: ";
-    const std::string_view text = record.payload;
-    for (size_t at = text.find(kMatch); at != kNone; at = text.find(kMatch, at + 1)) {
-      std::string_view check = text.substr(at + kMatch.size());
-      check = check.substr(0, check.find('\n'));
-      check = check.substr(0, check.find("  #"));
-      const size_t equals = check.find(" == ");
-      if (equals == kNone) continue;
-      open->values.try_emplace(NameInFailures(check.substr(0, equals)),
-                               ToUtf8(Trim(check.substr(equals + 4))));
-    }
+    std::string_view text = record.payload;
+    while (auto match = TakeEqualsMatch(&text))
+      open->values.try_emplace(std::move(match->first), std::move(match->second));
   }
 
   void TakeArtifact(const TraceRecord& record, const Json& header) {
@@ -429,36 +421,15 @@ class Reader {
     }
   }
 
-  // Returns what a failure says, apart from the values.
-  static std::string KeyOf(const GuardFailure& failure) {
-    return fmt::format("{}|{}", failure.type, failure.input);
-  }
-
-  // Chooses among the failures of each compile. Each program fails at its first check, so a program
-  // that was itself compiled for another value of x tells only that x is as it was before. The first
-  // program that differs in something else than it was compiled for tells what changed.
   void ChooseReasons() {
-    for (const Open& open : compiles_) {
-      for (const GuardFailure& failure : open.failures) {
-        if (failure.program)
-          values_.try_emplace({Id(open.compile.frame, *failure.program), KeyOf(failure)},
-                              failure.before);
-      }
-    }
-    std::map<Id, std::string> compiled_for;  // key of the reason
+    for (const Open& open : compiles_) history_.Note(open.compile.frame, open.failures);
     for (Open& open : compiles_) {
-      const TraceCompile& compile = open.compile;
-      std::vector<const GuardFailure*> order;
-      for (const GuardFailure& failure : open.failures) {
-        const auto known = compiled_for.find(Id(compile.frame, failure.program.value_or(-1)));
-        if (known == compiled_for.end() || known->second != KeyOf(failure))
-          order.push_back(&failure);
-      }
-      if (order.empty() && !open.failures.empty()) order.push_back(&open.failures.front());
-      if (order.empty()) continue;
-      compiled_for[Id(compile.frame, compile.program)] = KeyOf(*order.front());
+      const GuardFailure* failure = history_.Choose(open.compile.id(), open.failures);
+      if (failure == nullptr) continue;
+      // PyTorch's warning about the limit names the program that ran last.
+      if (open.compile.limit) failure = &open.failures.front();
       // All other programs that fail alike say the same.
-      open.compile.reasons.push_back(ReasonOf(open, *order.front()));
+      open.compile.reasons.push_back(ReasonOf(open, *failure));
     }
   }
 
@@ -491,10 +462,8 @@ class Reader {
     if (change.type != ReasonType::kConstantChange &&
         change.type != ReasonType::kInputStructureChange)
       return "";
-    if (const auto own = open.values.find(change.input); own != open.values.end())
-      return own->second;
-    const auto value = values_.find({Id(open.compile.frame, open.compile.program), KeyOf(change)});
-    return value == values_.end() ? "" : value->second;
+    const auto own = open.values.find(change.input);
+    return own != open.values.end() ? own->second : history_.ValueOf(open.compile.id(), change);
   }
 
   static constexpr std::string_view kCompileFile = "\"compile_file\"",
@@ -509,8 +478,7 @@ class Reader {
   absl::flat_hash_map<std::string, std::vector<std::string>> files_by_base_;
   std::vector<Open> compiles_;
   std::map<Id, size_t> index_;  // in compiles_
-  // By program and key of a failure: the value that the program needs.
-  std::map<std::pair<Id, std::string>, std::string> values_;
+  GuardHistory history_;
 };
 
 }  // namespace
