@@ -181,8 +181,13 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
     }
     if (kept.inputs_only && other.graph_id != 0 && !other.inputs_only)
       XP_TRY(store.Run("UPDATE compile SET graph_id = NULL WHERE id = ?1", kept.id));
-    XP_TRY((kept.is_compile ? compiles : executions).Fold(kept.id, other.id));
-    story.push_back(kept);
+    Fact fact = kept;
+    int64_t from = other.id;
+    // Of sources that tell of torch.compile, the one that times a compilation knows more about it.
+    if (kept.cause == CutKind::kCompiledFunction && !kept.ts_ns && other.ts_ns)
+      fact.id = other.id, fact.ts_ns = other.ts_ns, from = kept.id;
+    XP_TRY((kept.is_compile ? compiles : executions).Fold(fact.id, from));
+    story.push_back(std::move(fact));
     ++i, ++j;
   }
   take(a.size(), b.size());
@@ -251,6 +256,10 @@ class Uniting {
         "BY process_id, op, stack_id ORDER BY count DESC, id) AS nth FROM fallback WHERE ordinal "
         "IS NULL AND op IS NOT NULL AND process_id IN (SELECT into_id FROM united_process)) WHERE "
         "nth > 1);"
+        // A log prints some of the failed compilations that TORCH_TRACE times.
+        "DELETE FROM compile_failure WHERE ts_ns IS NULL AND process_id IN (SELECT into_id FROM "
+        "united_process) AND (process_id, function) IN (SELECT process_id, function FROM "
+        "compile_failure WHERE ts_ns IS NOT NULL);"
         "DELETE FROM process WHERE id IN (SELECT from_id FROM united_process);"
         "DROP TABLE united_process");
   }
