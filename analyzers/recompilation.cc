@@ -102,7 +102,7 @@ void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* 
     finding->saving_ns =
         std::min(padding.saved, static_cast<int64_t>(group.compiles.size())) * padding.compile_ns;
     figures->saving = RecompileSaving::kByPadding;
-  } else if (OneProgramServes(group.cause().type)) {
+  } else if (OneProgramServes(group.cause().type) && !group.cause().compares_text()) {
     finding->saving_ns = avoidable_ns;
     figures->saving = RecompileSaving::kAll;
   }
@@ -308,6 +308,10 @@ void SetState(RecompileGroup& group) {
                           policy::kMinWarmUpSteps + (is_marked ? 0 : 1));
     if (group.state.word == State::kWarmUp && !group.steps->shows_start)
       group.state.word = State::kUnknown;
+    // A step of torch.compile's program may execute many functions, forward and backward, so the number
+    // of the execution is not that of a step.
+    if (site.cause == CutKind::kCompiledFunction && group.steps->from == StepsFrom::kExecutions)
+      group.state.step.reset();
   } else if (group.causes.back().is_dynamic) {
     group.state.word = State::kSettled;
   } else if (site.cause == CutKind::kCompiledFunction &&

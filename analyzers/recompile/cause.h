@@ -170,6 +170,10 @@ struct RecompileCause {
   // Returns whether a scalar is no input of its own any more, because it became 0, 1 or equal to
   // another, or is one again. Such numbers have one remedy, at whatever line they are.
   bool is_scalar_value() const;
+  // Returns whether a guard compares a text, as in name == 'relu'. No tensor can replace it.
+  bool compares_text() const {
+    return seen_in == SeenIn::kGuard && (before.starts_with('\'') || before.starts_with('"'));
+  }
   // Returns whether only the strength of the type changed: a Python number has a weak type.
   bool is_weak_type() const;
 };

@@ -330,7 +330,8 @@ std::string PlaceText(const Finding& finding, bool full_path) {
 
 std::string LibraryText(const Finding& finding) {
   const CallFrame* frame = LibraryFrameOf(finding.stack.frames);
-  if (frame == nullptr) return "";
+  // The finding is at the library's own line if no user's line is known.
+  if (frame == nullptr || frame->place.IsLineOf(finding.subject.place())) return "";
   return fmt::format("this line calls a library; the work happens{} at {}{}{}",
                      finding.stack.is_only ? "" : " mostly", TextInPackage(frame->place),
                      frame->place.function.empty() ? "" : ", in ", frame->place.function);

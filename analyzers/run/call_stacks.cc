@@ -23,6 +23,14 @@ bool Contains(const std::vector<CallFrame>& frames, const SourcePlace& place) {
                              [&](const CallFrame& frame) { return frame.place.IsLineOf(place); });
 }
 
+// Returns whether a line is in the function of a frame, which has the line of its definition. A function
+// under torch.compile has such a frame.
+bool IsInFunctionOf(const CallFrame& frame, const SourcePlace& line) {
+  return !line.function.empty() && frame.place.function == line.function &&
+         frame.place.file == line.file && frame.place.line && line.line &&
+         *frame.place.line < *line.line;
+}
+
 // Returns whether a frame passes a call on, or cuts the graph for whoever called it.
 bool OnlyPassesOn(const CallFrame& frame) {
   static constexpr std::array<std::string_view, 6> kParts = {
@@ -78,9 +86,14 @@ CallStack CallStacks::Of(const Finding& finding) const {
   int64_t most_times = 0;
   for (const auto& [id, count] : times) {
     const auto stack = by_id.find(id);
-    if (stack == by_id.end() || !Contains(stack->second, finding.subject.place())) continue;
+    const SourcePlace line = finding.subject.place();
+    if (stack == by_id.end() || stack->second.empty()) continue;
+    if (!Contains(stack->second, line) && !IsInFunctionOf(stack->second.front(), line)) continue;
     most.is_only = most.frames.empty();
-    if (count > most_times) most.frames = stack->second, most_times = count;
+    if (count <= most_times) continue;
+    most.frames = stack->second, most_times = count;
+    if (IsInFunctionOf(most.frames.front(), finding.subject.place()))
+      most.frames.front().place.line = finding.subject.line;
   }
   return 2 * most_times > cited ? most : CallStack();
 }

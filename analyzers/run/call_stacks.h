@@ -16,7 +16,7 @@ struct CallStacks {
   std::map<std::string, absl::flat_hash_map<int64_t, int64_t>> of_row;  // table -> row -> stack
 
   // Returns the stack of more than half of the rows that the finding cites, if it contains the
-  // finding's line. Returns an empty stack if there is none.
+  // finding's line, or if that is a line of its innermost function. Returns an empty stack if there is none.
   CallStack Of(const Finding& finding) const;
   // Returns the place in a library that the user's line called, or an empty place.
   SourcePlace LibraryOf(OptInt stack_id) const;

@@ -29,7 +29,7 @@ std::string DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
   switch (finding.reason->type) {
     case ReasonType::kShapeChange:
       advice =
-          "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size, as openxla does, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.7).";
+          "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size by itself, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.7).";
       break;
     case ReasonType::kDtypeChange:
       advice = "Convert this input to one dtype before the call.";
@@ -41,7 +41,7 @@ std::string DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
     default:
       advice = "Keep what the reason names the same in each call, or pass it as a tensor.";
   }
-  return advice + " TORCH_LOGS=recompiles prints the reason of every recompilation.";
+  return advice + " TORCH_TRACE=DIR tells why each recompilation came, and how long it took.";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The words about checks of torch.compile's that failed, so that a function was compiled again.
 #include <fmt/format.h>
 
+#include "analyzers/quantity.h"
 #include "analyzers/words/recompile_change.h"
 #include "core/base/numbers.h"
 
@@ -44,9 +45,22 @@ std::string DynamicAdvice(const RecompileFigures& figures) {
   if (sizes && sizes->dimensions.size() == 1)
     mark = fmt::format("torch._dynamo.mark_dynamic({}, {})", is_name ? name : "tensor",
                        sizes->dimensions.front());
+  else if (is_name)
+    mark = fmt::format("torch._dynamo.mark_dynamic({}, dimension)", name);
   return fmt::format(
-      "Let one program serve all sizes: call {} before the first call, or remove dynamic=False. If the backend compiles each size by itself, pad this input to a few sizes.",
+      "Let one program serve all sizes: call {} before the first call. If the backend compiles each size by itself, pad this input to a few sizes.",
       mark);
+}
+
+// Returns the sizes of one dimension, if nothing else is known of the shapes; else nothing.
+std::vector<Sizes> SizesOfOneDimension(const std::vector<std::string>& values) {
+  std::vector<Sizes> sizes;
+  for (const std::string& value : values) {
+    const OptInt size = ParseCount(value);
+    if (!size) return {};
+    sizes.push_back({*size});
+  }
+  return sizes;
 }
 
 ChangeWords OfShape(const RecompileFigures& figures) {
@@ -59,16 +73,23 @@ ChangeWords OfShape(const RecompileFigures& figures) {
         "Sizes 0 and 1, and those on the other side of an `if` on the size, have programs of their own. If it is a size of 0 or 1, use torch._dynamo.decorators.mark_unbacked(tensor, dimension), or avoid such batches (drop_last=True)."};
   }
   const std::optional<SizesSeen>& sizes = figures.sizes;
-  if (!sizes || sizes->sizes.empty())
-    return {fmt::format("the shape of {} changes{}", InputText(figures), Change(figures)),
+  if (!sizes || sizes->sizes.empty()) {
+    const std::vector<Sizes> of_one = SizesOfOneDimension(figures.values);
+    return {of_one.empty()
+                ? fmt::format("the shape of {} changes{}", InputText(figures), Change(figures))
+                : fmt::format("a dimension of {} changes ({})", InputText(figures), SizeList(of_one)),
             DynamicAdvice(figures)};
+  }
   return {fmt::format("{} of {} change{} ({})", DimensionNames(*sizes), InputText(figures),
                       sizes->dimensions.size() == 1 ? "s" : "", SizeList(sizes->sizes)),
           DynamicAdvice(figures)};
 }
 
 // Returns the remedy for a value that is part of the program.
-std::string_view ValueAdvice(ConstantKind kind) {
+std::string_view ValueAdvice(const RecompileCause& cause) {
+  const ConstantKind kind = cause.constant;
+  if (cause.compares_text())
+    return "A text that the function reads is part of the program, so each one needs a program of its own. Use few of them, or choose what the text selects before the call.";
   switch (kind) {
     case ConstantKind::kModuleAttribute:
       return "A number that is an attribute of a module is part of the program. Keep it in a tensor (register_buffer), take it out of forward, or set torch._dynamo.config.allow_unspec_int_on_nn_module = True.";
@@ -120,7 +141,7 @@ ChangeWords SayGuard(const RecompileFigures& figures) {
               "Move this input to one device before the call."};
     case ReasonType::kConstantChange:
       return {fmt::format("{} changes{}", ValueText(cause), change),
-              std::string(ValueAdvice(cause.constant))};
+              std::string(ValueAdvice(cause))};
     case ReasonType::kEnvironmentChange:
       return {fmt::format("PyTorch's state changes ({})", cause.node),
               std::string(StateAdvice(cause.node))};

@@ -318,6 +318,8 @@ std::string CostNote(const RecompileFigures& figures, int64_t compiles, Framewor
   if (cost.timed == 0) {
     if (framework == Framework::kTorchtpu)
       return "not measured, because TORCH_TRACE does not time compilation; the log of TF_CPP_VMODULE=compilation_cache=2 does";
+    if (figures.cause.seen_in == SeenIn::kGuard)
+      return "not measured, because the log of TORCH_LOGS does not time compilations; TORCH_TRACE=DIR does";
     return cost.trace_ns > 0
                ? "time of tracing them on the host; the log does not time XLA"
                : "not measured, because no source times these compiles; a profile or XLA_METRICS_FILE would";
@@ -364,6 +366,10 @@ std::string SavingNote(const RecompileFigures& figures) {
           100 * padding.buckets.extra_work, IfSizesAreEquallyFrequent(*figures.sizes));
     }
     case RecompileSaving::kAll:
+      // A value on which the code branches or loops needs a program of its own.
+      if (figures.cause.seen_in == SeenIn::kGuard &&
+          figures.cause.type == ReasonType::kConstantChange)
+        return "all of these compiles, if one program can serve all values";
       return figures.cost.loaded > 0
                  ? "all of this tracing and compiling, if one program serves every step; the time to load programs is not counted"
                  : "all of these compiles, if one program serves every step";

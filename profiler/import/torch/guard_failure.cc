@@ -129,6 +129,11 @@ bool TakeTensor(std::string_view text, GuardFailure& failure) {
     failure.dimension = ParseCount(digits.substr(0, digits.find_first_not_of("0123456789")));
   }
   TakeExpected(text, failure);
+  if (failure.type == ReasonType::kShapeChange && !failure.dimension) {
+    for (std::string* rank : {&failure.before, &failure.after}) {
+      if (!rank->empty()) *rank = "rank " + *rank;
+    }
+  }
   // torch prints requires_grad=0 for a program that was compiled without gradients.
   if (failure.type == ReasonType::kGradientChange && failure.after.empty() &&
       (failure.before == "requires_grad=0" || failure.before == "requires_grad=1"))
