@@ -87,7 +87,7 @@ extern const Analyzer compile_failure{
     .summary = "functions that could not be compiled",
     .meaning =
         "The compiler gave up on a function, and raised an error or left the function to run without being compiled. Unless the error ends the program, it is easily overlooked, and the program runs as slowly as without torch.compile.",
-    .looks_at = "failed compilations that torch.compile reports (TORCH_TRACE)",
+    .looks_at = "failed compilations that torch.compile reports (TORCH_TRACE, and warnings in its log)",
     .find = FindCompileFailures,
     .say = SayCompileFailure,
     .needs = Needs::kTorchCompile,

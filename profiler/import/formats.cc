@@ -1,9 +1,12 @@
 #include "profiler/import/formats.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "profiler/import/input.h"
 #include "profiler/import/log/program_output.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/text/mark_search.h"
 
 namespace xlaprof {
 namespace {
@@ -11,6 +14,33 @@ namespace {
 constexpr int kSureEnough = 10;  // lowest Sniff score that is believed
 constexpr int kSaysLittle = 50;
 constexpr size_t kHeadBytes = 64 << 10;  // the bytes that Sniff sees
+
+// Returns the dialect that is surest of a window around one of its marks, anywhere in a text. Each byte
+// is in about one window of each dialect.
+const Format* RecogniseInside(std::string_view text) {
+  constexpr size_t kMostBytes = 64 << 20;  // a terminal's log is smaller
+  constexpr size_t kBefore = 4 << 10;      // bytes of a window before its mark
+  text = text.substr(0, kMostBytes);
+  std::vector<const Format*> formats;
+  std::vector<std::span<const std::string_view>> marks;
+  for (const Format* format : AllFormats()) {
+    if (format->dialect == nullptr) continue;
+    formats.push_back(format);
+    marks.push_back(format->dialect->marks);
+  }
+  const Format* best = nullptr;
+  int best_score = kSureEnough - 1;
+  std::vector<size_t> next(formats.size(), 0);  // marks before this place are in a window
+  std::vector<bool> wanted(formats.size(), true);
+  EachMark(text, marks, wanted, [&](size_t i, size_t at) {
+    if (at < next[i]) return;
+    const size_t begin = at - std::min(at, kBefore);
+    next[i] = begin + kHeadBytes - kBefore;
+    const int score = formats[i]->Sniff(text.substr(begin, kHeadBytes));
+    if (score > best_score) best = formats[i], best_score = score;
+  });
+  return best;
+}
 
 }  // namespace
 
@@ -58,7 +88,8 @@ const Format* Recognise(std::string_view bytes) {
     while (texts.Next()) plain.append(texts.text()) += '\n';
     ask(plain);
   }
-  return best;
+  if (best != nullptr || bytes.size() <= 2 * kHeadBytes || LooksLike(bytes) != "text") return best;
+  return RecogniseInside(bytes);
 }
 
 const Format* FormatNamed(std::string_view name) {

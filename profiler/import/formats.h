@@ -32,7 +32,8 @@ struct Format {
 std::span<const Format* const> AllFormats();
 
 // Returns the format that is surest of the first 64 KiB, or else of the last. It is judged by the
-// bytes, never by a name. Returns null if none is sure enough.
+// bytes, never by a name. A text of which these say nothing is searched for the messages of all
+// dialects. Returns null if no format is sure enough.
 const Format* Recognise(std::string_view bytes);
 
 // Returns the format of that name, or null if there is none.

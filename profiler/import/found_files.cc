@@ -126,10 +126,14 @@ void Sniff(FoundFile& file, const FileEnds& ends) {
   file.format = Recognise(ends.bytes);
   if (file.format != nullptr) return;
   file.looks_like = ends.bytes.empty() ? kEmptyFile : LooksLike(ends.bytes);
-  // The whole file is unpacked only to see its last lines. A large file that was found in a folder
-  // may be a data set, and is not unpacked.
-  constexpr int64_t kMostUnpacked = int64_t(8) << 20;
-  if (ends.has_last || !MayBeCapture(ends.bytes) || (!file.named && file.bytes > kMostUnpacked))
+  // The whole file is unpacked to see its last lines, and searched for messages between the output of
+  // the program. A large file that was found in a folder may be a data set, and is left alone.
+  constexpr int64_t kMostFound = int64_t(8) << 20, kMostNamed = int64_t(64) << 20,
+                    kSeenBytes = 128 << 10;
+  const bool may_hold_messages = file.looks_like == "text" && file.bytes > kSeenBytes &&
+                                 file.bytes <= kMostNamed && !IsDocument(file.path);
+  if ((ends.has_last && !may_hold_messages) || !MayBeCapture(ends.bytes) ||
+      (!file.named && file.bytes > kMostFound))
     return;
   if (auto whole = file.Open(); whole.ok()) file.format = Recognise(whole->bytes());
   if (file.format != nullptr) file.looks_like.clear();
@@ -429,6 +433,14 @@ class Finder {
 };
 
 }  // namespace
+
+bool IsDocument(const fs::path& path) {
+  constexpr std::string_view kDocuments[] = {".md", ".rst",  ".py", ".ipynb",
+                                             ".sh", ".toml", ".cfg"};
+  const std::string extension = path.extension().string(), name = path.filename().string();
+  return std::ranges::find(kDocuments, extension) != std::end(kDocuments) ||
+         name.starts_with("LICENSE") || name.starts_with("README");
+}
 
 bool MayBeRead(const FoundFile& file) { return !file.derived_from && file.looks_like.empty(); }
 

@@ -67,4 +67,8 @@ absl::StatusOr<FoundFiles> FindFiles(std::span<const std::filesystem::path> inpu
 absl::StatusOr<std::vector<std::filesystem::path>> FilesOnDisk(
     std::span<const std::filesystem::path> inputs, bool formats_are_given);
 
+// Returns whether a file that no importer recognises is a document or source code, judged by its name.
+// Such files lie beside captures, and nobody expects them in a report.
+bool IsDocument(const std::filesystem::path& path);
+
 }  // namespace xlaprof

@@ -27,16 +27,6 @@ OptInt OrdinalSuffix(const fs::path& path) {
   return ParseCount(std::string_view(extension).substr(1));
 }
 
-// Returns whether a file that no importer recognises is a document or source code, judged by its
-// name. Such files lie beside captures, and nobody expects them in a report.
-bool IsDocument(const fs::path& path) {
-  constexpr std::string_view kDocuments[] = {".md", ".rst",  ".py", ".ipynb",
-                                             ".sh", ".toml", ".cfg"};
-  const std::string extension = path.extension().string(), name = path.filename().string();
-  return std::ranges::find(kDocuments, extension) != std::end(kDocuments) ||
-         name.starts_with("LICENSE") || name.starts_with("README");
-}
-
 // Returns whether an importer's error is about the file; if not, the store is at fault.
 bool IsAboutInput(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ||

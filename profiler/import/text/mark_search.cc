@@ -24,9 +24,8 @@ size_t PairAt(std::string_view text, size_t at) {
 
 // This is the algorithm of Wu and Manber (1994). A window as long as the shortest mark moves over the
 // text. The last two bytes in it show how far it can move without passing the beginning of a mark.
-std::vector<bool> GroupsIn(std::string_view text,
-                           std::span<const std::span<const std::string_view>> groups) {
-  std::vector<bool> found(groups.size());
+void EachMark(std::string_view text, std::span<const std::span<const std::string_view>> groups,
+              std::vector<bool>& wanted, const std::function<void(size_t, size_t)>& found) {
   std::vector<Mark> marks;
   size_t window = 255;
   for (size_t group = 0; group < groups.size(); ++group) {
@@ -36,7 +35,7 @@ std::vector<bool> GroupsIn(std::string_view text,
       window = std::min(window, mark.size());
     }
   }
-  if (marks.empty() || text.size() < window) return found;
+  if (marks.empty() || text.size() < window) return;
   constexpr size_t kPairs = 1 << 16;
   std::vector<uint8_t> steps(kPairs, uint8_t(window - 1));
   std::vector<int> first(kPairs, -1);  // by the pair at the window's end: the marks it may be
@@ -55,10 +54,17 @@ std::vector<bool> GroupsIn(std::string_view text,
     }
     for (int i = first[pair]; i >= 0; i = marks[size_t(i)].next) {
       const Mark& mark = marks[size_t(i)];
-      if (!found[mark.group] && text.substr(begin).starts_with(mark.text)) found[mark.group] = true;
+      if (wanted[mark.group] && text.substr(begin).starts_with(mark.text)) found(mark.group, begin);
     }
     ++begin;
   }
+}
+
+std::vector<bool> GroupsIn(std::string_view text,
+                           std::span<const std::span<const std::string_view>> groups) {
+  std::vector<bool> found(groups.size()), wanted(groups.size(), true);
+  EachMark(text, groups, wanted,
+           [&](size_t group, size_t) { found[group] = true, wanted[group] = false; });
   return found;
 }
 

@@ -1,6 +1,8 @@
 // Finds which of many marks occur in a large text.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,5 +14,10 @@ namespace xlaprof {
 // bytes are looked at.
 std::vector<bool> GroupsIn(std::string_view text,
                            std::span<const std::span<const std::string_view>> groups);
+
+// Calls `found` with the group and the place of each mark, in order, of the groups that are `wanted`.
+// `found` may change `wanted`.
+void EachMark(std::string_view text, std::span<const std::span<const std::string_view>> groups,
+              std::vector<bool>& wanted, const std::function<void(size_t, size_t)>& found);
 
 }  // namespace xlaprof

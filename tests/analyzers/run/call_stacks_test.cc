@@ -52,8 +52,9 @@ class CallStacksTest : public testing::Test {
       cited_.push_back(id);
     }
   }
-  CallStack StackOfLine34() {
+  CallStack StackOfLine34(const std::string& function = "") {
     Finding finding{.subject = {.file = "/home/user/chat.py", .line = 34}};
+    if (!function.empty()) finding.subject.function = function;
     finding.evidence = {{.table = "execution", .rows = cited_}};
     const xlaprof::Run run(store_);
     return (*run.Get<CallStacks>())->Of(finding);
@@ -70,6 +71,19 @@ TEST_F(CallStacksTest, MostOfTheCitedRowsDecide) {
   ASSERT_EQ(stack.frames.size(), 2u);
   EXPECT_EQ(stack.frames.front().place.line, 5);
   EXPECT_FALSE(stack.is_only);
+}
+
+// torch.compile knows where a function is defined, and a check that failed is at a line in it.
+TEST_F(CallStacksTest, ALineInTheInnermostFunctionIsOfTheStack) {
+  const CallFrame defined = User(30),
+                  caller = {.place = {"/home/user/main.py", 7}, .is_user = true};
+  Execute({defined, caller}, 1);
+  EXPECT_TRUE(StackOfLine34().frames.empty()) << "the line's function is not known";
+  const CallStack stack = StackOfLine34("reply");
+  ASSERT_EQ(stack.frames.size(), 2U);
+  EXPECT_EQ(stack.frames[0].place.line, 34);
+  EXPECT_EQ(stack.frames[1].place.line, 7);
+  EXPECT_TRUE(StackOfLine34("other").frames.empty());
 }
 
 TEST_F(CallStacksTest, WithoutAMajorityNoStackIsNamed) {

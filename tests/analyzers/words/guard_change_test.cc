@@ -50,6 +50,23 @@ TEST(GuardWords, EachValueHasItsRemedy) {
     EXPECT_THAT(SayGuard(Guard(ReasonType::kConstantChange, name, kind)).advice, HasSubstr(remedy));
 }
 
+// No tensor replaces a text.
+TEST(GuardWords, TextsNeedProgramsOfTheirOwn) {
+  RecompileFigures figures = Guard(ReasonType::kConstantChange, "name", ConstantKind::kArgument);
+  figures.cause.before = "'relu'";
+  EXPECT_THAT(SayGuard(figures).advice, HasSubstr("Use few of them"));
+}
+
+// A log of recompilations prints sizes, and no shapes.
+TEST(GuardWords, SizesWithoutShapesAreListed) {
+  RecompileFigures figures = Guard(ReasonType::kShapeChange, "x");
+  figures.values = {"64", "48", "17", "33"};
+  EXPECT_EQ(SayGuard(figures).what, "a dimension of input x changes (64, 48, 17, 33)");
+  EXPECT_THAT(SayGuard(figures).advice, HasSubstr("mark_dynamic(x, dimension)"));
+  figures.values = {"rank 2", "rank 1"};
+  EXPECT_EQ(SayGuard(figures).what, "the shape of input x changes (rank 2 → rank 1)");
+}
+
 TEST(GuardWords, LongNumbersAreRounded) {
   RecompileFigures figures =
       Guard(ReasonType::kConstantChange, "___stack0", ConstantKind::kReadNumber);

@@ -564,6 +564,56 @@ TEST(JoinPrograms, ALogAndAProfileAreJoinedByNumberAndClock) {
   EXPECT_EQ(sources.All("SELECT DISTINCT dur_from FROM compile"), "log");
 }
 
+// A log of recompilations has reasons and no times, and a profile has times and no reasons.
+TEST(JoinPrograms, ALogWithoutTimesGivesReasons) {
+  Programs sources;
+  sources.Process(1, "dynamo_log", "7");
+  sources.Compile("0/0", -1, "log"), sources.Compile("0/1", -1, "log");
+  sources.Exec("UPDATE compile SET dur_ns = NULL, dur_from = NULL, function = 'step'");
+  sources.Exec(
+      "INSERT INTO compile_reason (compile_id, idx, type, text) SELECT id, 0, 'shape_change', 'x' "
+      "FROM compile WHERE ordinal = 1");
+  sources.Process(2, "chrome", "7");
+  sources.Compile("0/0", 101, "profile"), sources.Execute("0/0", 200);
+  sources.Compile("0/1", 302, "profile"), sources.Execute("0/1", 400);
+  sources.Join();
+  EXPECT_EQ(sources.Order(), "2:+0/0 2:0/0 2:+0/1 2:0/1");
+  EXPECT_EQ(
+      sources.All("SELECT function || ts_ns || r.type FROM compile c JOIN compile_reason r ON "
+                  "r.compile_id = c.id"),
+      "step302000000shape_change");
+}
+
+// TORCH_TRACE knows more of a reason than the log does, whichever is read first.
+TEST(JoinPrograms, TheReasonOfTheSourceWithTimesStays) {
+  for (const bool log_is_first : {false, true}) {
+    Programs sources;
+    for (const int id : {1, 2}) {
+      const bool is_log = log_is_first == (id == 1);
+      sources.Process(id, is_log ? "dynamo_log" : "torch_trace", "7");
+      sources.Compile("0/1", is_log ? -1 : 100, "log");
+      sources.Exec(fmt::format(
+          "INSERT INTO compile_reason (compile_id, idx, type, text) SELECT id, 0, 'shape_change', "
+          "'{}' FROM compile WHERE process_id = {}",
+          is_log ? "log" : "trace", id));
+    }
+    sources.Join();
+    EXPECT_EQ(sources.All("SELECT text FROM compile_reason"), "trace");
+    EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "1");
+  }
+}
+
+TEST(JoinPrograms, AFailureThatTwoSourcesTellCountsOnce) {
+  Programs sources;
+  sources.Process(1, "dynamo_log", "7");
+  sources.Process(2, "torch_trace", "7");
+  sources.Exec(
+      "INSERT INTO compile_failure (process_id, ordinal, function, ts_ns) VALUES (1, 0, 'f', NULL), "
+      "(1, 1, 'g', NULL), (2, 0, 'f', 5), (2, 1, 'f', 6)");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT function FROM compile_failure ORDER BY function"), "f f g");
+}
+
 TEST(JoinPrograms, OtherProcessesHaveTheSameNumbers) {
   Programs sources;
   sources.Process(1, "torch_trace", "7");

@@ -40,22 +40,134 @@ TEST(DynamoLog, LimitOfTheCache) {
   EXPECT_THAT(in.Rows(kRows), ElementsAre("forward|model.py|120|64|L['n'] == 3"));
 }
 
+constexpr const char* kDynamoCompiles =
+    "SELECT g.number, c.function, c.inferred, r.type, r.input, r.before, r.after FROM compile c JOIN "
+    "graph g ON g.id = c.graph_id LEFT JOIN compile_reason r ON r.compile_id = c.id ORDER BY "
+    "c.process_id, c.ordinal";
+
+// Returns the lines of a message that has `prefix` and the mark of recompilations.
+std::string Recompiles(std::string_view prefix, std::string_view place,
+                       std::initializer_list<std::string_view> failures) {
+  const auto line = [&](std::string_view text) {
+    return fmt::format("{} [__recompiles] {}\n", prefix, text);
+  };
+  std::string log = line(fmt::format("Recompiling function {}", place)) +
+                    line("    triggered by the following guard failure(s):");
+  for (std::string_view text : failures) log += line(fmt::format("    - {}", text));
+  return log;
+}
+std::string DynamoPrefixOf(std::string_view id, int pid = 4012) {
+  return fmt::format("V1124 23:12:41.100000 {} torch/_dynamo/guards.py:2813] [{}]", pid, id);
+}
+
 TEST(DynamoLog, EachRecompilation) {
-  std::string log;
-  for (int i = 1; i <= 2; ++i) {
-    const std::string prefix = fmt::format(
-        "V1124 23:12:4{}.1 4012 torch/_dynamo/guards.py:2813] [0/{}] [__recompiles] ", i, i);
-    log +=
-        prefix + "Recompiling function step in /home/u/app/train.py:19\n" + prefix +
-        "    triggered by the following guard failure(s):\n" + prefix +
-        fmt::format("    - 0/{}: tensor 'x' dtype mismatch. expected Half, actual Float\n", i - 1) +
-        prefix + "    - 0/9: another\n";
-  }
+  const std::string log =
+      Recompiles(DynamoPrefixOf("0/1"), "step in /home/u/app/train.py:19",
+                 {"0/0: tensor 'x' size mismatch at index 0. expected 64, actual 48"}) +
+      "loss 2.1\n" +
+      Recompiles(DynamoPrefixOf("0/2"), "step in /home/u/app/train.py:19",
+                 {"0/1: tensor 'x' size mismatch at index 0. expected 48, actual 17",
+                  "0/0: tensor 'x' size mismatch at index 0. expected 64, actual 17"}) +
+      Recompiles(DynamoPrefixOf("1/1"), "act in /home/u/app/train.py:40",
+                 {"1/0: name == 'relu'    # if name == 'relu':  # app/train.py:42 in act",
+                  "User stack trace:", "  File \"/home/u/app/train.py\", line 42, in act",
+                  "    if name == 'relu':"});
   const auto in = ImportText(dynamo_log, log);
   ASSERT_TRUE(in.status.ok()) << in.status;
-  const std::string row =
-      "step|/home/u/app/train.py|19|-|tensor 'x' dtype mismatch. expected Half, actual Float";
-  EXPECT_THAT(in.Rows(kRows), ElementsAre(row, row));
+  // The first programs have no message, but later ones name them.
+  EXPECT_THAT(in.Rows(kDynamoCompiles),
+              ElementsAre("0/0|step|1|-|-|-|-", "0/1|step|0|shape_change|x|64|48",
+                          "0/2|step|0|shape_change|x|48|17", "1/0|act|1|-|-|-|-",
+                          "1/1|act|0|constant_change|name|'relu'|-"));
+  EXPECT_THAT(
+      in.Rows("SELECT s.file, s.line FROM compile_reason r JOIN site s ON s.id = r.site_id"),
+      ElementsAre("/home/u/app/train.py|42"));
+  EXPECT_THAT(in.Rows(kRows), ElementsAre());
+  EXPECT_THAT(in.Rows("SELECT pid, rank FROM process"), ElementsAre("4012|-"));
+}
+
+// The value is printed with TORCH_LOGS=guards.
+TEST(DynamoLog, GuardsTellTheNewValue) {
+  const std::string log =
+      Recompiles(DynamoPrefixOf("1/1"), "act in train.py:40", {"1/0: n == 2"}) +
+      DynamoPrefixOf("1/1") +
+      " [__guards] | | +- EQUALS_MATCH: L['n'] == 3              # n + 1  # app/train.py:42 in act\n";
+  EXPECT_THAT(ImportText(dynamo_log, log).Rows(kDynamoCompiles),
+              ElementsAre("1/0|act|1|-|-|-|-", "1/1|act|0|constant_change|n|2|3"));
+}
+
+// At the limit, a message about a recompilation is printed that makes no program.
+TEST(DynamoLog, ProgramsThatWereNotMadeAreNoCompiles) {
+  const std::string limit = DynamoPrefixOf("0/2") +
+                            " torch._dynamo hit config.recompile_limit (2)\n" +
+                            DynamoPrefixOf("0/2") + "    function: 'f' (a.py:1)\n" +
+                            DynamoPrefixOf("0/2") + "    last reason: 0/1: n == 1\n";
+  const std::string failure =
+      "W1124 23:12:42.1 4012 torch/_dynamo/convert_frame.py:2493] WON'T CONVERT f a.py line 1\n";
+  const std::string first = Recompiles(DynamoPrefixOf("0/1"), "f in a.py:1", {"0/0: n == 0"}),
+                    second = Recompiles(DynamoPrefixOf("0/2"), "f in a.py:1",
+                                        {"0/1: n == 1", "0/0: n == 0"});
+  const auto at_limit = ImportText(dynamo_log, first + second + limit);
+  EXPECT_THAT(at_limit.Rows(kDynamoCompiles),
+              ElementsAre("0/0|f|1|-|-|-|-", "0/1|f|0|constant_change|n|0|1"));
+  EXPECT_THAT(at_limit.Rows(kRows), ElementsAre("f|a.py|1|2|n == 1"));
+  EXPECT_THAT(ImportText(dynamo_log, first + second + failure).Rows(kDynamoCompiles),
+              ElementsAre("0/0|f|1|-|-|-|-", "0/1|f|0|constant_change|n|0|1"));
+}
+
+TEST(DynamoLog, InterleavedProcessesAreToldApart) {
+  const auto message = [](int rank, std::string_view size) {
+    return Recompiles(
+        fmt::format("[rank{}]:V1124 23:12:41.{}00000 {} torch/_dynamo/guards.py:2813] [0/1]", rank,
+                    rank, 70 + rank),
+        "step in a.py:3",
+        {fmt::format("0/0: tensor 'x' size mismatch at index 0. expected 64, actual {}", size)});
+  };
+  const std::string one = message(0, "48"), two = message(1, "43");
+  std::string log;
+  size_t in_one = 0, in_two = 0;
+  while (in_one < one.size() || in_two < two.size()) {
+    for (auto [text, at] : {std::pair(&one, &in_one), std::pair(&two, &in_two)}) {
+      const size_t end = std::min(text->find('\n', *at), text->size() - 1) + 1;
+      if (*at < text->size()) log += text->substr(*at, end - *at);
+      *at = std::max(*at, end);
+    }
+  }
+  const auto in = ImportText(dynamo_log, log);
+  EXPECT_THAT(in.Rows("SELECT pid, rank FROM process ORDER BY rank"), ElementsAre("70|0", "71|1"));
+  EXPECT_THAT(
+      in.Rows("SELECT p.rank, r.before, r.after FROM compile_reason r JOIN compile c ON c.id "
+              "= r.compile_id JOIN process p ON p.id = c.process_id ORDER BY p.rank"),
+      ElementsAre("0|64|48", "1|64|43"));
+}
+
+// Two runs that wrote into one file number their programs alike.
+TEST(DynamoLog, NumbersThatBeginAgainAreAnotherRuns) {
+  const std::string one = Recompiles("[0/1]", "f in a.py:1", {"0/0: n == 0"}) +
+                          Recompiles("[0/2]", "f in a.py:1", {"0/1: n == 1", "0/0: n == 0"});
+  const auto in = ImportText(dynamo_log, one + one);
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM compile GROUP BY process_id"), ElementsAre("3", "3"));
+}
+
+TEST(DynamoLog, FunctionsThatCannotBeCompiled) {
+  std::string log = "step 1\n";
+  for (std::string_view text :
+       {"WON'T CONVERT custom /home/u/prog/tc_fails.py line 18 ",
+        "due to: ", "Traceback (most recent call last):",
+        "  File \"/x/torch/_dynamo/output_graph.py\", line 3292, in _call_user_compiler",
+        "    compiled_fn = compiler_fn(gm, example_inputs)",
+        "torch._dynamo.exc.BackendCompilerFailed: backend='bad_backend' raised:",
+        "RuntimeError: this backend has no kernel for you", "",
+        "Set TORCHDYNAMO_VERBOSE=1 for the full Dynamo stack trace"})
+    log +=
+        fmt::format("W1124 23:39:46.182000 17957 torch/_dynamo/convert_frame.py:2493] {}\n", text);
+  EXPECT_GT(dynamo_log.sniff(log), 0);
+  EXPECT_EQ(dynamo_log.sniff("He WON'T CONVERT it\n"), 0);
+  EXPECT_THAT(ImportText(dynamo_log, log)
+                  .Rows("SELECT f.function, s.file, s.line, f.error, f.text FROM compile_failure f "
+                        "JOIN site s ON s.id = f.site_id"),
+              ElementsAre("custom|/home/u/prog/tc_fails.py|18|BackendCompilerFailed|backend='bad_"
+                          "backend' raised:\nRuntimeError: this backend has no kernel for you"));
 }
 
 // Regression: a log that begins late has few blocks, but its ids count all recompilations.
@@ -111,6 +223,11 @@ TEST(DynamoLog, GraphBreaksHaveTheirPlaces) {
              "    loss = block(x)", "  File \"/home/u/train.py\", line 14, in forward", ""}) +
       "epoch 1\n" +
       lines("0/1",
+            {"Graph break (user stack suppressed due to duplicate graph break) in user code at "
+             "/home/u/train.py:14",
+             "Graph Break Reason: Failed to trace builtin operator"}) +
+      // Another attempt meets the same break.
+      lines("0/1_1",
             {"Graph break (user stack suppressed due to duplicate graph break) in user code at "
              "/home/u/train.py:14",
              "Graph Break Reason: Failed to trace builtin operator"});

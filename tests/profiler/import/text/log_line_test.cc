@@ -39,5 +39,18 @@ TEST(LogTexts, ColoursDoNotHideAFormat) {
   EXPECT_STREQ(found->name, "metrics_report");
 }
 
+// A log may hold its only message in the middle, far from both ends.
+TEST(LogTexts, MessagesInTheMiddleAreFound) {
+  std::string output;
+  while (output.size() < 200 << 10) output += "Analysis: epoch 1, Value: 3\n";
+  EXPECT_EQ(Recognise(output + output), nullptr);
+  const std::string message =
+      "V1124 23:12:40.1 12 torch/_dynamo/guards.py:1] [0/1] [__recompiles] Recompiling function f in "
+      "a.py:3\n";
+  const Format* found = Recognise(output + message + output);
+  ASSERT_NE(found, nullptr);
+  EXPECT_STREQ(found->name, "dynamo_log");
+}
+
 }  // namespace
 }  // namespace xlaprof

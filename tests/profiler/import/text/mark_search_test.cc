@@ -39,5 +39,17 @@ TEST(MarkSearch, FindsAMarkAtEachPlace) {
   }
 }
 
+TEST(MarkSearch, TellsPlacesOfWhatIsWanted) {
+  constexpr std::string_view kFirst[] = {"mark"}, kSecond[] = {"note"};
+  const std::span<const std::string_view> groups[] = {kFirst, kSecond};
+  std::vector<bool> wanted = {true, true};
+  std::vector<std::pair<size_t, size_t>> found;
+  EachMark("mark note mark note", groups, wanted, [&](size_t group, size_t at) {
+    found.emplace_back(group, at);
+    wanted[0] = false;
+  });
+  EXPECT_THAT(found, ElementsAre(std::pair(0, 0), std::pair(1, 5), std::pair(1, 15)));
+}
+
 }  // namespace
 }  // namespace xlaprof

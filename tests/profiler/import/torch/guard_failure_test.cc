@@ -21,7 +21,7 @@ TEST(GuardFailure, EachTextHasItsTypeAndValues) {
        "x", "64", "48"},
       {"0/0: tensor 'kwargs['input_ids']' size mismatch at index 1. expected 8, actual 9",
        ReasonType::kShapeChange, "kwargs['input_ids']", "8", "9"},
-      {"tensor 't' rank mismatch. expected 2, actual 1", ReasonType::kShapeChange, "t", "2", "1"},
+      {"tensor 't' rank mismatch. expected 2, actual 1", ReasonType::kShapeChange, "t", "rank 2", "rank 1"},
       {"tensor 'x' stride mismatch at index 0. expected 32, actual 1", ReasonType::kLayoutChange,
        "x", "32", "1"},
       {"tensor 'w' dtype mismatch. expected Float, actual Double", ReasonType::kDtypeChange, "w",

@@ -119,8 +119,8 @@ TEST(TorchTrace, NewValuesOfConstantsAreFound) {
   trace.Reasons(3, "[\"0/2: n == 7\",\"0/1: n == 5\",\"0/0: n == 2\"]").Start(3).End(3, 1000);
   const auto in = ImportText(torch_trace, trace.text);
   ASSERT_TRUE(in.status.ok()) << in.status;
-  EXPECT_THAT(in.Rows(kReasons), ElementsAre("2|constant_change|n|2|5", "3|constant_change|n|2|7",
-                                             "4|constant_change|n|2|-"));
+  EXPECT_THAT(in.Rows(kReasons), ElementsAre("2|constant_change|n|2|5", "3|constant_change|n|5|7",
+                                             "4|constant_change|n|7|-"));
   EXPECT_THAT(
       in.Rows("SELECT s.file, s.line FROM compile_reason r JOIN site s ON s.id = r.site_id"),
       ElementsAre("/home/u/train.py|12"));
