@@ -163,13 +163,17 @@ void NumberByClock(const Facts& story, Facts& timed) {
 }
 
 Pairs AlignByCount(const Facts& a, const Facts& b) {
-  std::vector<int> x, y;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].is_compile) x.push_back(int(i));
-  }
-  for (size_t i = 0; i < b.size(); ++i) {
-    if (b[i].is_compile) y.push_back(int(i));
-  }
+  // A program of which only torch.compile's log tells may be none that the runtime compiled by itself.
+  const auto compiles = [](const Facts& facts) {
+    std::vector<int> places;
+    for (size_t i = 0; i < facts.size(); ++i) {
+      const Fact& fact = facts[i];
+      if (fact.is_compile && (fact.cause != CutKind::kCompiledFunction || fact.ts_ns))
+        places.push_back(int(i));
+    }
+    return places;
+  };
+  const std::vector<int> x = compiles(a), y = compiles(b);
   Pairs pairs;
   if (x.size() != y.size()) return pairs;
   for (size_t i = 0; i < x.size(); ++i) pairs.emplace_back(x[i], y[i]);
