@@ -38,7 +38,7 @@ OURS = {
     "analyzers/run": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph"],
     "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph",
                             "analyzers/run"],
-    "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/run"],
+    "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/kinds.h", "analyzers/quantity.h", "analyzers/run"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/run/run.h", "analyzers/quantity.h", "analyzers/report"] +
                  ["exporters/" + f for f in ["output", "timeline", "chrome", "perfetto", "sqlite", "xspace", "view"]],
     "exporters/output": ["profiler/store"],

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analyzers/kinds.h"
-#include "analyzers/kinds.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/report_words.h"
 #include "profiler/store/issue_codes.h"
