@@ -2,6 +2,7 @@
 // connected in the order of time, up to the one that terminates the flow.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
