@@ -19,7 +19,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMostRows = 12;  // compilations that the finding cites
+constexpr size_t kMostColdRows = 12;  // compilations that the finding cites
 
 // The compilations and loads of one process.
 struct Start {
@@ -107,7 +107,7 @@ absl::StatusOr<Finding> AccountOf(const Run& run, int64_t process_id, Start star
     figures.compile_ns += c->ns;
     figures.tracing.ns += c->trace_ns.value_or(0);
     for (const auto& [phase, ns] : c->phases_ns) phases[phase] += ns;
-    if (finding.evidence.size() == kMostRows) continue;
+    if (finding.evidence.size() == kMostColdRows) continue;
     finding.evidence.push_back(
         {.table = "compile", .rows = {c->row}, .ts_ns = c->ts_ns, .dur_ns = c->ns});
     figures.examples.push_back(Timed(*c));
@@ -115,7 +115,7 @@ absl::StatusOr<Finding> AccountOf(const Run& run, int64_t process_id, Start star
   if (start.compiles.empty()) {
     finding.count = int64_t(start.loads.size());
     for (const LoadedProgram* load : start.loads) {
-      if (finding.evidence.size() == kMostRows) break;
+      if (finding.evidence.size() == kMostColdRows) break;
       finding.evidence.push_back({.table = "compile", .rows = {load->row}, .dur_ns = load->ns});
     }
   } else {
@@ -136,7 +136,7 @@ absl::StatusOr<Finding> AccountOf(const Run& run, int64_t process_id, Start star
   return finding;
 }
 
-Finding OfMetric(const CompileTimeSum& sum) {
+Finding StartInMetric(const CompileTimeSum& sum) {
   return {.count = sum.samples,
           .cost_ns = sum.ns,
           .reason = Reason{.type = ReasonType::kFirstCompilations},
@@ -164,7 +164,7 @@ absl::StatusOr<Findings> FindColdStarts(const Run& run) {
   std::erase_if(starts, [](const auto& of) { return of.second.ns() <= 0; });
   Findings findings;
   if (starts.empty()) {
-    if (firsts->all.empty() && sum && !sum->is_too_slow) findings.push_back(OfMetric(*sum));
+    if (firsts->all.empty() && sum && !sum->is_too_slow) findings.push_back(StartInMetric(*sum));
     return findings;
   }
   const int64_t processes = int64_t(starts.size());
