@@ -41,6 +41,7 @@ void DynamoRecompileReader::Begin(const LogTexts& texts, bool is_limit, std::str
                            .offset = texts.offset(),
                            .number = texts.number(),
                            .prefix = ParseDynamoPrefix(prefix)}});
+  is_last_line_ = true;
   by_prefix_[all_.back().what.prefix.text] = all_.size() - 1;
 }
 
@@ -81,6 +82,7 @@ void DynamoRecompileReader::Take(const LogTexts& texts) {
     return;
   }
   if (all_.empty()) return;
+  if (!Trim(line).empty()) is_last_line_ = line.find(kDynamoRecompiles) != kNone;
   TakeOfLimit(line, texts.ended());
   TakeOfRecompile(line, texts.ended());
 }
@@ -127,8 +129,33 @@ void DynamoRecompileReader::TakeOfRecompile(std::string_view line, bool is_whole
   }
 }
 
+// Returns whether the text was cut inside of its last message: before its checks, or where the warning
+// would follow that the function has reached its limit, which is 8 unless the program sets it.
+bool DynamoRecompileReader::MayLackItsEnd() const {
+  constexpr int64_t kUsualLimit = 8;
+  if (all_.empty() || all_.back().what.is_limit) return false;
+  const Message& last = all_.back();
+  if (last.failures.empty()) return true;
+  return is_last_line_ && last.what.prefix.id && last.what.prefix.id->program == kUsualLimit;
+}
+
+// Names the function of a limit whose message is cut: it is that of the recompilation before it.
+void DynamoRecompileReader::SetFunctionsOfLimits() {
+  for (size_t i = 1; i < all_.size(); ++i) {
+    DynamoRecompile& limit = all_[i].what;
+    const DynamoRecompile& before = all_[i - 1].what;
+    if (!limit.is_limit || !limit.function.empty() || !limit.prefix.id || !before.prefix.id ||
+        limit.prefix.origin != before.prefix.origin ||
+        limit.prefix.id->both() != before.prefix.id->both())
+      continue;
+    limit.function = before.function, limit.file = before.file, limit.line = before.line;
+  }
+}
+
 std::vector<DynamoRecompile> DynamoRecompileReader::Finish() {
   std::vector<DynamoRecompile> named;
+  if (MayLackItsEnd()) all_.pop_back();
+  SetFunctionsOfLimits();
   for (Message& message : all_) {
     if (message.what.function.empty()) continue;
     for (const std::string& text : message.failures)

@@ -48,9 +48,12 @@ class DynamoRecompileReader {
   Message* MessageOf(std::string_view prefix, bool is_limit);
   void TakeOfLimit(std::string_view line, bool is_whole);
   void TakeOfRecompile(std::string_view line, bool is_whole);
+  bool MayLackItsEnd() const;
+  void SetFunctionsOfLimits();
 
   std::vector<Message> all_;
   absl::flat_hash_map<std::string, size_t> by_prefix_;  // in all_
+  bool is_last_line_ = false;  // the last line that was taken is of a message
 };
 
 }  // namespace xlaprof

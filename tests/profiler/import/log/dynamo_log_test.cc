@@ -176,7 +176,9 @@ TEST(DynamoLog, IdsCountEarlierPrograms) {
   const auto earlier = [&](std::string_view id) {
     const std::string prefix = fmt::format(
         "[rank0]:V0820 17:07:24.3 63 torch/_dynamo/guards.py:3006] {}[__recompiles] ", id);
-    return ImportText(dynamo_log, prefix + "Recompiling function f in a.py:3\n").Rows(kEarlier);
+    const std::string log =
+        prefix + "Recompiling function f in a.py:3\n" + prefix + "    - n == 3\n";
+    return ImportText(dynamo_log, log).Rows(kEarlier);
   };
   EXPECT_THAT(earlier("[3/36] "), ElementsAre("36"));
   EXPECT_THAT(earlier("[3/36_1] "), ElementsAre("36"));
@@ -249,6 +251,9 @@ TEST(DynamoLog, CutAndEmptyLogs) {
               ElementsAre("f|a.py|1|8|-"));
   EXPECT_FALSE(
       ImportText(dynamo_log, "torch._dynamo hit config.recompile_limit (8)\n").status.ok());
+  EXPECT_FALSE(ImportText(dynamo_log, DynamoPrefixOf("0/1") +
+                                          " [__recompiles] Recompiling function f in a.py:1\n")
+                   .status.ok());
   EXPECT_FALSE(ImportText(dynamo_log, "hello\n").status.ok());
 }
 
