@@ -21,7 +21,8 @@ namespace xlaprof {
 namespace {
 
 // Forms in which a graph may be printed, the most informative first. TorchTPU's operations have lines,
-// and the StableHLO beside them shows what they hide. The text IR of torch_xla 2.9 hides attributes. Optimised HLO shows them, but only after XLA's transformations.
+// and the StableHLO beside them shows what they hide. The text IR of torch_xla 2.9 hides attributes.
+// Optimised HLO shows them, but only after XLA's transformations.
 struct Form {
   PrintedForm name;
   SeenIn seen_in;

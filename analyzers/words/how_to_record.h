@@ -19,7 +19,7 @@ struct HowToRecord {
 
 const HowToRecord& HowToRecordWith(Framework framework);
 
-// Returns "Run `...` and report on both files.", with the words for where the command writes to.
+// Returns "Run ... and report on what it writes together with these files.", with the command for the log.
 std::string RunLogAndReport(Framework framework);
 
 }  // namespace xlaprof
