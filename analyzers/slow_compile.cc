@@ -1,6 +1,6 @@
 // Reports XLA's own alarms, and each first compilation of a graph that takes too long, or else the
-// longest one if it takes long: its cost, and when it is paid back. Those of usual length are in the account of the start (cold_start), and later
-// ones of a place are reported by recompilation.
+// longest one if it takes long: its cost, and when it is paid back. Those of usual length are in the
+// account of the start (cold_start), and later ones of a place are reported by recompilation.
 #include "analyzers/slow_compile.h"
 
 #include <algorithm>
