@@ -2,6 +2,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/recompile/compile_sites.h"
+#include "analyzers/recompile/graph_parts.h"
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/run/repeated_work.h"
 #include "analyzers/run/tables.h"
@@ -15,6 +16,8 @@ absl::StatusOr<ReadCompiles> ReadCompiles::Of(const Run& run) {
   for (const CompileSite& site : compiled->sites) {
     if (site.cause != CutKind::kValueAccess) continue;
     for (const CompileFact& compile : site.compiles) {
+      // A read cuts TorchTPU's graph, so the nodes run once, with and without the read.
+      if (IsPart(compile)) continue;
       const bool is_first = &compile == &site.compiles.front();
       if (!compile.hash.empty() && (is_first || pieces->Contain(compile.process_id, compile.hash)))
         reads.graphs.try_emplace({compile.process_id, compile.hash});

@@ -67,6 +67,16 @@ TEST_F(SlowWork, CompilingForAReadIsToldApart) {
   EXPECT_EQ(run_.Run(cold_start).at(0).cost_ns, 2'000'000'000);
 }
 
+// TorchTPU keeps the results, so nothing runs or compiles again because of the read.
+TEST_F(SlowWork, AReadOfTorchtpuOnlyCutsTheGraph) {
+  run_.Exec(
+      "INSERT INTO graph (id, process_id, hash, printed_as, node_count) VALUES (2, 1, 'hash2', "
+      "'torchtpu_ops', 70)");
+  Compile(2, 3, "value_access");
+  EXPECT_TRUE(run_.Run(slow_compile).empty());
+  EXPECT_EQ(run_.Run(cold_start).at(0).cost_ns, 3'000'000'000);
+}
+
 TEST_F(SlowWork, TwoMinutesAreTooLong) {
   Compile(1, 120), Compile(2, 120.1);
   Findings found = run_.Run(slow_compile);
