@@ -35,7 +35,8 @@ GaudiTrigger TriggerOf(std::string_view text) {
   return GaudiTrigger::kOther;
 }
 
-// Reads "2026-05-04T09:30:00.123456", with a T or a space and with or without a fraction.
+// Reads "2026-05-04T09:30:00.123456", with a T or a space and with or without a fraction. Years that
+// nanoseconds of 64 bits do not reach are damage.
 OptInt TimeOf(std::string_view text) {
   int64_t fields[6] = {};
   for (int i = 0; i < 6; ++i) {
@@ -49,6 +50,8 @@ OptInt TimeOf(std::string_view text) {
   using namespace std::chrono;
   const year_month_day date{year{int(fields[0])}, month{unsigned(fields[1])},
                             day{unsigned(fields[2])}};
+  constexpr int64_t kFirstYear = 1970, kLastYear = 2200;
+  if (fields[0] < kFirstYear || fields[0] > kLastYear) return {};
   if (!date.ok() || fields[3] > 23 || fields[4] > 59 || fields[5] > 60) return {};
   int64_t ns = 0;
   if (text.starts_with('.')) {
