@@ -103,9 +103,10 @@ absl::StatusOr<Finding> AccountOf(const Run& run, int64_t process_id, Start star
                   .reason = Reason{.type = ReasonType::kFirstCompilations}};
   if (!start.compiles.empty()) finding.subject = About(*start.compiles.front());
   std::map<CompilePhase, int64_t> phases;
+  int64_t trace_ns = 0;
   for (const FirstCompilation* c : start.compiles) {
     figures.compile_ns += c->ns;
-    figures.tracing.ns += c->trace_ns.value_or(0);
+    trace_ns += c->trace_ns.value_or(0);
     for (const auto& [phase, ns] : c->phases_ns) phases[phase] += ns;
     if (finding.evidence.size() == kMostColdRows) continue;
     finding.evidence.push_back(
@@ -122,9 +123,7 @@ absl::StatusOr<Finding> AccountOf(const Run& run, int64_t process_id, Start star
     figures.longest_ns = start.compiles.front()->ns, figures.longest_is_known = true;
   }
   figures.phases_ns.assign(phases.begin(), phases.end());
-  figures.tracing.is_large =
-      figures.tracing.ns > 0 &&
-      figures.tracing.ns >= figures.compile_ns / policy::kTracingPartOfCompile;
+  figures.tracing = TracingOf(trace_ns, figures.compile_ns);
   finding.cost_ns = start.ns();
   XP_TRY(const CacheUse* caches, run.Get<CacheUse>());
   AddCaches(*caches, process_id, start, figures);

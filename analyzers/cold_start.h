@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// What the caches of compiled programs did at the start.
+// Tells what the caches of compiled programs did at the start.
 struct CachesAtStart {
   int64_t loaded = 0;  // programs that came from a cache
   OptInt load_ns;      // the time to load them

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/graph/large_constant.h"
 #include "analyzers/graph/unrolled_loop.h"
-#include "analyzers/recompile/read_compiles.h"
 #include "analyzers/run/jax_operation.h"
-#include "analyzers/run/metrics.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
@@ -42,8 +39,7 @@ struct Compiled : FirstCompilation {
 void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, SlowCompilation& figures) {
   if (trace_ns <= 0) return;
   *finding.cost_ns += trace_ns;
-  figures.tracing = {.ns = trace_ns,
-                     .is_large = trace_ns >= compile_ns / policy::kTracingPartOfCompile};
+  figures.tracing = TracingOf(trace_ns, compile_ns);
   if (trace_ns > compile_ns) figures.remedy = CompileRemedy::kLessTracing;
 }
 
@@ -122,8 +118,7 @@ Finding OfMetric(const CompileTimeSum& sum) {
           .cost_ns = sum.ns,
           .reason = Reason{.type = ReasonType::kTooSlow},
           .evidence = {{.table = "metric", .rows = {sum.row}, .text = metric_names::kCompileTime}},
-          .figures = SlowCompileFigures(CompileTimeMetric{
-              .longest_ns = sum.longest_ns, .longest_is_known = sum.longest_is_known})};
+          .figures = SlowCompileFigures(sum)};
 }
 
 // Returns the duration in "...: longest instance took 16m18s970ms600.791us. Please open ...", or 0.

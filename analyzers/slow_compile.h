@@ -49,12 +49,6 @@ struct CompilationsOfReads {
   std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
 };
 
-// The metric CompileTime.
-struct CompileTimeMetric {
-  int64_t longest_ns = 0;  // the mean, if the longest is not known
-  bool longest_is_known = false;
-};
-
 // torch_xla's own lines, each of which has the longest compilation until then.
 struct SlowCompileLines {
   int64_t threshold_ns = 0;  // torch_xla writes the line above this
@@ -69,7 +63,7 @@ struct SlowCompileAlarms {
   std::string jax_operation;  // the module's operation; "" if it is not a single one
 };
 
-using SlowCompileFigures = std::variant<SlowCompilation, CompilationsOfReads, CompileTimeMetric,
+using SlowCompileFigures = std::variant<SlowCompilation, CompilationsOfReads, CompileTimeSum,
                                         SlowCompileLines, SlowCompileAlarms>;
 
 // Says what compiling cost, when that is paid back, and how to make it cheaper.

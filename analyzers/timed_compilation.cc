@@ -22,6 +22,11 @@ TimedCompilation Timed(const FirstCompilation& c) {
   return timed;
 }
 
+TracingBefore TracingOf(int64_t trace_ns, int64_t compile_ns) {
+  return {.ns = trace_ns,
+          .is_large = trace_ns > 0 && trace_ns >= compile_ns / policy::kTracingPartOfCompile};
+}
+
 std::optional<CompileSteps> StepsAsLongAs(int64_t ns, OptInt step_ns) {
   if (!step_ns || *step_ns <= 0) return {};
   return CompileSteps{

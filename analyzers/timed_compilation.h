@@ -1,4 +1,4 @@
-// What findings say of compilations: how long one took, and how many steps take as long.
+// Holds what findings say of compilations: how long one took, and how many steps take as long.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct TracingBefore {
 };
 
 TimedCompilation Timed(const FirstCompilation& compilation);
+TracingBefore TracingOf(int64_t trace_ns, int64_t compile_ns);
 std::optional<CompileSteps> StepsAsLongAs(int64_t ns, OptInt step_ns);
 Subject About(const FirstCompilation& compilation);
 // Returns whether a compilation takes too long, compared with a person's patience or with a step.

@@ -269,16 +269,12 @@ absl::StatusOr<std::vector<CompileFact>> FactsInOrder(
   for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
   const auto known_by_hash = KnownByHash(*graphs);
   XP_TRY(const auto input_nodes, InputNodesByGraph(run, *graphs));
-  XP_TRY(const std::vector<CompilePhaseRow> parts, run.whole().Rows<CompilePhaseRow>(""));
-  absl::flat_hash_map<int64_t, std::vector<std::pair<CompilePhase, int64_t>>> phases;
-  for (const CompilePhaseRow& part : parts)
-    phases[part.compile_id].emplace_back(part.phase, part.dur_ns);
+  XP_TRY(const CompilePhases* phases, run.whole().Get<CompilePhases>());
   std::vector<CompileFact> compiles;
   for (const CompileRow& row : all->rows) {
     (*step_of_compile)[row.id] = row.step_id;
     compiles.push_back(FactOf(row, graphs->Find(row.graph_id), known_by_hash));
-    if (const auto of = phases.find(row.id); of != phases.end())
-      compiles.back().phases_ns = of->second;
+    if (const auto* parts = phases->Find(row.id)) compiles.back().phases_ns = *parts;
     compiles.back().in_slice = looked_at.contains(row.id);
     for (const auto& [form, graph_id] : compiles.back().forms) {
       if (const auto nodes = input_nodes.find(graph_id); nodes != input_nodes.end())

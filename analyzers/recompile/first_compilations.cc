@@ -1,6 +1,5 @@
 #include "analyzers/recompile/first_compilations.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,10 +35,7 @@ absl::StatusOr<FirstCompilations> FirstCompilations::Of(const Run& run) {
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
   XP_TRY(const ReadCompiles* reads, run.Get<ReadCompiles>());
-  XP_TRY(const std::vector<CompilePhaseRow> parts, run.whole().Rows<CompilePhaseRow>(""));
-  absl::flat_hash_map<int64_t, std::vector<std::pair<CompilePhase, int64_t>>> phases;
-  for (const CompilePhaseRow& part : parts)
-    phases[part.compile_id].emplace_back(part.phase, part.dur_ns);
+  XP_TRY(const CompilePhases* phases, run.whole().Get<CompilePhases>());
   std::set<int64_t> looked_at;
   for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
   std::vector<const CompileRow*> in_order;
@@ -75,8 +71,7 @@ absl::StatusOr<FirstCompilations> FirstCompilations::Of(const Run& run) {
                        .program_bytes = row->program_bytes,
                        .graph_id = row->graph_id,
                        .first_of_site = first_of_site});
-    if (const auto of = phases.find(row->id); of != phases.end())
-      out.all.back().phases_ns = of->second;
+    if (const auto* parts = phases->Find(row->id)) out.all.back().phases_ns = *parts;
     const auto read = reads->graphs.find({process_id, key});
     if (row->cause != CutKind::kValueAccess || read == reads->graphs.end()) continue;
     out.all.back().is_for_read = true;

@@ -89,9 +89,7 @@ absl::StatusOr<CacheUse> CacheUse::Of(const Run& run) {
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   absl::flat_hash_map<int64_t, const CompileRow*> by_id;
   for (const CompileRow& row : compiles->rows) by_id[row.id] = &row;
-  XP_TRY(const std::vector<CompilePhaseRow> parts, run.Rows<CompilePhaseRow>(""));
-  absl::flat_hash_map<int64_t, std::vector<const CompilePhaseRow*>> phases;
-  for (const CompilePhaseRow& part : parts) phases[part.compile_id].push_back(&part);
+  XP_TRY(const CompilePhases* phases, run.Get<CompilePhases>());
 
   std::map<int64_t, size_t> of_compile;
   std::map<int64_t, size_t> by_graph;
@@ -115,11 +113,11 @@ absl::StatusOr<CacheUse> CacheUse::Of(const Run& run) {
     const CompileRow& compile = *by_id.at(compile_id);
     SoughtProgram& program = use.programs[index];
     program.dur_ns = compile.dur_ns;
-    const auto known = phases.find(compile_id);
-    if (known == phases.end()) continue;
+    const CompilePhases::Parts* parts = phases->Find(compile_id);
+    if (parts == nullptr) continue;
     program.dur_ns = 0;
-    for (const CompilePhaseRow* part : known->second)
-      *program.dur_ns += IsKept(part->phase, program.caches) ? part->dur_ns : 0;
+    for (const auto& [phase, ns] : *parts)
+      *program.dur_ns += IsKept(phase, program.caches) ? ns : 0;
   }
   // Only programs of several processes are compared.
   if (processes.size() < 2) return use;

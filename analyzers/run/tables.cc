@@ -71,6 +71,19 @@ absl::StatusOr<Graphs> Graphs::Of(const Run& run) {
   return graphs;
 }
 
+const CompilePhases::Parts* CompilePhases::Find(int64_t compile_id) const {
+  const auto parts = by_compile.find(compile_id);
+  return parts == by_compile.end() ? nullptr : &parts->second;
+}
+
+absl::StatusOr<CompilePhases> CompilePhases::Of(const Run& run) {
+  CompilePhases phases;
+  XP_TRY(const std::vector<CompilePhaseRow> rows, run.Rows<CompilePhaseRow>(""));
+  for (const CompilePhaseRow& row : rows)
+    phases.by_compile[row.compile_id].emplace_back(row.phase, row.dur_ns);
+  return phases;
+}
+
 OptInt RequestTime(const ExecutionRow& row) {
   return row.enqueue_ts_ns ? row.enqueue_ts_ns : row.ts_ns;
 }

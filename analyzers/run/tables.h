@@ -40,6 +40,17 @@ using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
 
+// The parts of compilations whose source divides them. Those of one compilation do not overlap.
+struct CompilePhases {
+  using Parts = std::vector<std::pair<CompilePhase, int64_t>>;  // each with its length in ns
+  absl::flat_hash_map<int64_t, Parts> by_compile;
+
+  // Returns null if the parts are not known.
+  const Parts* Find(int64_t compile_id) const;
+
+  static absl::StatusOr<CompilePhases> Of(const Run& run);
+};
+
 // Returns when the host asked for the execution, or else when the device began it; nothing without times.
 OptInt RequestTime(const ExecutionRow& row);
 

@@ -16,7 +16,7 @@ std::string StepsText(const std::optional<CompileSteps>& steps);
 std::string TracingNote(const TracingBefore& tracing);
 std::string_view Name(CompilePhase phase);
 
-// What is said of compilations that are only counted and summed.
+// Return what is said of compilations that are only counted and summed.
 std::string SumTitle(int64_t count, int64_t ns, int64_t longest_ns, bool longest_is_known);
 std::string GraphsAreNotTold(Framework framework);
 std::string SumNote(Framework framework);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kNothingToDo = "Recompilation needs no change.";
 
-// What tells more about compiles that are only counted, by framework.
+// Says how to learn more about compiles that are only counted.
 struct CountAdvice {
   std::string which_line, no_clearing, each_step;
   std::string_view compile_time;

@@ -117,7 +117,7 @@ Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework)
 
 // The metric, and torch_xla's own lines
 
-Words Say(const CompileTimeMetric& figures, const Finding& finding, Framework framework) {
+Words Say(const CompileTimeSum& figures, const Finding& finding, Framework framework) {
   return {.title = SumTitle(*finding.count, *finding.cost_ns, figures.longest_ns,
                             figures.longest_is_known),
           .why = GraphsAreNotTold(framework),

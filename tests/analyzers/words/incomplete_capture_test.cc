@@ -36,10 +36,9 @@ TEST(IncompleteCaptureWords, StepTraceReplacesTheSync) {
 }
 
 TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
-  EXPECT_EQ(
-      Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
-      "Profile some steps as well, with XLAPROF_RECORD=run.xlaprof PROGRAM, and report on both "
-      "files.");
+  EXPECT_EQ(Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
+            "Profile some steps as well, with XLAPROF_RECORD=run.xlaprof PROGRAM, "
+            "and report on both files.");
   EXPECT_EQ(Say(ReasonType::kNoCounters, {}, Framework::kCpp).advice,
             "Report on the whole text that metrics_report() returns.");
   EXPECT_EQ(Say(ReasonType::kNoExecutions, {}, Framework::kCpp).advice,
