@@ -394,7 +394,7 @@ class Finder {
     return folder;
   }
 
-  // What a directory has inside, at any depth.
+  // Counts what a directory has inside, at any depth.
   struct Inside {
     int jobs = 0, lone_folders = 0;  // folders of a format that has its own, without a job above
     fs::path job;                    // one of the jobs

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/numbers.h"
+#include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -20,12 +21,6 @@ constexpr double kMostCounted = 1e18;
 
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
 }
 
 // Python before 3.11 writes the bare word, and later ones MetricDumpTrigger.process_exit.
@@ -156,7 +151,7 @@ void TakeOps(std::string_view text, GaudiDump& dump) {
     const std::string_view op = text.substr(begin + 1, close - begin - 1);
     text.remove_prefix(close + 1);
     if (!text.starts_with(':')) continue;
-    text = Trimmed(text.substr(1));
+    text = Trim(text.substr(1));
     const std::optional<int64_t> calls = TakeInteger<int64_t>(&text);
     if (calls && *calls >= 0 && *calls < int64_t(kMostCounted))
       dump.ops.emplace_back(ToUtf8(op), *calls);
@@ -184,11 +179,12 @@ class TextReader {
  private:
   absl::Status TakeLine(std::string_view line, int64_t offset, int64_t number) {
     if (line.size() > kMaxDumpBytes) line = line.substr(0, kMaxDumpBytes);
+    if (line.ends_with('\r')) line.remove_suffix(1);
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return absl::OkStatus();
     const bool is_indented = line.starts_with('\t') || line.starts_with(' ');
-    const std::string_view key = Trimmed(line.substr(0, colon));
-    const std::string_view value = Trimmed(line.substr(colon + 1));
+    const std::string_view key = Trim(line.substr(0, colon));
+    const std::string_view value = Trim(line.substr(colon + 1));
     if (!is_indented && key == "Metric name") {
       XP_TRY(Close());
       dump_ = {};

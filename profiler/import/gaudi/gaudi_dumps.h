@@ -11,7 +11,7 @@
 
 namespace xlaprof {
 
-// What made Gaudi write a dump.
+// Says what made Gaudi write a dump.
 enum class GaudiTrigger : uint8_t {
   kOther,         // the program asked for it, or a trigger that is unknown here
   kMetricChange,  // the metric has just changed

@@ -180,14 +180,19 @@ Pairs AlignByCount(const Facts& a, const Facts& b) {
   return pairs;
 }
 
+// Returns the places of the facts that are wanted, which must have starts, in the order of these.
+static std::vector<int> PlacesByStart(const Facts& facts, bool (*is_wanted)(const Fact&)) {
+  std::vector<int> places;
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (is_wanted(facts[i])) places.push_back(int(i));
+  }
+  std::ranges::stable_sort(places, {}, [&](int i) { return *facts[size_t(i)].ts_ns; });
+  return places;
+}
+
 Pairs AlignByTime(const Facts& a, const Facts& b) {
   const auto timed = [](const Facts& facts) {
-    std::vector<int> places;
-    for (size_t i = 0; i < facts.size(); ++i) {
-      if (!facts[i].is_compile && facts[i].ts_ns) places.push_back(int(i));
-    }
-    std::ranges::stable_sort(places, {}, [&](int i) { return *facts[size_t(i)].ts_ns; });
-    return places;
+    return PlacesByStart(facts, [](const Fact& fact) { return !fact.is_compile && fact.ts_ns; });
   };
   const std::vector<int> of_a = timed(a), of_b = timed(b);
   // Returns whether the fact before an execution is its compile.
@@ -305,12 +310,8 @@ Pairs AlignByFunction(const Facts& a, const Facts& b) {
 
 Pairs AlignByInterval(const Facts& a, const Facts& b) {
   const auto timed = [](const Facts& facts) {
-    std::vector<int> places;
-    for (size_t i = 0; i < facts.size(); ++i) {
-      if (facts[i].is_compile && facts[i].ts_ns && facts[i].end_ns) places.push_back(int(i));
-    }
-    std::ranges::stable_sort(places, {}, [&](int i) { return *facts[size_t(i)].ts_ns; });
-    return places;
+    return PlacesByStart(
+        facts, [](const Fact& fact) { return fact.is_compile && fact.ts_ns && fact.end_ns; });
   };
   const std::vector<int> of_a = timed(a), of_b = timed(b);
   Pairs pairs;

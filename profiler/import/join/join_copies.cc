@@ -17,7 +17,7 @@ namespace {
 // Both files have the times of one clock, but a JSON rounds them to microseconds.
 constexpr int64_t kSameTimeNs = 10'000;
 
-// What a source with a clock shows of one process.
+// Holds what a source with a clock shows of one process.
 struct Recorded {
   int64_t process_id = 0, source_id = 0;
   std::string path, host;

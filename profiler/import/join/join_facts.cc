@@ -175,15 +175,14 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
     if (kept.is_compile) {
       XP_TRY(
           store.Run("UPDATE compile SET ts_ns = NULL WHERE id = ?1 AND dur_ns IS NULL AND EXISTS "
-                    "(SELECT 1 FROM compile WHERE id = ?2 AND dur_ns IS NOT NULL AND ts_ns IS NOT "
-                    "NULL)",
+                    "(SELECT 1 FROM compile WHERE id = ?2 AND dur_ns NOTNULL AND ts_ns NOTNULL)",
                     kept.id, other.id));
     }
     if (kept.inputs_only && other.graph_id != 0 && !other.inputs_only)
       XP_TRY(store.Run("UPDATE compile SET graph_id = NULL WHERE id = ?1", kept.id));
     Fact fact = kept;
     int64_t from = other.id;
-    // Of sources that tell of torch.compile, the one that times a compilation knows more about it.
+    // The source of torch.compile that times a compilation knows more about it than the others.
     if (kept.cause == CutKind::kCompiledFunction && !kept.ts_ns && other.ts_ns)
       fact.id = other.id, fact.ts_ns = other.ts_ns, from = kept.id;
     XP_TRY((kept.is_compile ? compiles : executions).Fold(fact.id, from));
