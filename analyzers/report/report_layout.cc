@@ -81,6 +81,15 @@ std::string CutEnd(std::string_view text, int width) {
   return std::string(text.substr(0, FitHead(text, width - 1))).append(kEllipsis);
 }
 
+std::string PrintableStart(std::string_view text, int width) {
+  constexpr size_t kMostBytesPerColumn = 16;  // a letter with several combining marks
+  const size_t most_bytes = kMostBytesPerColumn * size_t(std::max(0, width));
+  if (text.size() <= most_bytes) return CutEnd(Printable(text), width);
+  size_t end = most_bytes;
+  while (end > 0 && (uint8_t(text[end]) & 0xc0) == 0x80) --end;
+  return CutEnd(Printable(text.substr(0, end)).append(kEllipsis), width);
+}
+
 std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after,
                                                   int width) {
   if (DisplayWidth(before) <= width && DisplayWidth(after) <= width)

@@ -1,5 +1,5 @@
-// Lays out text that is already printable (core/base/escape.h), so that no long text breaks the
-// page. Widths are columns of a terminal.
+// Lays out text so that no long text breaks the page. The text must be printable already
+// (core/base/escape.h), except for PrintableStart(). Widths are columns of a terminal.
 #pragma once
 
 #include <string>
@@ -20,6 +20,10 @@ std::string Ellipsize(std::string_view text, int width);
 // Shortens to at most `width` columns, with an ellipsis at the end, because the start of a sentence
 // says the most.
 std::string CutEnd(std::string_view text, int width);
+
+// Escapes text for a terminal and shortens it like CutEnd(). Of a text of megabytes only what can
+// be shown is escaped.
+std::string PrintableStart(std::string_view text, int width);
 
 // Shortens two texts to `width` columns, so that both show the first place where they differ.
 std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after,

@@ -61,7 +61,7 @@ class TextReport {
   void Paragraph(int indent, std::string_view text, Style style = Style::kPlain,
                  std::string_view lead = "") {
     bool first = true;
-    for (const std::string& line : Wrap(CutEnd(Printable(text), kMaxParagraph), width_ - indent)) {
+    for (const std::string& line : Wrap(PrintableStart(text, kMaxParagraph), width_ - indent)) {
       Line(fmt::format(
           "{}{}", first && !lead.empty() ? std::string(lead) : std::string(size_t(indent), ' '),
           In(style, line)));
@@ -75,7 +75,7 @@ class TextReport {
 
   void Head() {
     std::vector<std::string> lines =
-        Wrap(CutEnd(Printable(HeadText(report_, names_)), kMaxParagraph), width_);
+        Wrap(PrintableStart(HeadText(report_, names_), kMaxParagraph), width_);
     for (const std::string& line : lines) Line(In(Style::kBold, line));
     if (std::string slice = SliceText(report_); !slice.empty()) Paragraph(0, slice, Style::kYellow);
     Paragraph(0, ProcessesText(report_), Style::kDim);
@@ -136,7 +136,7 @@ class TextReport {
       const std::string text = Printable(TopOpText(op));
       const int room = width_ - kShare - 4 - 2 - DisplayWidth(text);
       row(op.share,
-          fmt::format("{}: {}", CutEnd(Printable(op.name), std::max(kLeastName, room)), text));
+          fmt::format("{}: {}", PrintableStart(op.name, std::max(kLeastName, room)), text));
     }
     if (top.other_names > 0) row(top.other_share, Plural(top.other_names, "other"));
     if (top.unnamed_share >= policy::kTopOpShare) row(top.unnamed_share, "between ops");

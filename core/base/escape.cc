@@ -27,11 +27,15 @@ bool IsControl(int32_t code) {
       kControls, [&](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
-// Returns an escape such as \x7f, \u200b or \U000e0001.
-std::string Escaped(int32_t code) {
-  return code < 0x100     ? fmt::format("\\x{:02x}", code)
-         : code <= 0xffff ? fmt::format("\\u{:04x}", code)
-                          : fmt::format("\\U{:08x}", code);
+// Appends an escape such as \x7f, \u200b or \U000e0001.
+void AppendEscaped(std::string& out, int32_t code) {
+  const auto end = std::back_inserter(out);
+  if (code < 0x100)
+    fmt::format_to(end, "\\x{:02x}", code);
+  else if (code <= 0xffff)
+    fmt::format_to(end, "\\u{:04x}", code);
+  else
+    fmt::format_to(end, "\\U{:08x}", code);
 }
 
 // JSON's escapes have four digits, so a character beyond U+FFFF becomes a surrogate pair.
@@ -77,9 +81,9 @@ std::string Printable(std::string_view text, bool keep_newlines) {
     } else if (c.code == '\t') {
       out += "\\t";
     } else if (c.code < 0) {
-      out += fmt::format("\\x{:02x}", uint8_t(text[at]));
+      AppendEscaped(out, uint8_t(text[at]));
     } else if (IsControl(c.code)) {
-      out += Escaped(c.code);
+      AppendEscaped(out, c.code);
     } else {
       out += text.substr(at, size_t(c.bytes));
     }

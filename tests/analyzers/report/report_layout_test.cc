@@ -23,6 +23,19 @@ TEST(Ellipsize, KeepsBothEnds) {
   EXPECT_EQ(Ellipsize("abc", 0), "");
 }
 
+TEST(PrintableStart, EscapesWhatIsShown) {
+  EXPECT_EQ(PrintableStart("a\x1b[31m", 20), "a\\x1b[31m");
+  EXPECT_EQ(PrintableStart("abcdefghij", 7), "abcdef…");
+  EXPECT_EQ(PrintableStart(std::string(1000, '\x1b'), 9), "\\x1b\\x1b…");
+  // What is left out is told even if it takes no columns.
+  EXPECT_TRUE(
+      PrintableStart("e" + std::string(1000, ' ').replace(0, 2, "\u0301"), 4).ends_with("…"));
+  // A character of several bytes at the cut stays whole.
+  std::string wide = "x";
+  for (int i = 0; i < 1000; ++i) wide += "模";
+  EXPECT_EQ(PrintableStart(wide, 5), "x模…");
+}
+
 TEST(EllipsizePair, ShowsWhereTheyDiffer) {
   std::string same(200, 'x');
   auto [before, after] = EllipsizePair(same + "slice={[1:2]}", same + "slice={[2:3]}", 40);
