@@ -103,8 +103,7 @@ void AddExportCommand(CLI::App& app, int& exit_status) {
                     "Exports the run without its findings");
   command->add_flag("--force", arguments->force, "Replaces an existing file");
   command->callback([arguments, &exit_status] {
-    absl::Status status = RunExport(*arguments);
-    exit_status = status.ok() ? kExitDone : Fail(status);
+    exit_status = RunOnInput(arguments->input, [&] { return RunExport(*arguments); });
   });
 }
 

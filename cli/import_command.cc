@@ -17,9 +17,9 @@ struct ImportArguments {
 
 absl::Status ImportRun(const ImportArguments& arguments) {
   const InputOptions& input = arguments.input;
-  XP_TRY(Output output, Output::Open(arguments.output, {.input = input,
-                                                        .force = arguments.force,
-                                                        .kind = OutputKind::kStore}));
+  XP_TRY(Output output,
+         Output::Open(arguments.output,
+                      {.input = input, .force = arguments.force, .kind = OutputKind::kStore}));
   XP_TRY(std::string kept, WriteStoreFile({.inputs = {input.paths.begin(), input.paths.end()},
                                            .run = input.run,
                                            .as_format = input.as_format},
@@ -37,8 +37,7 @@ void AddImportCommand(CLI::App& app, int& exit_status) {
       ->required();
   command->add_flag("--force", arguments->force, "Replaces an existing store");
   command->callback([arguments, &exit_status] {
-    absl::Status status = ImportRun(*arguments);
-    exit_status = status.ok() ? kExitDone : Fail(status);
+    exit_status = RunOnInput(arguments->input, [&] { return ImportRun(*arguments); });
   });
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/import.h"
@@ -84,7 +85,49 @@ absl::StatusOr<Store> OpenInput(const InputOptions& input) {
   return store;
 }
 
+constexpr std::string_view kListRuns = "list";  // value of --run
+
+// Returns the runs that a store lists. It does not know how many files other runs have.
+absl::StatusOr<RunPlan> RunsOfStore(const std::string& path) {
+  XP_TRY(const Store store, Store::Open(path));
+  RunPlan plan;
+  XP_TRY(plan.runs,
+         store.Collect("SELECT label, why, selected, (SELECT count(*) FROM source WHERE "
+                       "imported AND run.selected) FROM run ORDER BY id",
+                       [](std::string label, std::string why, bool chosen, int64_t files) {
+                         return PlannedRun{label, why, chosen, size_t(files)};
+                       }));
+  return plan;
+}
+
+absl::Status ListRuns(const InputOptions& input) {
+  const bool is_store = input.paths.size() == 1 && IsStore(input.paths[0]);
+  XP_TRY(const RunPlan plan, is_store
+                                 ? RunsOfStore(input.paths[0])
+                                 : PlanImport({.inputs = {input.paths.begin(), input.paths.end()},
+                                               .as_format = input.as_format}));
+  std::vector<PlannedRun> runs = plan.other_jobs;
+  runs.insert(runs.end(), plan.runs.begin(), plan.runs.end());
+  size_t width = 0;
+  for (const PlannedRun& run : runs) width = std::max(width, Printable(run.label).size());
+  std::string text;
+  for (const PlannedRun& run : runs) {
+    const std::string files =
+        run.files == 0 ? "" : fmt::format("{} file{}", run.files, run.files == 1 ? "" : "s");
+    text += fmt::format("{} {:{}}  {:>9}  {}\n", run.is_chosen ? '*' : ' ', Printable(run.label),
+                        width, files, run.why);
+  }
+  text += is_store ? "The store holds the run with *.\n"
+                   : "The run with * is read unless --run names another one.\n";
+  return Print(text);
+}
+
 }  // namespace
+
+int RunOnInput(const InputOptions& input, const std::function<absl::Status()>& run) {
+  const absl::Status status = input.run == kListRuns ? ListRuns(input) : run();
+  return status.ok() ? kExitDone : Fail(status);
+}
 
 void AddInputOptions(CLI::App& command, InputOptions& options) {
   command
@@ -115,8 +158,10 @@ std::vector<fs::path> SourceRoots(const InputOptions& input,
 }
 
 void AddRunOptions(CLI::App& command, InputOptions& options) {
-  command.add_option("--run", options.run,
-                     "Chooses a run by its label if the files hold several. Default: the newest");
+  command.add_option(
+      "--run", options.run,
+      "Chooses a run by its label if the files hold several; `list` lists them. Default: "
+      "the newest");
   command.add_option(
       "--as", options.as_format,
       fmt::format("Reads every file as this format instead of recognising it: {}", FormatNames()));

@@ -33,6 +33,10 @@ void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots);
 std::vector<std::filesystem::path> SourceRoots(const InputOptions& input,
                                                const std::vector<std::string>& asked);
 
+// Does what a command does with its input, which is `run`, or lists the runs in the input with
+// --run list. Returns the exit status of the program.
+int RunOnInput(const InputOptions& input, const std::function<absl::Status()>& run);
+
 // Calls `use` with the named store, or with a temporary store made from the files. If a store is
 // damaged and `use` returns DataLoss, calls it once more with the contents of the store's intact
 // pages, and an import issue that counts the rest.

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "cli/terminal.h"
-#include "profiler/import/found_files.h"
+#include "profiler/import/plan/identify.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -165,11 +165,9 @@ absl::Status QueryOn(const Store& store, const QueryOptions& options, bool* prin
 }
 
 absl::Status Query(const QueryOptions& options) {
-  InputOptions input = options.input;
-  input.paths = {options.path};
   bool printed = false;
   absl::Status status;
-  XP_TRY(WithInput(input, [&](Store& store) {
+  XP_TRY(WithInput(options.input, [&](Store& store) {
     status = AddQueryViews(options.sql, store);
     if (status.ok()) status = QueryOn(store, options, &printed);
     // After rows were printed, the query is not repeated on recovered data, which would print them
@@ -198,8 +196,8 @@ void AddQueryCommand(CLI::App& app, int& exit_status) {
       "Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY "
       "name\"");
   command->callback([options, &exit_status] {
-    absl::Status status = Query(*options);
-    exit_status = status.ok() ? kExitDone : Fail(status);
+    options->input.paths = {options->path};
+    exit_status = RunOnInput(options->input, [&] { return Query(*options); });
   });
 }
 

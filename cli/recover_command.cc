@@ -41,9 +41,9 @@ absl::StatusOr<std::string> RecoverStore(const std::string& path) {
 
 // Writes a copy of the store at `path` with what waits in its ring, and changes neither.
 absl::StatusOr<std::string> RecoverTo(const std::string& path, const std::string& to, bool force) {
-  XP_TRY(Output output,
-         Output::Open(
-             to, {.input = {.paths = {path}}, .force = force, .kind = OutputKind::kStore}));
+  XP_TRY(
+      Output output,
+      Output::Open(to, {.input = {.paths = {path}}, .force = force, .kind = OutputKind::kStore}));
   XP_TRY(std::optional<Store> whole, ReadKilled(path));
   if (!whole) return fmt::format("{}: nothing waits in a ring\n", path);
   XP_TRY(whole->Run("VACUUM INTO ?1", output.path().string()));

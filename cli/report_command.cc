@@ -83,8 +83,7 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   command->add_option("--colour,--color", arguments->colour, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->callback([arguments, &exit_status] {
-    absl::Status status = RunReport(*arguments);
-    exit_status = status.ok() ? kExitDone : Fail(status);
+    exit_status = RunOnInput(arguments->input, [&] { return RunReport(*arguments); });
   });
 }
 

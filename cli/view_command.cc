@@ -193,8 +193,7 @@ void AddViewCommand(CLI::App& app, int& exit_status) {
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->callback([arguments, &exit_status] {
-    const absl::Status status = RunView(*arguments);
-    exit_status = status.ok() ? kExitDone : Fail(status);
+    exit_status = RunOnInput(arguments->input, [&] { return RunView(*arguments); });
   });
 }
 

@@ -121,7 +121,7 @@ bool Archive::Is(const FileEnds& ends) {
 absl::StatusOr<std::shared_ptr<const Archive>> Archive::Open(const std::filesystem::path& path,
                                                              const Wanted& wanted,
                                                              size_t in_memory_bytes) {
-  XP_TRY(InputFile file, InputFile::Open(path));
+  XP_TRY(InputFile file, InputFile::Open(path, /*maps_large_files=*/true));
   return OfBytes(path.string(), file.bytes(), wanted,
                  {file.damage(), file.disk().size(), in_memory_bytes});
 }
@@ -220,7 +220,7 @@ absl::Status Archive::Impl::ReadCells(std::string_view notebook) {
   ByteSink sink(in_memory_bytes);
   std::vector<Range> ranges;
   for (const NotebookOutput& cell : outputs.cells) {
-    if (members.size() == kMaxMembers || Recognise(cell.text) == nullptr) continue;
+    if (members.size() == kMaxMembers || Recognise(cell.text).format == nullptr) continue;
     ranges.push_back({sink.size(), sink.size() + cell.text.size()});
     XP_TRY(sink.Append(cell.text.data(), cell.text.size()));
     members.push_back({.name = fmt::format("cell_{}.txt", cell.cell),

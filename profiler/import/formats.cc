@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "profiler/import/input.h"
 #include "profiler/import/log/program_output.h"
+#include "profiler/import/look.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/mark_search.h"
 
@@ -68,7 +68,7 @@ std::span<const Format* const> AllFormats() {
   return *formats;
 }
 
-const Format* Recognise(std::string_view bytes) {
+Recognition Recognise(std::string_view bytes) {
   const Format* best = nullptr;
   int best_score = kSureEnough - 1;
   auto ask = [&](std::string_view window) {
@@ -76,20 +76,21 @@ const Format* Recognise(std::string_view bytes) {
       int score = format->Sniff(window);
       if (score > best_score) best = format, best_score = score;
     }
+    return best_score >= kSaysLittle;
   };
-  ask(bytes.substr(0, kHeadBytes));
+  if (ask(bytes.substr(0, kHeadBytes))) return {best, true};
   // A log may begin with anything. If its beginning says little, markers at its end count too.
-  if (best_score < kSaysLittle && bytes.size() > kHeadBytes)
-    ask(bytes.substr(bytes.size() - kHeadBytes));
+  if (bytes.size() > kHeadBytes && ask(bytes.substr(bytes.size() - kHeadBytes)))
+    return {best, true};
   // Colours and HTML may be anywhere in the text that importers look for.
-  if (best_score >= kSaysLittle) return best;
   if (LogTexts texts(bytes.substr(0, kHeadBytes)); texts.are_marked_up()) {
     std::string plain;
     while (texts.Next()) plain.append(texts.text()) += '\n';
     ask(plain);
   }
-  if (best != nullptr || bytes.size() <= 2 * kHeadBytes || LooksLike(bytes) != "text") return best;
-  return RecogniseInside(bytes);
+  if (best == nullptr && bytes.size() > 2 * kHeadBytes && LookOf(bytes) == Look::kText)
+    best = RecogniseInside(bytes);
+  return {best, best_score >= kSaysLittle};
 }
 
 const Format* FormatNamed(std::string_view name) {

@@ -31,10 +31,15 @@ struct Format {
 // Returns all formats, in the order in which they are listed for users.
 std::span<const Format* const> AllFormats();
 
-// Returns the format that is surest of the first 64 KiB, or else of the last. It is judged by the
+struct Recognition {
+  const Format* format = nullptr;  // null if no format is sure enough
+  bool is_sure = false;            // false: other parts of the file may show another format
+};
+
+// Finds the format that is surest of the first 64 KiB, or else of the last. It is judged by the
 // bytes, never by a name. A text of which these say nothing is searched for the messages of all
-// dialects. Returns null if no format is sure enough.
-const Format* Recognise(std::string_view bytes);
+// dialects.
+Recognition Recognise(std::string_view bytes);
 
 // Returns the format of that name, or null if there is none.
 const Format* FormatNamed(std::string_view name);

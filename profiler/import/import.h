@@ -1,5 +1,9 @@
-// Imports one run from files and directories into a store: finds formats, groups files into runs,
-// reads those of the chosen run, and joins the facts that several sources report.
+// Imports one run from files and directories into a store.
+//
+// An import has stages, with a value between each two of them: the files in the inputs
+// (plan/find_files.h), what each of them is (plan/identify.h), which job each belongs to
+// (plan/places.h), which runs there are and which is read (plan/run_plan.h), the facts that reading
+// these files gives (read_files.h), and one account of them all (JoinSources).
 #pragma once
 
 #include <filesystem>
@@ -7,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/import/plan/run_plan.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -23,6 +28,10 @@ struct ImportOptions {
 // NotFound or InvalidArgument if nothing could be read. The message has one line per file, with
 // what, where and what to try.
 absl::Status Import(const ImportOptions& options, Store& store);
+
+// Plans the import of `options.inputs`, and reads only the files to which runs may be appended.
+// Returns the same errors as Import, if they are found by then.
+absl::StatusOr<RunPlan> PlanImport(const ImportOptions& options);
 
 // Unites the processes, executions, compiles and steps that several sources report of one process.
 // Import calls it; it is declared here for tests.

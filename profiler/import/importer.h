@@ -3,7 +3,9 @@
 // Sniff looks at bytes, never at a name; Read writes facts to a store.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +91,18 @@ enum class SourceKind : uint8_t {
   kReports,   // counts and warnings
 };
 
+// Describes the recording of one trace by both ends of the file, without its events. This is enough
+// to tell which traces are ranks of one job that was recorded at one time.
+struct TraceSpan {
+  std::optional<int64_t> rank, world_size;
+  std::string host;  // "" unknown
+  // Added to the times of the file's clock, this makes them count from 1970. Empty: unknown.
+  std::optional<int64_t> base_epoch_ns;
+  // Times of the events at both ends of the file, by the file's clock; first > last: none were
+  // found.
+  int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+};
+
 struct Importer {
   const char* name;     // name that --as takes and source.format holds
   const char* summary;  // one line: what writes such files
@@ -110,6 +124,8 @@ struct Importer {
   SourceKind kind = SourceKind::kReports;
   // True if a run writes such files to a folder of their own. What lies above it is of the same run.
   bool has_own_folder = false;
+  // Describes the recording. Null: files of this format that lie side by side are of one run.
+  TraceSpan (*span)(std::string_view bytes) = nullptr;
 };
 
 std::span<const Importer* const> AllImporters();

@@ -14,8 +14,6 @@
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
-#include "profiler/import/file_ends.h"
-#include "profiler/import/formats.h"
 #include "profiler/import/map_guard.h"
 #include "profiler/import/text/utf8.h"
 
@@ -154,16 +152,6 @@ absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
   return absl::OkStatus();
 }
 
-// Returns whether a large file is a profile or not text, judging by its beginning and its end, and
-// not by its name.
-bool MayBeMapped(const std::filesystem::path& path) {
-  const std::optional<FileEnds> ends = EndsOf(path);
-  if (!ends) return false;
-  if (const Format* format = Recognise(ends->bytes)) return format->importer->maps_large_files;
-  const std::string_view looks = LooksLike(ends->bytes);
-  return looks != "text" && looks != "JSON";
-}
-
 // A way in which the bytes on disk become those that importers read.
 struct Coding {
   std::string_view name;
@@ -218,7 +206,8 @@ bool InputFile::HasShrunk() const {
   return impl_->was_cut || (impl_->guard && impl_->guard->HasShrunk());
 }
 
-absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
+absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path,
+                                          bool maps_large_files) {
   auto impl = std::make_unique<Impl>();
   std::string name = path.string();
   if (name == "-") {
@@ -238,7 +227,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
           name);
     }
     const auto size = size_t(info.st_size);
-    if (size > kInMemoryBytes && MayBeMapped(path)) {
+    if (size > kInMemoryBytes && maps_large_files) {
       XP_TRY(impl->disk, Block::Map(fd, size, name));
       impl->guard.emplace(std::move(fd), impl->disk.view());
     } else {
@@ -276,23 +265,6 @@ absl::Status InputFile::Impl::Decode(const std::string& name) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if ((decoded ? plain.view() : disk).starts_with(kByteOrderMark)) mark = kByteOrderMark.size();
   return absl::OkStatus();
-}
-
-std::string_view LooksLike(std::string_view bytes) {
-  if (bytes.starts_with("SQLite format 3")) return "an SQLite database";
-  if (bytes.starts_with("\x89PNG")) return "a PNG image";
-  if (bytes.starts_with("PK\x03\x04")) return "a zip archive";
-  if (bytes.starts_with("\x7f"
-                        "ELF"))
-    return "a program";
-  size_t first = bytes.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '['))
-    return "JSON";
-  std::string_view head = bytes.substr(0, 4096);
-  auto printable = std::count_if(head.begin(), head.end(), [](unsigned char c) {
-    return c >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-  });
-  return size_t(printable) == head.size() ? "text" : "binary";
 }
 
 }  // namespace xlaprof

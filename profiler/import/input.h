@@ -18,12 +18,12 @@ class InputFile {
   // regular file, or empty.
   //
   // Memory stays bounded. Up to 64 MiB of a file, and of its decompressed content, are kept in
-  // memory. Longer texts (a log, a report, a dump, a notebook) and longer decompressed content are
-  // copied to an unnamed temporary file, which nobody else can truncate. Larger profiles
-  // (Importer::maps_large_files), and larger files that are not text, such as archives, are mapped
-  // in place. If such a file is truncated while it is read, the process gets a SIGBUS, unless its
-  // main function has called InstallMapGuards (map_guard.h). Then zeros are read instead.
-  static absl::StatusOr<InputFile> Open(const std::filesystem::path& path);
+  // memory. A larger file is mapped in place with `maps_large_files`, and otherwise copied to an
+  // unnamed temporary file, which nobody else can truncate. So is longer decompressed content. If a
+  // mapped file is truncated while it is read, the process gets a SIGBUS, unless its main function
+  // has called InstallMapGuards (map_guard.h). Then zeros are read instead.
+  static absl::StatusOr<InputFile> Open(const std::filesystem::path& path,
+                                        bool maps_large_files = false);
   // Does the same for bytes that the caller has already, such as a member of an archive, which
   // messages call `name`. They must outlive this object.
   static absl::StatusOr<InputFile> OfBytes(const std::string& name, std::string_view bytes);
@@ -51,9 +51,5 @@ class InputFile {
   explicit InputFile(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// Returns what unrecognised bytes look like to a person: "JSON", "a PNG image", "an SQLite
-// database", "text", "binary" and others.
-std::string_view LooksLike(std::string_view bytes);
 
 }  // namespace xlaprof

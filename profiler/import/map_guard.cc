@@ -25,7 +25,7 @@ namespace {
 std::array<GuardedRange, 64> ranges;
 std::mutex guarding;
 const uintptr_t page_bytes = uintptr_t(sysconf(_SC_PAGESIZE));
-struct sigaction before {};
+struct sigaction before{};
 
 void OnBusError(int signal, siginfo_t* info, void*) {
   const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
@@ -61,7 +61,7 @@ GuardedRange* TakeRange(std::string_view mapped) {
 }  // namespace
 
 void InstallMapGuards() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = OnBusError;
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
@@ -79,7 +79,7 @@ MapGuard::~MapGuard() {
 }
 
 bool MapGuard::HasShrunk() const {
-  struct stat info {};
+  struct stat info{};
   return (range_ != nullptr && range_->has_shrunk) || fstat(fd_.get(), &info) != 0 ||
          size_t(info.st_size) < mapped_.size();
 }

@@ -192,6 +192,29 @@ TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
   }
 }
 
+TEST_F(ReportCommand, ListsTheRuns) {
+  const auto save = [](int step) {
+    return fmt::format(
+        "[MetricsData; step={}]\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: "
+        "002ms500.000us\n  Percentiles: 50%=001ms000.000us\n",
+        step);
+  };
+  Write("d/metrics.txt", save(1) + save(0));
+  for (const char* command : {"report d", "export d --format chrome -o out", "import d -o out"}) {
+    const Ran ran = Run(fmt::format("{} --run list", command));
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    EXPECT_EQ(ran.out,
+              "  1 of 2     1 file  a restart mark in a file to which runs append\n"
+              "* 2 of 2     1 file  a restart mark in a file to which runs append\n"
+              "The run with * is read unless --run names another one.\n");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+  MakeStore("a.xlaprof");
+  EXPECT_EQ(Run("query a.xlaprof 'SELECT 1' --run list").out,
+            "* first     1 file  only\nThe store holds the run with *.\n");
+  EXPECT_EQ(Run("report nothing --run list").status, 2);
+}
+
 // The end of a store was lost in a copy. The rest is reported, and the loss is mentioned.
 TEST_F(ReportCommand, CutStoreIsReportedOn) {
   MakeStore("a.xlaprof");

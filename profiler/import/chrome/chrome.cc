@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "core/base/work_queue.h"
-#include "profiler/import/chrome/chrome_capture.h"
+#include "profiler/import/chrome/chrome_span.h"
 #include "profiler/import/chrome/chrome_rows.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/text/utf8.h"
@@ -142,7 +142,7 @@ class Reading {
 
   // Aligns the file's clock. Returns the offset from the file's times to the store's.
   absl::StatusOr<int64_t> SetClock() {
-    const ChromeCapture capture = DescribeChromeCapture(input_.bytes);
+    const TraceSpan capture = SpanOfChrome(input_.bytes);
     int64_t epoch_ns = 0;
     if (!capture.base_epoch_ns || capture.first_ns > capture.last_ns ||
         __builtin_add_overflow(*capture.base_epoch_ns, capture.first_ns, &epoch_ns))
@@ -414,6 +414,7 @@ extern const Importer chrome{
     .sniff = SniffChrome,
     .read = ReadChrome,
     .maps_large_files = true,
-    .kind = SourceKind::kTimed};
+    .kind = SourceKind::kTimed,
+    .span = SpanOfChrome};
 
 }  // namespace xlaprof

@@ -61,7 +61,7 @@ inline ImportedText ImportText(const Dialect& dialect, std::string_view text,
 
 // Returns the dialect that a text is taken for, or null.
 inline const Dialect* RecognisedDialect(std::string_view text) {
-  const Format* format = Recognise(text);
+  const Format* format = Recognise(text).format;
   return format == nullptr ? nullptr : format->dialect;
 }
 

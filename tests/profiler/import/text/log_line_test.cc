@@ -32,9 +32,10 @@ TEST(LogTexts, AJsonMemberInItsLineIsAMessage) {
 // binary".
 TEST(LogTexts, ColoursDoNotHideAFormat) {
   const Format* found = Recognise(
-      "\x1b[32mMetric\x1b[0m: \x1b[1mCompileTime\x1b[0m\x1b[K\n"
-      "\x1b[32m  TotalSamples\x1b[0m: \x1b[1m6\x1b[0m\x1b[K\n"
-      "\x1b[32m  Accumulator\x1b[0m: \x1b[1m337ms683.150us\x1b[0m\x1b[K\n");
+                            "\x1b[32mMetric\x1b[0m: \x1b[1mCompileTime\x1b[0m\x1b[K\n"
+                            "\x1b[32m  TotalSamples\x1b[0m: \x1b[1m6\x1b[0m\x1b[K\n"
+                            "\x1b[32m  Accumulator\x1b[0m: \x1b[1m337ms683.150us\x1b[0m\x1b[K\n")
+                            .format;
   ASSERT_NE(found, nullptr);
   EXPECT_STREQ(found->name, "metrics_report");
 }
@@ -43,11 +44,11 @@ TEST(LogTexts, ColoursDoNotHideAFormat) {
 TEST(LogTexts, MessagesInTheMiddleAreFound) {
   std::string output;
   while (output.size() < 200 << 10) output += "Analysis: epoch 1, Value: 3\n";
-  EXPECT_EQ(Recognise(output + output), nullptr);
+  EXPECT_EQ(Recognise(output + output).format, nullptr);
   const std::string message =
       "V1124 23:12:40.1 12 torch/_dynamo/guards.py:1] [0/1] [__recompiles] Recompiling function f in "
       "a.py:3\n";
-  const Format* found = Recognise(output + message + output);
+  const Format* found = Recognise(output + message + output).format;
   ASSERT_NE(found, nullptr);
   EXPECT_STREQ(found->name, "dynamo_log");
 }

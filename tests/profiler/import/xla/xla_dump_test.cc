@@ -215,7 +215,7 @@ TEST(JaxIr, OneModule) {
   // The names of thousands of arguments come before the module.
   std::string names;
   for (int i = 0; i < 5000; ++i) names += fmt::format("#loc{} = loc(\"state[{}]\")\n", i + 100, i);
-  EXPECT_EQ(Recognise(names + text)->importer, &jax_ir);
+  EXPECT_EQ(Recognise(names + text).format->importer, &jax_ir);
   EXPECT_THAT(ImportText(jax_ir, names + text).Rows("SELECT function FROM compile"),
               ElementsAre("step"));
   EXPECT_FALSE(ImportText(jax_ir, "nothing").status.ok());

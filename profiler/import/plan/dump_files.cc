@@ -1,4 +1,4 @@
-#include "profiler/import/dump_files.h"
+#include "profiler/import/plan/dump_files.h"
 
 #include <algorithm>
 #include <map>
@@ -55,9 +55,9 @@ bool IsProgram(const XlaDumpName& name) {
 
 // Marks the files that were named, as in `xlaprof report DIR/*.mlir`. They are in the order of
 // their names, and so of the programs.
-void MarkNamed(std::vector<FoundFile>& files) {
+void MarkNamed(std::vector<IdentifiedFile>& files) {
   std::set<std::pair<std::string, std::string>> programs;  // by dump and stem
-  for (FoundFile& found : files) {
+  for (IdentifiedFile& found : files) {
     std::string file, folder;
     if (!found.named) continue;
     const auto dumped = DumpFileOf(found.path, file, folder);
@@ -69,7 +69,7 @@ void MarkNamed(std::vector<FoundFile>& files) {
 
 }  // namespace
 
-void GroupDumps(std::vector<FoundFile>& files) {
+void GroupDumps(std::vector<IdentifiedFile>& files) {
   MarkNamed(files);
   std::map<std::string, std::map<std::string, Program>> dumps;
   std::vector<bool> taken(files.size(), false);
@@ -94,7 +94,7 @@ void GroupDumps(std::vector<FoundFile>& files) {
   }
   if (dumps.empty()) return;
 
-  std::vector<FoundFile> out;
+  std::vector<IdentifiedFile> out;
   for (size_t i = 0; i < files.size(); ++i) {
     if (!taken[i]) out.push_back(std::move(files[i]));
   }
@@ -110,7 +110,7 @@ void GroupDumps(std::vector<FoundFile>& files) {
       for (int place : {program.program, program.buffers}) {
         // Buffers without their program say nothing.
         if (place < 0 || program.program < 0) continue;
-        FoundFile& file = files[size_t(place)];
+        IdentifiedFile& file = files[size_t(place)];
         if (read.empty()) read = file.path.filename().string();
         file.dump = dump;
         out.push_back(std::move(file));
@@ -118,7 +118,7 @@ void GroupDumps(std::vector<FoundFile>& files) {
       if (program.program < 0 && program.buffers >= 0)
         program.others.push_back(size_t(program.buffers));
       if (program.others.empty()) continue;
-      FoundFile rest{.path = program.folder / (stem + ".*")};
+      IdentifiedFile rest{{.path = program.folder / (stem + ".*")}};
       for (size_t i : program.others) {
         rest.bytes += files[i].bytes;
         rest.modified_ns = std::max(rest.modified_ns, files[i].modified_ns);

@@ -1,4 +1,4 @@
-#include "profiler/import/chrome/chrome_capture.h"
+#include "profiler/import/chrome/chrome_span.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ std::optional<Value> ValueOf(Part part, std::string_view key) {
   return value;
 }
 
-void FindTimes(Part part, ChromeCapture* capture) {
+void FindTimes(Part part, TraceSpan* span) {
   const std::string_view text = part.text;
   constexpr std::string_view kKey = "\"ts\"";
   for (size_t at = text.find(kKey); at != std::string_view::npos;
@@ -52,14 +52,14 @@ void FindTimes(Part part, ChromeCapture* capture) {
         !ParseMicroseconds(value.raw(), &time))
       continue;
     if (time.ns == 0) continue;  // metadata events have time 0, which says nothing about the others
-    capture->first_ns = std::min(capture->first_ns, time.ns);
-    capture->last_ns = std::max(capture->last_ns, time.ns);
+    span->first_ns = std::min(span->first_ns, time.ns);
+    span->last_ns = std::max(span->last_ns, time.ns);
   }
 }
 
 }  // namespace
 
-ChromeCapture DescribeChromeCapture(std::string_view bytes) {
+TraceSpan SpanOfChrome(std::string_view bytes) {
   auto head_of = [&](size_t size) { return Part{bytes.substr(0, size), size < bytes.size()}; };
   auto tail_of = [&](size_t size) {
     return Part{bytes.substr(bytes.size() - std::min(size, bytes.size())), false};
@@ -69,21 +69,20 @@ ChromeCapture DescribeChromeCapture(std::string_view bytes) {
     auto value = ValueOf(head, key);
     return value ? value : ValueOf(tail, key);
   };
-  ChromeCapture capture;
-  FindTimes(head_of(kNearBytes), &capture);
-  FindTimes(tail_of(kNearBytes), &capture);
+  TraceSpan span;
+  FindTimes(head_of(kNearBytes), &span);
+  FindTimes(tail_of(kNearBytes), &span);
   if (auto info = find("\"distributedInfo\"")) {
-    if (auto rank = ValueOf({info->raw(), false}, "\"rank\"")) capture.rank = rank->Int();
-    if (auto size = ValueOf({info->raw(), false}, "\"world_size\""))
-      capture.world_size = size->Int();
+    if (auto rank = ValueOf({info->raw(), false}, "\"rank\"")) span.rank = rank->Int();
+    if (auto size = ValueOf({info->raw(), false}, "\"world_size\"")) span.world_size = size->Int();
   }
-  if (auto host = find("\"host_name\"")) capture.host = ToUtf8(json::Decode(*host));
+  if (auto host = find("\"host_name\"")) span.host = ToUtf8(json::Decode(*host));
   if (auto base = find("\"baseTimeNanoseconds\""); base && base->Int().value_or(0) > 0) {
-    capture.base_epoch_ns = base->Int();
-  } else if (capture.first_ns >= kEpochNs && capture.first_ns != INT64_MAX) {
-    capture.base_epoch_ns = 0;
+    span.base_epoch_ns = base->Int();
+  } else if (span.first_ns >= kEpochNs && span.first_ns != INT64_MAX) {
+    span.base_epoch_ns = 0;
   }
-  return capture;
+  return span;
 }
 
 }  // namespace xlaprof

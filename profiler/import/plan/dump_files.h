@@ -4,13 +4,13 @@
 
 #include <vector>
 
-#include "profiler/import/found_files.h"
+#include "profiler/import/plan/identify.h"
 
 namespace xlaprof {
 
 // Orders the files of each dump by program and marks those to read with their folder (`dump`). Puts
 // one entry, STEM.*, in the place of all other files of a program, as derived from the one that is
 // read. Files that were named stay where they are; the first of each program is marked.
-void GroupDumps(std::vector<FoundFile>& files);
+void GroupDumps(std::vector<IdentifiedFile>& files);
 
 }  // namespace xlaprof
