@@ -117,11 +117,11 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   return finding;
 }
 
-// Returns whether PT_XLA_DEBUG's log was read and has the lines of executions (level 2).
+// Returns whether a log was read that has the lines of executions, as that of PT_XLA_DEBUG_LEVEL=2.
 absl::StatusOr<bool> HasLogOfExecutions(const Run& run) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   XP_TRY(const Executions* executions, run.Get<Executions>());
-  return contents->formats.contains("debug_log") &&
+  return contents->source_kinds.contains(SourceKind::kLog) &&
          std::ranges::any_of(executions->rows,
                              [](const ExecutionRow& row) { return row.site_id.has_value(); });
 }

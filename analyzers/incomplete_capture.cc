@@ -29,7 +29,8 @@ Finding MakeFinding(ReasonType type, Asks asks, IncompleteCaptureFigures figures
 absl::Status JudgeEvents(const Run& run, Findings& findings) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   if (contents->events == 0) {
-    if (!contents->formats.contains("xspace")) return absl::OkStatus();
+    if (!contents->source_kinds.contains(SourceKind::kTimed) || contents->recordings > 0)
+      return absl::OkStatus();
     const bool is_cut = contents->issue_codes.contains(issue_codes::kCutFile) ||
                         contents->issue_codes.contains(issue_codes::kDamagedCoding);
     findings.push_back(

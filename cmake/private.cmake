@@ -27,7 +27,8 @@ else()
   add_library(xlaprof_private_code STATIC ${CMAKE_CURRENT_LIST_DIR}/hash_table_size.cc ${fmt_folder}/src/format.cc ${abseil_sources})
   target_include_directories(xlaprof_private_code SYSTEM PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>
                              $<TARGET_PROPERTY:absl::base,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_compile_options(xlaprof_private_code PRIVATE -w)
+  # Without debug information, the objects are the same in each build folder, so ccache compiles them once for all presets.
+  target_compile_options(xlaprof_private_code PRIVATE -w -g0)
   set_target_properties(xlaprof_private_code PROPERTIES UNITY_BUILD OFF EXCLUDE_FROM_ALL ON)
   target_link_libraries(xlaprof_fmt INTERFACE "$<IF:${private},xlaprof_private_code,fmt::fmt>")
 endif()

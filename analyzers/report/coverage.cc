@@ -62,10 +62,11 @@ absl::Status CoverageTable::AddSources() {
   std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
       dumps;  // format and folder -> place, files
   XP_TRY(store_.Each(
-      "SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 "
-      "ORDER BY id",
-      [&](int64_t id, std::string path, std::string format, std::string note) {
-        if (format == "xla_dump" || format == "jax_ir") {
+      "SELECT id, path, coalesce(format, ''), coalesce(note, ''), coalesce(kind, 'reports') FROM "
+      "source WHERE imported = 1 ORDER BY id",
+      [&](int64_t id, std::string path, std::string format, std::string note, SourceKind kind) {
+        // Programs are dumped to a file each.
+        if (kind == SourceKind::kCompiled || kind == SourceKind::kLowered) {
           const std::string folder = path.substr(0, path.find_last_of('/'));
           auto [dump, added] = dumps.try_emplace({format, folder}, std::pair(rows_.size(), 0));
           row_of_[id] = dump->second.first;

@@ -80,7 +80,7 @@ absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
   }
   XP_TRY(const Contents* contents, run.Get<Contents>());
   settings.may_slow_tracing = !settings.ir_debug && contents->graphs_with_nodes == 0 &&
-                              contents->formats == std::set<std::string>{"chrome"};
+                              contents->source_kinds == std::set{SourceKind::kTimed};
   return settings;
 }
 

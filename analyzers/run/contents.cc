@@ -14,7 +14,7 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   std::map<OptInt, std::string> path_of_source;
   for (const SourceRow& source : sources->rows) {
     path_of_source[source.id] = source.path;
-    if (source.imported && source.format) contents.formats.insert(*source.format);
+    if (source.imported && source.kind) contents.source_kinds.insert(*source.kind);
   }
   XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>("ORDER BY source_id"));
   for (const ImportIssueRow& issue : issues) {
@@ -56,6 +56,7 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
       count("count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
             "'EagerOpExecuteTime')",
             contents.execution_metrics));
+  XP_TRY(count("count(*) FROM recording", contents.recordings));
   XP_TRY(count("count(*) FROM graph WHERE printed_as <> 'signature'", contents.graphs_with_nodes));
   return contents;
 }

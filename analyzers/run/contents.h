@@ -1,4 +1,4 @@
-// The contents of the run: the numbers of rows of each kind, and the formats of its sources.
+// The contents of the run: the numbers of rows of each kind, and the kinds of its sources.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace xlaprof {
 
 struct Contents {
-  std::set<std::string> formats;      // formats of the imported sources, if known
+  std::set<SourceKind> source_kinds;  // of the imported sources, if known
   std::set<std::string> issue_codes;  // codes of the import issues
   // The first notice that the program runs on the CPU: where it was printed and how often.
   struct Notice {
@@ -30,6 +30,7 @@ struct Contents {
   int64_t metrics_reports = 0, metrics = 0, counters = 0, profiler_lines = 0;
   int64_t sites = 0, compile_reasons = 0, compile_alarms = 0;
   int64_t execution_metrics = 0;  // metrics that time executions
+  int64_t recordings = 0;         // of our own recorder
   int64_t graphs_with_nodes = 0;  // graphs that are more than a list of inputs
 
   std::vector<SettingRow> settings;  // one per name, in the order of names

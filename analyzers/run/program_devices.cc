@@ -20,7 +20,7 @@ absl::StatusOr<ProgramDevices> ProgramDevices::Of(const Run& run) {
   XP_TRY(store.Each(
       "SELECT c.process_id, g.hash, count(DISTINCT s.id) AS dumps FROM compile c JOIN graph g ON "
       "g.id = c.graph_id JOIN provenance p ON p.table_name = 'compile' AND p.row_id = c.id JOIN "
-      "source s ON s.id = p.source_id AND s.format = 'ir_dump' WHERE c.process_id IS NOT NULL AND "
+      "source s ON s.id = p.source_id AND s.kind = 'executed' WHERE c.process_id IS NOT NULL AND "
       "g.hash IS NOT NULL GROUP BY 1, 2 HAVING dumps > 1",
       take));
   return devices;

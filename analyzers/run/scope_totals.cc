@@ -84,7 +84,7 @@ absl::StatusOr<ScopeTotals> ScopeTotals::Of(const Run& run) {
   XP_TRY(const Contents* contents, run.Get<Contents>());
   const Store& store = run.store();
   const StringId scope = store.Find(TextOf(Category::kScope));
-  if (!contents->formats.contains("recording") || scope == 0) return totals;
+  if (contents->recordings == 0 || scope == 0) return totals;
   absl::flat_hash_map<StringId, Sum> sums;
   XP_TRY(AddThreads(run, scope, sums));
   std::vector<std::pair<StringId, Sum>> order;

@@ -79,18 +79,6 @@ class ImportContext {
   Position position_;
 };
 
-// Tells what the facts of a source are. The kind decides how they are joined with those of other sources of the
-// same process: sources without a clock are joined in this order. A process writes at most one
-// source of each kind, except for reports.
-enum class SourceKind : uint8_t {
-  kTimed,     // events with times
-  kLog,       // what the process printed while it compiled and executed
-  kExecuted,  // each graph that it executed, in order; from these, compilations are inferred
-  kLowered,   // each function that it lowered
-  kCompiled,  // each program that XLA compiled, without an order
-  kReports,   // counts and warnings
-};
-
 // Describes the recording of one trace by both ends of the file, without its events. This is enough
 // to tell which traces are ranks of one job that was recorded at one time.
 struct TraceSpan {
@@ -121,7 +109,7 @@ struct Importer {
   bool maps_large_files = false;
   // The only framework that writes such files, if it is only one.
   Framework framework = Framework::kUnknown;
-  SourceKind kind = SourceKind::kReports;
+  SourceKind kind = SourceKind::kReports;  // what its facts are (schema.sql)
   // True if a run writes such files to a folder of their own. What lies above it is of the same run.
   bool has_own_folder = false;
   // Describes the recording. Null: files of this format that lie side by side are of one run.

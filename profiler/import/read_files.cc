@@ -82,6 +82,7 @@ absl::Status FileReader::Read(IdentifiedFile& file, const Place& place) {
 absl::Status FileReader::ReadAs(const Format& format, const IdentifiedFile& file, InputFile& input,
                                 SourceRow source, const Place& place) {
   source.format = format.name;
+  source.kind = format.kind;
   if (format.framework != Framework::kUnknown) source.framework = format.framework;
   XP_TRY(int64_t id, store_.Add(source));
   ImportContext context(store_, events_, id);

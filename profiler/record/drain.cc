@@ -135,9 +135,11 @@ absl::Status Drain::AddRows() {
                                             .started_epoch_ns = file_->header().base_epoch_ns,
                                             .selected = true,
                                             .why = "recorded"}));
-  XP_TRY(int64_t source_id,
-         store_->Add(SourceRow{
-             .path = given_, .format = "recording", .clock_offset_ns = 0, .imported = true}));
+  XP_TRY(int64_t source_id, store_->Add(SourceRow{.path = given_,
+                                                  .format = "recording",
+                                                  .clock_offset_ns = 0,
+                                                  .imported = true,
+                                                  .kind = SourceKind::kTimed}));
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   XP_TRY(process_id_, store_->Add(ProcessRow{.run_id = run_id,
@@ -183,8 +185,7 @@ std::unique_ptr<Ring> Drain::NewRing() {
   // glibc has the function gettid only since 2.30.
   const pid_t thread = pid_t(syscall(SYS_gettid));
   segment.header->tid = thread;
-  if (thread == getpid())
-    segment.header->name.store(Sites::Get().String("main", Sites::kMadeName));
+  if (thread == getpid()) segment.header->name.store(Sites::Get().String("main", Sites::kMadeName));
   return std::make_unique<Ring>(number_, segment.header, segment.slots);
 }
 
@@ -292,7 +293,8 @@ absl::Status Drain::WriteAgain() {
   store_.reset();
   // A reader would take the deleted file's log for the new file's.
   std::error_code error;
-  for (const char* suffix : kSqliteSuffixes) std::filesystem::remove(path_.string() + suffix, error);
+  for (const char* suffix : kSqliteSuffixes)
+    std::filesystem::remove(path_.string() + suffix, error);
   return again.Finish();
 }
 

@@ -101,6 +101,14 @@
 --   tensorflow               TensorFlow
 --   cpp                      a C++ program that uses our lazy runtime or recorder
 
+-- VOCABULARY source_kind: what the facts of a source are.
+--   timed                    events with times
+--   log                      what the process printed while it compiled and executed
+--   executed                 each graph that it executed, in order; from these, compilations are inferred
+--   lowered                  each function that it lowered
+--   compiled                 each program that XLA compiled, without an order
+--   reports                  counts and warnings
+
 -- VOCABULARY certainty: how certain a finding is.
 --   measured                 a source timed it
 --   counted                  a source counted it; times are not known
@@ -262,7 +270,8 @@ CREATE TABLE source (
   derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original
   imported INTEGER NOT NULL,        -- 1: its facts are in the store
   note TEXT,                        -- one sentence: why not imported, how aligned; NULL: nothing to say
-  dialects TEXT                     -- names of the dialects found in a program's output, with commas between; NULL: it is no such output
+  dialects TEXT,                    -- names of the dialects found in a program's output, with commas between; NULL: it is no such output
+  kind TEXT                         -- word of source_kind, which decides how its facts are joined with those of others; NULL: not recognised
 );
 
 -- Processes of the job. Importers write at least one row per source. Joining then merges the rows of the same process.

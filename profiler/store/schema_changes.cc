@@ -24,6 +24,12 @@ constexpr std::array kChanges = {
     "CREATE TABLE cache_lookup (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
     "NULL, compile_id INTEGER, cache TEXT NOT NULL, result TEXT NOT NULL, program TEXT, key TEXT, "
     "saved_ns INTEGER, is_stored INTEGER, not_stored TEXT, least_ns INTEGER)",
+    // To 4: the kinds of sources, which followed from the formats.
+    "ALTER TABLE source ADD COLUMN kind TEXT;"
+    "UPDATE source SET kind = CASE WHEN format IN ('xspace', 'chrome', 'perfetto', 'recording') "
+    "THEN 'timed' WHEN format IN ('debug_log', 'jax_log', 'torchtpu_log') THEN 'log' WHEN format = "
+    "'ir_dump' THEN 'executed' WHEN format = 'jax_ir' THEN 'lowered' WHEN format = 'xla_dump' THEN "
+    "'compiled' WHEN format IS NOT NULL THEN 'reports' END",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

@@ -18,7 +18,7 @@ class TimedRun {
   TimedRun() : store_(Store::CreateTemporary().value()), writer_(store_) {
     Exec(
         "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'r', NULL, 1, '');"
-        "INSERT INTO source (id, path, format, imported) VALUES (1, 'host.xplane.pb', 'xspace', 1);"
+        "INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'host.xplane.pb', 'xspace', 1, 'timed');"
         "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);");
   }
   void Exec(const std::string& sql) {

@@ -54,8 +54,10 @@ absl::StatusOr<Recorded> Record() {
     XP_TRY(Store store, Store::Create(path));
     XP_TRY(store.Begin());
     XP_TRY(int64_t run_id, store.Add(RunRow{.label = "run", .selected = true, .why = "recorded"}));
-    XP_TRY(int64_t source_id,
-           store.Add(SourceRow{.path = "run", .format = "recording", .imported = true}));
+    XP_TRY(
+        int64_t source_id,
+        store.Add(SourceRow{
+            .path = "run", .format = "recording", .imported = true, .kind = SourceKind::kTimed}));
     XP_TRY(int64_t process_id,
            store.Add(ProcessRow{.run_id = run_id, .source_id = source_id, .pid = 1}));
     XP_TRY(store.Add(RecordingRow{

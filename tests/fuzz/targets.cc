@@ -35,7 +35,8 @@ std::string ReadAs(const Format& format, std::string_view bytes, bool reports) {
     XP_TRY(store->Begin());
     EventWriter events(*store);
     XP_TRY(int64_t source_id,
-           store->Add(SourceRow{.path = "input", .format = format.name, .imported = true}));
+           store->Add(SourceRow{
+               .path = "input", .format = format.name, .imported = true, .kind = format.kind}));
     XP_TRY(int64_t run_id, store->Add(RunRow{.label = "the run", .selected = true, .why = ""}));
     ImportContext context(*store, events, source_id);
     XP_TRY(format.Read({"input", bytes}, context, false));

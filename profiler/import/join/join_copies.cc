@@ -8,7 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "profiler/import/formats.h"
 #include "profiler/import/join/join.h"
 
 namespace xlaprof {
@@ -58,14 +57,12 @@ bool IsCopyOf(const Recorded& some, const Recorded& all) {
 absl::StatusOr<std::vector<Recorded>> ReadRecorded(const Store& store) {
   std::vector<Recorded> all;
   XP_TRY(store.Each(
-      "SELECT p.id, p.source_id, s.path, p.host, p.pid, p.rank, coalesce(s.format, '') FROM process "
+      "SELECT p.id, p.source_id, s.path, p.host, p.pid, p.rank FROM process "
       "p JOIN source s ON s.id = p.source_id JOIN run r ON r.id = p.run_id WHERE r.selected AND "
-      "p.host IS NOT NULL AND p.pid IS NOT NULL AND p.id NOT IN (SELECT process_id FROM recording) "
+      "s.kind = 'timed' AND p.host IS NOT NULL AND p.pid IS NOT NULL AND p.id NOT IN (SELECT process_id FROM recording) "
       "ORDER BY p.id",
       [&](int64_t process, int64_t source, std::string path, std::string host, int64_t pid,
-          OptInt rank, std::string format) {
-        const Format* known = FormatNamed(format);
-        if (known == nullptr || known->kind != SourceKind::kTimed) return;
+          OptInt rank) {
         all.push_back({.process_id = process,
                        .source_id = source,
                        .path = std::move(path),

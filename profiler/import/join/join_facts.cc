@@ -8,7 +8,6 @@
 #include <set>
 #include <span>
 
-#include "profiler/import/formats.h"
 #include "profiler/import/join/align_facts.h"
 #include "profiler/import/join/join.h"
 #include "profiler/import/text/python_frames.h"
@@ -293,6 +292,8 @@ absl::Status UniteGraphs(Store& store) {
   return store.Exec("DROP TABLE united");
 }
 
+// A process writes at most one source of each kind, except for reports. Sources without a clock are
+// joined in the order of their kinds.
 struct Process {
   int64_t id = 0, source_id = 0;
   SourceKind kind = SourceKind::kReports;
@@ -510,12 +511,10 @@ absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
          store.Collect(
-             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank, p.pid FROM process "
+             "SELECT p.id, p.source_id, coalesce(s.kind, 'reports'), p.rank, p.pid FROM process "
              "p JOIN source s ON s.id = p.source_id WHERE p.run_id = ?1 ORDER BY p.id",
-             [](int64_t id, int64_t source, std::string format, OptInt rank, OptInt pid) {
-               const Format* known = FormatNamed(format);
-               return Process{id, source, known == nullptr ? SourceKind::kReports : known->kind,
-                              rank, pid};
+             [](int64_t id, int64_t source, SourceKind kind, OptInt rank, OptInt pid) {
+               return Process{id, source, kind, rank, pid};
              },
              run_id));
   // Text sources of one rank describe one process. Only the first local process writes a debug log.

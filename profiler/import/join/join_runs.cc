@@ -4,7 +4,6 @@
 // all is divided at the same places.
 #include <vector>
 
-#include "profiler/import/formats.h"
 #include "profiler/import/join/join.h"
 
 namespace xlaprof {
@@ -89,17 +88,16 @@ absl::Status DivideRuns(Store& store) {
     // there is no such number of executions
     if (__builtin_add_overflow(total, count, &total)) return absl::OkStatus();
   }
-  XP_TRY(std::vector<Candidate> candidates,
-         store.Collect(
-             "SELECT p.source_id, min(p.id), coalesce(s.format, '') FROM process p JOIN source s "
-             "ON s.id = p.source_id GROUP BY p.source_id HAVING count(*) = 1 AND (SELECT count(*) "
-             "FROM execution e WHERE e.process_id = min(p.id)) = ?1",
-             [](int64_t source, int64_t process, std::string format) {
-               const Format* known = FormatNamed(format);
-               return Candidate{source, process,
-                                known == nullptr ? SourceKind::kReports : known->kind};
-             },
-             total));
+  XP_TRY(
+      std::vector<Candidate> candidates,
+      store.Collect(
+          "SELECT p.source_id, min(p.id), coalesce(s.kind, 'reports') FROM process p JOIN source s "
+          "ON s.id = p.source_id GROUP BY p.source_id HAVING count(*) = 1 AND (SELECT count(*) "
+          "FROM execution e WHERE e.process_id = min(p.id)) = ?1",
+          [](int64_t source, int64_t process, SourceKind kind) {
+            return Candidate{source, process, kind};
+          },
+          total));
   for (const Candidate& candidate : candidates) {
     // Other kinds of sources hold no executions without times.
     if (candidate.kind == SourceKind::kLog || candidate.kind == SourceKind::kExecuted)

@@ -175,8 +175,8 @@ class Reading {
     OptText framework;
     if (format_->framework != Framework::kUnknown) framework = TextOf(format_->framework);
     return context_.store.Run(
-        "UPDATE source SET dialects = ?2, format = ?3, framework = ?4 WHERE id = ?1",
-        context_.source_id, names, format_->name, framework);
+        "UPDATE source SET dialects = ?2, format = ?3, framework = ?4, kind = ?5 WHERE id = ?1",
+        context_.source_id, names, format_->name, framework, TextOf(format_->kind));
   }
 
   const Input& input_;

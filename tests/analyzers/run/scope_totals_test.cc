@@ -10,7 +10,10 @@ namespace {
 
 class ScopeSums : public testing::Test {
  protected:
-  ScopeSums() { run_.Exec("UPDATE source SET format = 'recording'"); }
+  ScopeSums() {
+    run_.Exec(
+        "INSERT INTO recording (process_id, ring, ring_key, ended, clock) VALUES (1, 'r.ring', '00', 1, 'tsc')");
+  }
   ScopeTotals Totals() {
     const xlaprof::Run run(run_.store());
     return **run.Get<ScopeTotals>();
@@ -62,7 +65,7 @@ TEST_F(ScopeSums, OnlyTheLongestAreNamed) {
 }
 
 TEST_F(ScopeSums, NothingForCapturesOfOthers) {
-  run_.Exec("UPDATE source SET format = 'xspace'");
+  run_.Exec("DELETE FROM recording");
   Scope(run_.HostThread(), "forward", 0, 300);
   EXPECT_TRUE(Totals().longest.empty());
 }

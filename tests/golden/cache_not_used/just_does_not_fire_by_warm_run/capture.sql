@@ -4,7 +4,7 @@
 -- Threshold: there is none. A first run compiles each program once.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'jax.log', 'jax_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (2, 1, 1, 0, 'vm');
 -- One large program, which the cache keeps.

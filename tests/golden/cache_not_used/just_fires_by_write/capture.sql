@@ -4,7 +4,7 @@
 -- Threshold: programs that a cache could keep are a warning from 10 s and 10 % of all compiling on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'jax.log', 'jax_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- One large program, which the cache keeps.
 INSERT INTO compile (id, process_id, ordinal, cause, function, dur_ns, dur_from, persistent_hit, inferred) VALUES (1, 1, 0, 'call', 'train_step', 1000 * 1000000 * 50, 'log', 0, 0);

@@ -2,7 +2,7 @@
 -- code generation and the trials of the C++ compiler.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, framework, imported) VALUES (1, 'trace.log', 'torch_trace', 'pytorch', 1);
+INSERT INTO source (id, path, format, framework, imported, kind) VALUES (1, 'trace.log', 'torch_trace', 'pytorch', 1, 'reports');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'step', 'train.py', 12);
 INSERT INTO graph (id, process_id, number, name) VALUES (1, 1, '0/0', 'step');

@@ -4,7 +4,7 @@
 -- Threshold: tracing is told beside the compilation from a quarter of its time on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, framework, imported) VALUES (1, 'jax.log', 'jax_log', 'jax', 1);
+INSERT INTO source (id, path, format, framework, imported, kind) VALUES (1, 'jax.log', 'jax_log', 'jax', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- How long it is traced is the figure under test.
 INSERT INTO compile (process_id, ordinal, cause, function, trace_ns, dur_ns, dur_from, inferred)

@@ -4,7 +4,7 @@
 -- Threshold: there is none. A function that cannot be compiled is a warning.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a trace', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'torch_trace.log', 'torch_trace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'torch_trace.log', 'torch_trace', 1, 'reports');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'forward', '/home/ana/train.py', 12), (2, 'forward', '/home/ana/train.py', 14), (3, 'forward', '/home/ana/train.py', 15);
 INSERT INTO compile (id, process_id, ordinal, ts_ns, dur_ns, dur_from, cause, function, site_id, inferred) VALUES

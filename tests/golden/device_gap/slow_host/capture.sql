@@ -1,6 +1,6 @@
 -- Eight steps of 10 ms on a TPU that is busy for 6 of them: 4 ms go to the scope 'augment' on the host.
 INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'eight steps', NULL, 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, 'vm', NULL, NULL, NULL);
 INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'host_thread', 'python', 7, NULL, NULL, 0), (2, 1, 'device_stream', 'XLA Modules', 2, 'TPU:0', NULL, 1);
 INSERT INTO event (track_id, ts_ns, dur_ns, name, category) VALUES (1, 0, 9900000, 'train', 'step'), (1, 50000, 4000000, 'augment', 'scope'), (2, 4100000, 5900000, 'jit_train', 'module');

@@ -1,7 +1,7 @@
 -- One of everything that an export must hold, and what would break a careless one.
 INSERT INTO meta (key, value) VALUES ('base_epoch_ns', '1766000000000000123'), ('run_label', 'every kind');
 INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'every kind', NULL, 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 -- Two ranks, of which the second has neither pid nor name; its host holds a quote.
 INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, 'vm-0', 4711, 0, 'python train.py'), (2, 1, 1, 0, 'vm "1"', NULL, 1, NULL);
 INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES

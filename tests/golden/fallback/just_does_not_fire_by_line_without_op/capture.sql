@@ -5,7 +5,7 @@
 -- Threshold: where the number of steps is not known, three calls are a warning.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a summary', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'calls.txt', 'fn_tracker', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'calls.txt', 'fn_tracker', 1, 'reports');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 INSERT INTO stack (id, hash) VALUES (1, 's');

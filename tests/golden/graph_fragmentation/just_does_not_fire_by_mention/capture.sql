@@ -5,7 +5,7 @@
 -- Threshold: three executions in the median step are mentioned.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'steps in pieces', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.log', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- The steps, and the pieces of each.
 CREATE TEMP TABLE steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 3) SELECT i FROM n;

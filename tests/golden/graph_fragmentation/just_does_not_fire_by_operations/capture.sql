@@ -4,7 +4,7 @@
 -- Threshold: ten executions of single operations for each execution of the jitted function.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'outside of jit', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO graph (id, process_id, hash, name) VALUES (1, 1, 'a', 'jit_step'), (2, 1, 'b', 'jit_multiply');
 -- 5 executions of the step, and the operations between them: their number is the figure under test.

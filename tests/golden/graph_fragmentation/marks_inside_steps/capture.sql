@@ -2,7 +2,7 @@
 -- the step (train.py:40). The log shows ten steps. The import has given the executions their steps.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'marks inside steps', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.log', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, file, line, function) VALUES (1, 'model.py', 22, 'forward'), (2, 'train.py', 40, 'main');
 CREATE TEMP TABLE steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10) SELECT i FROM n;

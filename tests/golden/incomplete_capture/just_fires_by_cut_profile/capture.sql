@@ -4,7 +4,7 @@
 -- Threshold: a file that is cut before its first event shows nothing, which is a warning.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a cut profile', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO import_issue (source_id, code, severity, count, first_offset, advice) VALUES (1, 'cut_file', 'warning', 1, 512, 'The file ends early. Copy it again.');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);

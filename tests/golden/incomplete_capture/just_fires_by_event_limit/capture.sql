@@ -4,7 +4,7 @@
 -- Threshold: older profilers stop at exactly 1,000,000 events. Any other number is chance.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a long profile', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 -- The first event is a step, and so is the second. All others are calls of 1 us. Their number is the figure under test.

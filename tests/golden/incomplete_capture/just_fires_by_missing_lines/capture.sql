@@ -4,7 +4,7 @@
 -- Threshold: the report asks for a debug log if the files name no line at all.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a report', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'report.txt', 'metrics_report', 1, 'reports');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO metrics_report (id, source_id, process_id, ordinal, mark_step) VALUES (1, 1, 1, 0, 100);
 INSERT INTO counter (report_id, name, value) VALUES (1, 'MarkStep', 100);

@@ -6,9 +6,9 @@
 -- the times are of a part.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a window', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
-INSERT INTO source (id, path, format, imported) VALUES (2, 'train.log', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (2, 'train.log', 'debug_log', 1, 'log');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 -- 2 steps of 10 ms. Times are written as 1000 * microseconds.
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1)

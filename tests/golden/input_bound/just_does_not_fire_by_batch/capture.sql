@@ -4,7 +4,7 @@
 -- Threshold: from 4 batches on, each batch counts as a step.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'three batches', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'trace.json', 'chrome', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'trace.json', 'chrome', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 -- The number of batches is the figure under test. Times are written as 1000 * microseconds.

@@ -4,7 +4,7 @@
 -- Threshold: copies without times are information from 268 MB in each execution on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'updates', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'dump/module_0001.jit_update.cpu_after_optimizations.txt', 'xla_dump', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'dump/module_0001.jit_update.cpu_after_optimizations.txt', 'xla_dump', 1, 'compiled');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'main', '/home/user/train.py', 12);
 -- The program updates rows of a table and returns it.

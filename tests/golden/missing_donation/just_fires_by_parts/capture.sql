@@ -5,7 +5,7 @@
 -- Threshold: copies of inputs that are not donated are a warning from 5 % of the time of the device on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'updates', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (2, 1, 'host_thread', 'tf_XLAPjRtCpuClient/1', 1);

@@ -5,7 +5,7 @@
 -- Threshold: growth to 1.5 times the nodes is a warning. Below that the graphs do not grow.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'no step mark', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.log', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)

@@ -1,7 +1,7 @@
 -- Six steps cut at fit.py:31; from the third on every step brings another sequence length, and a new graph.
 INSERT INTO meta (key, value) VALUES ('run_label', 'six steps');
 INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'six steps', NULL, 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'graphs.txt', 'ir_dump', 1, 'executed');
 INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 INSERT INTO stack (id, hash) VALUES (1, 's');

@@ -4,7 +4,7 @@
 -- Threshold: where no step is known, three recompilations are a warning.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'jax.log', 'jax_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- The compilations of one function.
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)

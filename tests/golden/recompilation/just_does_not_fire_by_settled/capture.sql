@@ -6,7 +6,7 @@
 -- the run. Two are not a pattern.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '20 steps', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'graphs.txt', 'ir_dump', 1, 'executed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 -- The sequence length of each step's batch. Whether step 12 has a new length is the figure under test.

@@ -5,7 +5,7 @@
 -- Threshold: fewer than ten programs of single operations are what a clean start makes.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'jax.log', 'jax_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- The number of programs is the figure under test.
 -- Operations that JAX compiles alone, because they are called outside of jit.

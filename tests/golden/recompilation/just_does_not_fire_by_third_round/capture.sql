@@ -6,7 +6,7 @@
 -- recompilation. In fewer rounds they may be new forms of one graph.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'log.txt', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'log.txt', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO graph (id, process_id, hash, node_count) VALUES (1, 1, 'a', 111), (2, 1, 'b', 6), (3, 1, 'c', 7);
 INSERT INTO compile (id, process_id, ordinal, graph_id, dur_ns, dur_from, inferred) VALUES

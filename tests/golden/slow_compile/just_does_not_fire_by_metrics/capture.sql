@@ -4,7 +4,7 @@
 -- Threshold: a compilation of more than 120 s is a warning.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a report', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'report.txt', 'metrics_report', 1, 'reports');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO metrics_report (id, source_id, process_id, ordinal) VALUES (1, 1, 1, 0);
 INSERT INTO counter (report_id, name, value) VALUES (1, 'UncachedCompile', 1);

@@ -4,7 +4,7 @@
 -- Threshold: what XLA complains of is a warning from 10 s on, and information below.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of XLA', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'xla_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.log', 'xla_log', 1, 'reports');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- How long it takes is the figure under test.
 INSERT INTO compile_alarm (process_id, ordinal, operation, subject, op, shape, dur_ns, text)

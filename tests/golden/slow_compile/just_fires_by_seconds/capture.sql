@@ -5,9 +5,9 @@
 -- Threshold: a compilation of more than 30 s is a warning, if it takes as long as 1,000 steps.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log and a profile', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'jax.log', 'jax_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
-INSERT INTO source (id, path, format, imported) VALUES (2, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (2, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 INSERT INTO compile (process_id, ordinal, cause, function, dur_ns, dur_from, inferred)
 VALUES (1, 0, 'call', 'train_step', 31 * 1000000000, 'log', 0);

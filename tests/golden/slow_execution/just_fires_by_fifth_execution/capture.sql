@@ -5,7 +5,7 @@
 -- Threshold: fewer than five executions of a graph have no usual length.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'executions', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 INSERT INTO graph (id, process_id, hash, name) VALUES (1, 1, 'aa', 'jit_train');

@@ -5,7 +5,7 @@
 -- Threshold: where only compilations are known, three of one read are a warning.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.log', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31), (2, 'train', '/home/ana/fit.py', 52);
 -- The number of these graphs is the figure under test.

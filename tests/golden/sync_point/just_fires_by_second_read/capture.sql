@@ -5,7 +5,7 @@
 -- Threshold: a read in a tenth of the steps is a warning, but only if it comes twice.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '10 steps', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.log', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31), (2, 'train', '/home/ana/fit.py', 52);
 INSERT INTO graph (id, process_id, hash, node_count, printed_as) VALUES (1, 1, 'aa', 2, 'ir_text'), (2, 1, 'bb', 1, 'ir_text');

@@ -5,8 +5,10 @@
 -- Threshold: a program is bound by tracing if that takes 95 % of the step.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'steps', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+-- The profile holds the program that the steps execute.
+INSERT INTO graph (process_id, printed_as) VALUES (1, 'hlo');
 INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
 INSERT INTO track (id, process_id, kind, name, device, sort) VALUES (2, 1, 'device_stream', 'XLA Modules', 'TPU:0', 1);
 -- 10 steps of 100 ms. Times are written as 1000 * microseconds.

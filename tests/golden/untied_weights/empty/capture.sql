@@ -1,6 +1,7 @@
 -- A program that moves no model.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'a recording', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported) VALUES (1, 'train.xlaprof', 'recording', 1);
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'train.xlaprof', 'recording', 1, 'timed');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO recording (process_id, ring, ring_key, ended, clock) VALUES (1, 'run.ring', '00', 1, 'tsc');
 INSERT INTO step (id, process_id, ordinal) VALUES (1, 1, 0);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/import/formats.h"
 #include "profiler/import/import.h"
 #include "profiler/store/store.h"
 
@@ -24,8 +25,9 @@ class Sources {
     process_ = id, ordinal_ = 0;
     if (source == 0)
       Exec(fmt::format(
-          "INSERT INTO source (id, path, format, imported) VALUES ({0}, '{0}', '{1}', 1)", id,
-          format));
+          "INSERT INTO source (id, path, format, imported, kind) VALUES ({0}, '{0}', '{1}', 1, "
+          "'{2}')",
+          id, format, TextOf(FormatNamed(format)->kind)));
     Exec(fmt::format(
         "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES ({}, {}, {}, {}, NULL, NULL, NULL, NULL)",
         id, run, source == 0 ? id : source, segment));
