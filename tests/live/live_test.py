@@ -3,7 +3,7 @@
 
 torch_xla's and JAX's own clients take a profile of a program of ours, and XProf shows its steps; `xlaprof capture` takes one
 of a torch_xla and of a JAX program. BUILD is a build directory, such as build/dev; `scripts/env torch` and `scripts/env jax`
-must have been run. scripts/test --all calls it."""
+must have been run. scripts/judge calls it."""
 import contextlib
 import json
 import os
@@ -14,25 +14,9 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-HERE = ROOT / "tests/live"
+from programs import HERE, python, run
+
 BUILD = pathlib.Path()
-
-
-def python(environment):
-    said = subprocess.run([ROOT / "scripts/env", "--path", environment], check=True, capture_output=True, text=True)
-    path = pathlib.Path(said.stdout.strip()) / "bin/python"
-    if not path.exists():
-        raise SystemExit(f"live_test: no {path}; run scripts/env {environment}")
-    return path
-
-
-def run(*command, **environment):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, **environment})
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
-    return done.stdout
 
 
 @contextlib.contextmanager
