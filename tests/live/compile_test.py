@@ -89,13 +89,14 @@ def has_torch(candidate):
 
 
 def main(program, backend, *pythons):
+    os.environ.pop("TORCH_LOGS", None)  # an empty value is an error
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"  # else torch loads TorchTPU, which looks for a TPU
     program, runs = pathlib.Path(program).resolve(), ("cold", "warm") if pythons else ("cold",)
     if not pythons:
         pythons = [path for path in (python("torchtpu"), python("torch"), "python3") if has_torch(path)][:1]
     if not pythons:
         print("skipped: no Python here has torch 2.6 or newer, which scripts/env torch installs")
         return 77
-    os.environ.pop("TORCH_LOGS", None)  # an empty value is an error
     failures = 0
     for path in pythons:
         with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +104,7 @@ def main(program, backend, *pythons):
             for name in runs:
                 trace = folder / name
                 torch = last_json(run(path, HERE / "compile_program.py", backend, timeout=900, TORCH_TRACE=str(trace),
-                                      TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"), TORCH_DEVICE_BACKEND_AUTOLOAD="0"))
+                                      TORCHINDUCTOR_CACHE_DIR=str(folder / "cache")))
                 differences, ours_s, theirs_s = compare(Report(program, folder, trace), torch)
                 print(f"torch {torch['torch']}, {backend}, {name} cache: {torch['counters']['frames']['ok']} compilations, "
                       f"{ours_s:.3f} s here and {theirs_s:.3f} s there; {len(differences) or 'no'} differences")

@@ -39,7 +39,8 @@ def compare(name, report, tpu, has_times=True):
         ours_s, theirs_s = (summary["compile_ns"] or 0) / 1e9, sum(tpu["seconds"])
         if abs(ours_s - theirs_s) > CLOSE * theirs_s:
             differences.append(f"time to compile: xlaprof {ours_s:.3f} s, TorchTPU {theirs_s:.3f} s")
-    print(f"{name}: {summary['compile_count']} compilations, {summary['execution_count']} executions, {len(differences) or 'no'} differences")
+    print(f"{name}: {summary['compile_count']} compilations, {summary['execution_count']} executions, "
+          f"{len(differences) or 'no'} differences")
     return differences
 
 
