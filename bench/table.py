@@ -155,6 +155,14 @@ SECTIONS = [
         Ratio('import, CPU', 'import chrome', "Perfetto's import (wasm)", 'perfetto', 1),
         Limit('import, peak memory', 'import chrome', 300, 'peak_mb', 'MB'),
     ]),
+    Section('Log of torch.compile', 'TORCH_TRACE of 159 compilations, 100 MB; whole processes, from the log to the report; tlparse writes '
+            'the payloads to files and a page that links them', [
+        Limit('report, by the clock', 'report torch trace', 1, 'wall_s'),
+        Limit('report, peak memory', 'report torch trace', 100, 'peak_mb', 'MB'),
+        Ratio('report, by the clock', 'report torch trace', 'tlparse', 'tlparse', 1, 'wall_s'),
+        Ratio('report, CPU', 'report torch trace', 'tlparse', 'tlparse', 1),
+        Ratio('report, peak memory', 'report torch trace', 'tlparse', 'tlparse', 1, 'peak_mb', 'MB'),
+    ], ('xlaprof',)),
     Section('Questions about 10,000,000 events', "XSpace with nested calls; CPU ms of our one thread, and of each of DuckDB's two "
             "threads; the target is a third of DuckDB's speed", [
         Ratio('group by name', 'scan group_by_name', 'DuckDB', 'duckdb group_by_name', 1 / 3, 'cpu_s', 'ms'),

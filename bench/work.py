@@ -46,6 +46,15 @@ def chrome():
     return made('1800k.json', f'{BIN}/generate_chrome', 'OUT', 1_800_000)
 
 
+def torch_trace():
+    return made('100mb.torch_trace.log', 'python3', 'bench/generate_torch_trace.py', 'OUT', 100)
+
+
+def tlparse():
+    """Runs tlparse, which writes each payload of the log to a file of its own, and a page that links them."""
+    return run(f'{PEERS}/bin/tlparse', torch_trace(), '-o', scratch('tlparse'), '--no-browser')
+
+
 def scratch(name):
     """Returns a path in DATA at which no file exists."""
     path = os.path.join(DATA, 'scratch.' + name)
@@ -186,6 +195,8 @@ TASKS = {
     'first picture 10M': lambda: first_picture('xlaprof', XLAPROF, store(lambda: nested())),
     'perfetto picture': lambda: first_picture('perfetto', XLAPROF, store(lambda: xspace(1))),
     'xprof picture': lambda: first_picture('xprof', f'{PEERS}/bin/xprof', xspace(1)),
+    'report torch trace': lambda: run(XLAPROF, 'report', torch_trace(), '--format', 'json'),
+    'tlparse': tlparse,
     'report nested': lambda: report(nested),
     'scopes': lambda: run(f'{BIN}/scope_bench'),
     **{f'{peer} scopes': functools.partial(run, f'{BIN}/scope_{peer}') for peer in ('tracy', 'perfetto', 'spdlog', 'vector')},
