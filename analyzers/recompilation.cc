@@ -14,6 +14,7 @@
 #include "analyzers/recompile/growing_inputs.h"
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/shape_executions.h"
+#include "analyzers/run/cut_compiles.h"
 #include "analyzers/run/first_executions.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
@@ -323,6 +324,16 @@ void SetState(RecompileGroup& group) {
   }
 }
 
+// Forgets the state of a group whose compiles come from files that lack their end, because nobody knows
+// whether more of them followed. That it still compiled where such a file ends is known.
+void ForgetUnknownEnd(const RecompileGroup& group, const CutCompiles& cut, Reason& reason) {
+  const bool is_cut = std::ranges::all_of(
+      group.compiles, [&](const CompileFact* compile) { return cut.ids.contains(compile->id); });
+  if (!is_cut || reason.state == State::kOngoing) return;
+  reason.state = State::kUnknown;
+  reason.step.reset();
+}
+
 // Returns whether one dimension varies, and each new size is larger than the one before by the same
 // amount, as that of a cache to which each step appends.
 bool GrowsSteadily(const SizesSeen& seen) {
@@ -457,7 +468,7 @@ void AddEvidence(const RecompileGroup& group, const Places& places, Finding& fin
 }
 
 Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
-                    const FirstExecutions& first_executions,
+                    const FirstExecutions& first_executions, const CutCompiles& cut,
                     const std::map<std::string, int64_t>& executions) {
   const int64_t process_id = group.site->process_id;
   const Places places = PlacesOf(group, facts);
@@ -484,6 +495,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
         NeedsFixing(group, figures.cost.profile_share, cost_ns, facts.compiling_ns.at(process_id),
                     figures.is_rare_smaller_size);
   }
+  ForgetUnknownEnd(group, cut, *finding.reason);
   if (group.steps->count() > 0) {
     finding.per_step =
         static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
@@ -556,6 +568,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
   XP_TRY(const std::set<int64_t> unnamed, ProcessesWithUnknownGraphs(run));
   XP_TRY(const FirstExecutions* first_executions, run.Get<FirstExecutions>());
+  XP_TRY(const CutCompiles* cut, run.Get<CutCompiles>());
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
     XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process_id));
@@ -614,7 +627,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   for (RecompileGroup& group : groups) {
     const int64_t process_id = group.site->process_id;
     found.emplace_back(process_id,
-                       MakeFinding(group, facts, *first_executions, executions[process_id]));
+                       MakeFinding(group, facts, *first_executions, *cut, executions[process_id]));
   }
   MergeProcesses<RecompileFigures>(&found);
   Findings findings;

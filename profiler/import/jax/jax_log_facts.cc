@@ -10,6 +10,7 @@
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/jax/jax_log_label.h"
 #include "profiler/import/jax/jax_log_repeats.h"
+#include "profiler/import/text/line_prefixes.h"
 #include "profiler/import/text/python_frames.h"
 
 namespace xlaprof {
@@ -41,6 +42,7 @@ class JaxLogParser::Impl {
       }
       EndExplanation(speaker, /*by_others=*/false, is_cut);
     }
+    if (!log_.cut && saw_ends_) log_.cut = goes_on_;
     for (auto& [process, state] : states_) {
       if (!saw_compiles_) continue;
       for (const auto& [function, pending] : state.pending)
@@ -153,12 +155,28 @@ class JaxLogParser::Impl {
     return !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
   }
 
+  // Returns whether JAX prints another message after one of this kind, about the same program.
+  static bool GoesOn(JaxLogLine::Kind kind) {
+    return kind == JaxLogLine::kCompiling || kind == JaxLogLine::kPersistentMiss ||
+           kind == JaxLogLine::kPersistentHit || kind == JaxLogLine::kWritten ||
+           kind == JaxLogLine::kNotWritten;
+  }
+
   // Returns whether the last line is one of JAX's and stops before its words show that it is whole.
   // A line of an explanation never shows that: `train.py:6` may be left of `train.py:61`.
   bool IsTorn(const Speaker& speaker, std::string_view text,
               const std::optional<JaxLogLine>& line) const {
-    if (line) return line->inputs_cut || line->kind == JaxLogLine::kExplanation;
-    if (BeginsJaxLogLine(text)) return true;
+    if (line) {
+      return line->inputs_cut || line->kind == JaxLogLine::kExplanation ||
+             (line->kind == JaxLogLine::kCompiling && compiling_ends_with_point_ &&
+              !text.ends_with('.'));
+    }
+    // What a program prints may end with the first letters of such words.
+    constexpr size_t kSureBytes = 10;
+    if (BeginsJaxLogLine(text) || EndsInJaxLogWords(text, kSureBytes)) return true;
+    if (const auto rest = prefixes_.RestAfter(text);
+        rest && (rest->empty() || EndsInJaxLogWords(*rest, rest->size())))
+      return true;
     if (!speaker.explaining) return false;
     const JaxExplanationReader& reader = speaker.explaining->reader;
     return !reader.IsWhole() || JaxExplanationReader(reader).Take(text);
@@ -168,6 +186,8 @@ class JaxLogParser::Impl {
     const auto [label, text] = labels_.Of(whole);
     Speaker& speaker = SpeakerOf(label);
     std::optional<JaxLogLine> line = ParseJaxLogLine(text);
+    if (line || !Trim(text).empty()) goes_on_.reset();
+    if (line && GoesOn(line->kind)) goes_on_ = {lines_.offset(), lines_.number()};
     if (IsLast(text) && IsTorn(speaker, text, line)) {
       log_.cut = {lines_.offset(), lines_.number()};
       if (!line || line->kind == JaxLogLine::kExplanation) return;
@@ -183,6 +203,8 @@ class JaxLogParser::Impl {
     const bool is_warning = line->why == NotStored::kWriteFailed && last_origin_ >= 0;
     const int origin = is_warning ? last_origin_ : ProcessOf(label, prefix);
     last_origin_ = origin;
+    prefixes_.Note(prefix);
+    if (line->kind == JaxLogLine::kCompiling) compiling_ends_with_point_ = text.ends_with('.');
     State& state = StateOf(origin);
     if (line->kind == JaxLogLine::kExplanation) {
       // Whether it is repeated is known at its end.
@@ -407,6 +429,10 @@ class JaxLogParser::Impl {
   std::map<int, std::map<std::string, std::string>> defined_;
   std::map<std::string, Speaker, std::less<>> speakers_;  // by label
   bool saw_compiles_ = false, saw_ends_ = false;
+  LinePrefixes prefixes_;                   // of all messages
+  bool compiling_ends_with_point_ = false;  // `Compiling` with its types, as this version prints it
+  // Place of the last line, if it is a message after which JAX prints another one.
+  std::optional<TextPosition> goes_on_;
   std::vector<SaidAt> said_at_;  // place of each explanation
   // Look-ups in the persistent cache outside of a compilation. If the log has nothing else
   // (jax_debug_log_modules of the compiler alone), each is a compilation.

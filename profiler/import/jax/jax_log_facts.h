@@ -37,10 +37,11 @@ struct JaxLog {
   // The log would show each look-up in the persistent cache, and shows none.
   bool proves_no_cache = false;
   int64_t messages = 0;
-  int64_t traced_inside = 0;        // explanations of functions that were traced as part of another
-  int64_t repeated = 0;             // messages that two handlers printed
-  int64_t unfinished = 0;           // compilations whose end the log does not show
-  std::optional<TextPosition> cut;  // place of the message that the log ends inside of
+  int64_t traced_inside = 0;  // explanations of functions that were traced as part of another
+  int64_t repeated = 0;       // messages that two handlers printed
+  int64_t unfinished = 0;     // compilations whose end the log does not show
+  std::optional<TextPosition>
+      cut;  // place of the message, or of the compilation, that the log ends inside of
   int64_t types_cut = 0;  // lists of types that end with their line, without the one at `cut`
   std::optional<TextPosition> first_types_cut;
 };

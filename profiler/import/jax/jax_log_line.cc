@@ -255,6 +255,15 @@ bool BeginsJaxLogLine(std::string_view text) {
                      [&](const Label& label) { return text.find(label.text) != text.npos; });
 }
 
+bool EndsInJaxLogWords(std::string_view text, size_t least) {
+  return std::ranges::any_of(kLabels, [&](const Label& label) {
+    for (size_t size = std::min(text.size(), label.text.size() - 1); size >= least; --size) {
+      if (text.ends_with(label.text.substr(0, size))) return true;
+    }
+    return false;
+  });
+}
+
 std::vector<std::string_view> SplitOutside(std::string_view list) {
   std::vector<std::string_view> pieces;
   while (!list.empty()) {

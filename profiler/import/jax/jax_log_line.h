@@ -43,6 +43,9 @@ struct JaxLogLine {
 std::optional<JaxLogLine> ParseJaxLogLine(std::string_view line);
 // Returns true if `line` begins one of these messages, even if it is cut.
 bool BeginsJaxLogLine(std::string_view line);
+// Returns true if `line` ends inside the first words of one of these messages, at least `least` bytes
+// after they begin.
+bool EndsInJaxLogWords(std::string_view line, size_t least);
 
 // The type of an input in JAX's short form.
 struct JaxInput {

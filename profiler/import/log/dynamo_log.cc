@@ -32,6 +32,7 @@
 
 #include "core/base/source_place.h"
 #include "profiler/import/log/dialect.h"
+#include "profiler/import/log/dynamo_end.h"
 #include "profiler/import/log/dynamo_failures.h"
 #include "profiler/import/log/dynamo_lines.h"
 #include "profiler/import/log/dynamo_programs.h"
@@ -40,6 +41,7 @@
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch/graph_break.h"
+#include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
@@ -168,6 +170,7 @@ class DynamoLogReader : public DialectReader {
     failures_.Take(reading_.texts);
     breaks_.Take(reading_.texts);
     guards_.Take(reading_.texts.text());
+    end_.Take(reading_.texts);
   }
 
   void End() override {
@@ -200,6 +203,15 @@ class DynamoLogReader : public DialectReader {
     return Invalid(
         "{}: no recompilation of torch.compile names its function, and no graph break its place. xlaprof looked for 'torch._dynamo hit config.recompile_limit' with 'function:' behind it, for 'Recompiling function', for '[__graph_breaks] Graph break in user code at', and for \"WON'T CONVERT\". Run with TORCH_LOGS=recompiles,graph_breaks, or name the format with --as",
         reading_.input.path);
+  }
+
+  absl::Status WriteIssues() override {
+    const std::optional<TextPosition> cut = end_.Cut();
+    if (!cut || !Found()) return absl::OkStatus();
+    return reading_.context.Issue(
+        issue_codes::kCutFile, Severity::kWarning,
+        "The log ends inside a message of torch.compile: it was cut, or the run was killed or still runs. Everything before that is kept.",
+        cut->offset, cut->line);
   }
 
   std::vector<LogPlace> Facts() const override {
@@ -383,6 +395,7 @@ class DynamoLogReader : public DialectReader {
   DynamoFailureReader failures_;
   BreakReader breaks_;
   GuardReader guards_;
+  DynamoEnd end_;
   DynamoOrigins origins_;
   std::vector<DynamoRecompile> messages_;
   std::vector<Break> all_breaks_;

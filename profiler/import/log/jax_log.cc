@@ -188,7 +188,7 @@ absl::Status AddJaxIssues(const JaxLog& log, ImportContext& context) {
   if (log.cut) {
     XP_TRY(context.Issue(
         issue_codes::kCutFile, Severity::kWarning,
-        "The log ends inside a message or an explanation: it was cut, or the run was killed or still runs. Everything before that is kept.",
+        "The log ends inside a message, an explanation or a compilation: it was cut, or the run was killed or still runs. Everything before that is kept.",
         log.cut->offset, log.cut->line));
   }
   if (log.types_cut > 0) {

@@ -257,5 +257,37 @@ TEST(DynamoLog, CutAndEmptyLogs) {
   EXPECT_FALSE(ImportText(dynamo_log, "hello\n").status.ok());
 }
 
+// A log that ends inside a message is cut.
+TEST(DynamoLog, LogThatEndsInsideAMessage) {
+  const auto recompiles = [](std::string_view id) {
+    return Recompiles(DynamoPrefixOf(id), "step in /x/train.py:19",
+                      {"0/0: tensor 'x' size mismatch at index 0. expected 24, actual 31"});
+  };
+  const auto guards = [](std::string_view id, std::string_view text) {
+    return fmt::format("{} [__guards] {}\n", DynamoPrefixOf(id), text);
+  };
+  const auto cut_at = [](const std::string& log) {
+    return ImportText(dynamo_log, log).Rows("SELECT code, first_line FROM import_issue");
+  };
+  const std::string log = guards("0/0", "TREE_GUARD_MANAGER:") +
+                          guards("0/0", "| +- EQUALS_MATCH: L['n'] == 2") +
+                          guards("0/0", "Guard eval latency = 91.87 us") + recompiles("0/1");
+  const std::string begun = guards("0/1", "TREE_GUARD_MANAGER:");
+  EXPECT_THAT(cut_at(log), IsEmpty());
+  // People paste a text without the end of its last line.
+  EXPECT_THAT(cut_at(log.substr(0, log.size() - 1)), IsEmpty());
+  EXPECT_THAT(cut_at(log + "step 3"), IsEmpty());
+  EXPECT_THAT(cut_at(log + begun), ElementsAre("cut_file|7"));
+  EXPECT_THAT(cut_at(log + begun.substr(0, begun.find("torch/"))), ElementsAre("cut_file|7"));
+  EXPECT_THAT(cut_at(log + begun.substr(0, begun.find("TREE"))), ElementsAre("cut_file|7"));
+  EXPECT_THAT(cut_at(log + begun + guards("0/1", "Guard eval latency = 91.87 us")), IsEmpty());
+  const std::string next = recompiles("0/2");
+  const size_t second = next.find('\n') + 1;
+  EXPECT_THAT(cut_at(log + next.substr(0, second)), ElementsAre("cut_file|7"));
+  EXPECT_THAT(cut_at(log + next.substr(0, next.find('\n', second) + 1)), ElementsAre("cut_file|8"));
+  // torch 2.9 does not print how long guards take, or a filter removed it.
+  EXPECT_THAT(cut_at(recompiles("0/1") + begun), IsEmpty());
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -498,6 +498,57 @@ TEST(JaxLog, LastLineWithoutEnd) {
   }
 }
 
+// The last line may also end inside the prefix that a log handler prints, or inside JAX's first words.
+TEST(JaxLog, LastLineThatEndsBeforeItsMessage) {
+  const auto prefixed = [](std::string_view log) {
+    std::string all;
+    for (size_t at = 0; at < log.size();) {
+      const size_t end = log.find('\n', at) + 1;
+      all += fmt::format("WARNING:2026-11-25 00:05:13,030:jax._src.dispatch:236: {}",
+                         log.substr(at, end - at));
+      at = end;
+    }
+    return all;
+  };
+  const std::string log = Compile("f", "(ShapedArray(int32[]),)");
+  const auto codes = [](const std::string& text) {
+    return ImportText(jax_log, text).Rows("SELECT code FROM import_issue");
+  };
+  const std::string all = prefixed(log);
+  for (std::string_view torn : {"WARNING:20", "WARNING:2026-11-25 00:05:13,030:jax._src",
+                                "WARNING:2026-11-25 00:05:13,030:jax._src.dispatch:1017: ",
+                                "WARNING:2026-11-25 00:05:13,030:jax._src.dispatch:236: Fin"})
+    EXPECT_THAT(codes(all + std::string(torn)), ElementsAre("cut_file")) << torn;
+  for (std::string_view whole : {"WARNING:", "WARNING", "step 1",
+                                 "WARNING:2026-11-25 00:05:13,030:jax._src.dispatch:236: done"})
+    EXPECT_THAT(codes(all + std::string(whole)), IsEmpty()) << whole;
+  EXPECT_THAT(codes(log + "Finished trac"), ElementsAre("cut_file"));
+  EXPECT_THAT(codes(log + "Finished"), IsEmpty());
+  // A prefix without a time may be what the program printed before a message.
+  EXPECT_THAT(codes("step 1 " + log + "step 2"), IsEmpty());
+}
+
+// After some messages, JAX prints another one about the same program.
+TEST(JaxLog, EndsInsideACompilation) {
+  const std::string log = Compile("f", "(ShapedArray(int32[]),)");
+  const std::string begun =
+      "Compiling jit(g) with global shapes and types (ShapedArray(int32[]),). Argument mapping: "
+      "(UnspecifiedValue,).\n";
+  const auto issues = [](const std::string& text) {
+    return ImportText(jax_log, text).Rows("SELECT code, first_line FROM import_issue");
+  };
+  EXPECT_THAT(issues(log + begun), ElementsAre("cut_file|5", "unfinished_compile|-"));
+  EXPECT_THAT(issues(log + begun + "\n"), ElementsAre("cut_file|5", "unfinished_compile|-"));
+  // The list of types is whole, and the rest of the line is not.
+  EXPECT_THAT(issues(log + begun.substr(0, begun.find("mapping"))),
+              ElementsAre("cut_file|5", "unfinished_compile|-"));
+  // The program went on, so the compilation failed.
+  EXPECT_THAT(issues(log + begun + "RuntimeError: out of memory\n"),
+              ElementsAre("unfinished_compile|-"));
+  // A filter that leaves no ends of compilations is no cut.
+  EXPECT_THAT(issues(begun), IsEmpty());
+}
+
 // Collectors cut lines at some length, and the types of a large model are longer than that.
 TEST(JaxLog, TypesThatACollectorCut) {
   std::string log = Compile("f", "(ShapedArray(int32[]),)");
