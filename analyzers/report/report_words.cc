@@ -254,21 +254,23 @@ std::string StepSpreadText(const Summary& summary) {
 
 std::vector<StepShare> TotalShares(const Summary& summary) {
   std::vector<StepShare> shares;
-  auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
+  auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices,
+                 bool is_in_each_step = true) {
     if (total_ns.value_or(0) == 0) return;  // zero or unknown
     StepShare share{.name = devices > 1 ? "mean " + name : name,
                     .ns = *total_ns / std::max<int64_t>(1, devices)};
     if (summary.wall_ns.value_or(0) > 0) {
       share.part = double(share.ns) / double(*summary.wall_ns);
-    } else if (summary.steps.value_or(0) > 1) {
+    } else if (summary.steps.value_or(0) > 1 && is_in_each_step) {
       share.per_step_ns = share.ns / *summary.steps;
     }
     shares.push_back(std::move(share));
   };
   const int64_t devices = int64_t(summary.devices.size());
-  add("tracing", summary.tracing_ns, 1);
-  add("compile", summary.compile_ns, 1);
-  add("load programs", summary.load_ns, 1);
+  const bool is_compiling_in_each_step = !summary.compiles_at_start;
+  add("tracing", summary.tracing_ns, 1, is_compiling_in_each_step);
+  add("compile", summary.compile_ns, 1, is_compiling_in_each_step);
+  add("load programs", summary.load_ns, 1, is_compiling_in_each_step);
   if (summary.device_busy_ns) {
     add("device busy", summary.device_busy_ns, devices);
   } else {

@@ -149,6 +149,13 @@ absl::Status TotalsFromLogs(const Run& run, Summary& summary) {
   XP_TRY(summary.tracing_ns, run.store().One<int64_t>("SELECT sum(trace_ns) FROM compile"));
   XP_TRY(summary.execute_ns, run.store().One<int64_t>("SELECT sum(dur_ns) FROM execution"));
   summary.totals_from_logs = summary.compile_ns || summary.tracing_ns || summary.execute_ns;
+  XP_TRY(
+      const auto later,
+      run.store().One<int64_t>(
+          "SELECT count(*) FROM compile c LEFT JOIN step s ON s.id = c.step_id WHERE s.ordinal IS "
+          "NULL OR s.ordinal >= ?1",
+          int64_t(policy::kMinWarmUpSteps)));
+  summary.compiles_at_start = later.value_or(0) == 0;
   return absl::OkStatus();
 }
 

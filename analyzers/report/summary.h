@@ -39,6 +39,8 @@ struct Summary {
   bool optimized_programs = false;  // there is optimised HLO
   bool torch_compile = false;       // a source reports on functions under torch.compile
   bool totals_from_logs = false;    // otherwise from the window or the metrics
+  bool compiles_at_start =
+      false;  // every compilation was in the steps that also a clean program compiles in
   // False if the sources only show what JAX compiled, because reads of values are not compiled.
   bool shows_reads = true;
   HiddenWaits hidden_waits = HiddenWaits::kNone;

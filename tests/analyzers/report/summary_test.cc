@@ -282,5 +282,24 @@ TEST(Summary, WaitingForTheDeviceIsNoTransfer) {
   EXPECT_EQ(Summarize(xlaprof::Run(run.store())).value().transfer_ns, 5000 + 30'000);
 }
 
+// The mean per step says nothing if only the first steps compile.
+TEST(Summary, CompilesOfLogsInTheFirstSteps) {
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO step (id, process_id, ordinal) VALUES (1, 1, 0), (2, 1, 1), (3, 1, 2), (4, 1, 3);"
+      "INSERT INTO compile (id, process_id, ordinal, dur_ns, dur_from, step_id, inferred) VALUES "
+      "(1, 1, 0, 8000, 'log', 1, 0), (2, 1, 1, 4000, 'log', 2, 0)");
+  const auto share = [&] {
+    const Summary summary = Summarize(xlaprof::Run(run.store())).value();
+    const std::vector<StepShare> shares = TotalShares(summary);
+    EXPECT_EQ(shares.size(), 1u);
+    return shares.empty() ? StepShare() : shares.front();
+  };
+  EXPECT_EQ(share().ns, 12'000);
+  EXPECT_FALSE(share().per_step_ns);
+  run.Exec("UPDATE compile SET step_id = 3 WHERE id = 2");
+  EXPECT_EQ(share().per_step_ns, 3'000);
+}
+
 }  // namespace
 }  // namespace xlaprof
