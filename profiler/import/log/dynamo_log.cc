@@ -40,6 +40,7 @@
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
+#include "profiler/import/torch/dynamo_graph.h"
 #include "profiler/import/torch/graph_break.h"
 #include "profiler/store/issue_codes.h"
 
@@ -121,28 +122,37 @@ class BreakReader {
   std::vector<Break> all_;
 };
 
-// Takes the values with which guards compare numbers and texts.
+// Takes the values with which guards compare numbers and texts, and the shapes of tensors.
 class GuardReader {
  public:
   void Take(std::string_view line) {
     const size_t mark = line.find(kGuards);
     if (mark == kNone) return;
     std::string_view text = line.substr(mark);
-    const auto match = TakeEqualsMatch(&text);
-    if (!match) return;
+    const auto shape = ShapeInGuard(text);
+    const auto match = shape ? std::nullopt : TakeEqualsMatch(&text);
+    if (!match && !shape) return;
     const DynamoPrefix prefix = ParseDynamoPrefix(line.substr(0, mark));
     if (!prefix.id) return;
-    const auto [known, is_new] =
-        values_[{prefix.origin, prefix.id->both()}].emplace(match->first, match->second);
-    // Another program has the same number.
-    if (!is_new && known->second != match->second) known->second.clear();
+    GuardValues& values = values_[{prefix.origin, prefix.id->both()}];
+    // If one name has two values, another program has the same number.
+    if (match) {
+      const auto [known, is_new] = values.numbers.emplace(match->first, match->second);
+      if (!is_new && known->second != match->second) known->second.clear();
+    } else {
+      const auto [known, is_new] = values.shapes.emplace(shape->first, shape->second);
+      if (!is_new && known->second != shape->second) known->second = XlaShape();
+    }
   }
   // By process and program.
   std::map<std::pair<LogOrigin, std::pair<int64_t, int64_t>>, GuardValues> Finish(
       const DynamoOrigins& origins) {
     std::map<std::pair<LogOrigin, std::pair<int64_t, int64_t>>, GuardValues> values;
-    for (auto& [of, own] : values_)
-      values[{origins.WithRank(of.first), of.second}].merge(std::move(own));
+    for (auto& [of, own] : values_) {
+      GuardValues& all = values[{origins.WithRank(of.first), of.second}];
+      all.numbers.merge(own.numbers);
+      all.shapes.merge(own.shapes);
+    }
     return values;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "profiler/import/torch/dynamo_graph.h"
 #include "profiler/import/torch/guard_history.h"
 
 namespace xlaprof {
@@ -25,6 +26,20 @@ bool BeginsLate(const DynamoRecompile& message) {
   return message.failures.size() > 1 ||
          (message.prefix.id->program > 1 &&
           (message.failures.empty() || message.failures.front().program != 0));
+}
+
+// Returns the shape that guards show for the tensor of `change`, as text. Returns nothing if it is not
+// printed, or does not have that size.
+std::optional<std::string> ShapeOf(const GuardValues* guards, const GuardFailure& change,
+                                   std::string_view size) {
+  if (guards == nullptr || !change.dimension) return {};
+  const auto shape = guards->shapes.find(change.input);
+  if (shape == guards->shapes.end() || shape->second.is_tuple()) return {};
+  std::optional<std::string> text = WithSize(shape->second, *change.dimension, size);
+  if (!text) return {};
+  const int64_t printed = shape->second.dimensions()[size_t(*change.dimension)];
+  const bool fits = printed == XlaShape::kUnknownSize || *text == shape->second.text();
+  return fits ? text : std::nullopt;
 }
 
 }  // namespace
@@ -95,13 +110,22 @@ DynamoPrograms ProgramsOf(const std::vector<DynamoRecompile>& messages,
     for (int64_t program : named)
       add({.id = {.frame = id->frame, .program = program}, .is_named_only = true});
     DynamoProgram program{.id = *id, .reason = *reason};
+    const auto guards_of = [&](int64_t number) {
+      const auto guards = values.find({message.prefix.origin, Program(id->frame, number)});
+      return guards == values.end() ? nullptr : &guards->second;
+    };
     if (program.reason.after.empty()) {
       program.reason.after = process.history.ValueOf(id->both(), *reason);
-      const auto own = values.find({message.prefix.origin, id->both()});
-      if (own != values.end() && reason->type == ReasonType::kConstantChange) {
-        const auto value = own->second.find(reason->input);
-        if (value != own->second.end()) program.reason.after = value->second;
+      const GuardValues* own = guards_of(id->program);
+      if (own != nullptr && reason->type == ReasonType::kConstantChange) {
+        const auto value = own->numbers.find(reason->input);
+        if (value != own->numbers.end()) program.reason.after = value->second;
       }
+    }
+    if (reason->type == ReasonType::kShapeChange && reason->program) {
+      const auto before = ShapeOf(guards_of(*reason->program), *reason, reason->before),
+                 after = ShapeOf(guards_of(id->program), *reason, reason->after);
+      if (before && after) program.reason.before = *before, program.reason.after = *after;
     }
     add(std::move(program));
   }

@@ -6,13 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/xla_shape.h"
 #include "profiler/import/log/dynamo_recompiles.h"
 #include "profiler/import/torch/guard_failure.h"
 
 namespace xlaprof {
 
-// Values with which the guards of a program compare numbers and texts, by name.
-using GuardValues = std::map<std::string, std::string>;
+// What the guards of a program need, by name: the values with which they compare numbers and texts, and
+// the shapes of tensors. An empty value, or a shape of no tensor, was printed in several ways.
+struct GuardValues {
+  std::map<std::string, std::string> numbers;
+  std::map<std::string, XlaShape> shapes;
+};
 
 // One compilation of a function.
 struct DynamoProgram {

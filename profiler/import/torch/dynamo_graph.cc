@@ -5,6 +5,7 @@
 
 #include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/torch/guard_failure.h"
 
 namespace xlaprof {
 namespace {
@@ -25,7 +26,45 @@ std::string NameInGraph(std::string_view input) {
   return name;
 }
 
+// Returns the name that Dynamo's graphs have for an element type of torch's; "" for an unknown one.
+std::string_view TypeInGraph(std::string_view type) {
+  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+      {"float32", "f32"}, {"float64", "f64"}, {"float16", "f16"},   {"bfloat16", "bf16"},
+      {"int64", "i64"},   {"int32", "i32"},   {"int16", "i16"},     {"int8", "i8"},
+      {"uint8", "u8"},    {"bool", "b8"},     {"complex64", "c64"}, {"complex128", "c128"}};
+  const auto* found =
+      std::ranges::find(kTypes, type, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(kTypes) ? std::string_view() : found->second;
+}
+
 }  // namespace
+
+std::optional<std::pair<std::string, XlaShape>> ShapeInGuard(std::string_view text) {
+  constexpr std::string_view kMatch = "TENSOR_MATCH: check_tensor(", kTensor = ", Tensor, ",
+                             kType = "torch.", kSize = ", size=[";
+  const size_t match = text.find(kMatch);
+  if (match == kNone) return {};
+  text.remove_prefix(match + kMatch.size());
+  const size_t tensor = text.find(kTensor), size = text.find(kSize, std::min(tensor, text.size()));
+  if (size == kNone) return {};
+  const size_t type = text.find(kType, tensor), end = text.find(']', size);
+  if (type > size || end == kNone) return {};
+  std::string_view dtype = text.substr(type + kType.size());
+  std::string shape(TypeInGraph(dtype.substr(0, dtype.find(','))));
+  if (shape.empty()) return {};
+  shape += '[';
+  std::string_view sizes = text.substr(size + kSize.size(), end - size - kSize.size());
+  while (!sizes.empty()) {
+    const std::string_view one = Trim(sizes.substr(0, sizes.find(',')));
+    if (one != "None" && !ParseCount(one)) return {};
+    if (!shape.ends_with('[')) shape += ',';
+    shape += one == "None" ? "?" : one;
+    sizes.remove_prefix(std::min(sizes.find(','), sizes.size() - 1) + 1);
+  }
+  std::optional<XlaShape> parsed = XlaShape::Parse(shape + "]");
+  if (!parsed) return {};
+  return std::pair(NameInFailures(text.substr(0, tensor)), *std::move(parsed));
+}
 
 std::optional<XlaShape> ShapeInGraph(std::string_view graph, std::string_view input) {
   if (input.empty()) return {};

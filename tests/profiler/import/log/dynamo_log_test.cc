@@ -257,6 +257,37 @@ TEST(DynamoLog, CutAndEmptyLogs) {
   EXPECT_FALSE(ImportText(dynamo_log, "hello\n").status.ok());
 }
 
+// With TORCH_LOGS=guards, the log has the whole shape of a tensor whose size differs.
+TEST(DynamoLog, ShapesInGuards) {
+  const auto guard = [](std::string_view id, std::string_view shape) {
+    return fmt::format(
+        "{} [__guards] | | +- TENSOR_MATCH: check_tensor(L['x'], Tensor, DispatchKeySet(CPU), "
+        "torch.float32, device=None, requires_grad=False, size=[{}], stride=[1])  # f(x)\n",
+        DynamoPrefixOf(id), shape);
+  };
+  const auto recompiles = [](std::string_view id, std::string_view failure) {
+    return Recompiles(DynamoPrefixOf(id), "step in /x/train.py:19", {failure});
+  };
+  const std::string first =
+      recompiles("0/1", "0/0: tensor 'x' size mismatch at index 1. expected 64, actual 48");
+  const auto values = [](const std::string& log) {
+    return ImportText(dynamo_log, log).Rows("SELECT before, after FROM compile_reason");
+  };
+  EXPECT_THAT(values(guard("0/0_1", "8, 64") + first + guard("0/1", "8, 48")),
+              ElementsAre("f32[8,64]|f32[8,48]"));
+  // A dynamic dimension has no size.
+  EXPECT_THAT(values(guard("0/0", "8, 64") + first + guard("0/1", "None, None")),
+              ElementsAre("f32[8,64]|f32[?,48]"));
+  // Without the shapes of both programs, and with others, only the sizes are certain.
+  for (const std::string& log :
+       {guard("0/0", "8, 64") + first, first + guard("0/1", "8, 48"),
+        guard("0/0", "8, 32") + first + guard("0/1", "8, 48"),
+        guard("0/0", "64") + first + guard("0/1", "8, 48"),
+        guard("0/0", "8, 64") + guard("0/0", "9, 64") + first + guard("0/1", "8, 48"),
+        guard("0/0", "8, what") + first + guard("0/1", "8, 48")})
+    EXPECT_THAT(values(log), ElementsAre("64|48")) << log;
+}
+
 // A log that ends inside a message is cut.
 TEST(DynamoLog, LogThatEndsInsideAMessage) {
   const auto recompiles = [](std::string_view id) {
