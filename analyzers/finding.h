@@ -57,6 +57,12 @@ struct Reason {
   std::optional<RecordedPlace> location;  // the place where `node` was recorded
 };
 
+// The ranks of a job on which a finding holds, if it does not hold on the others.
+struct OnlyRanks {
+  std::vector<int64_t> ranks;  // ascending
+  int64_t of = 0;              // the number of ranks that were seen
+};
+
 // Rows of the store and ranges of time that show the finding. An exporter can point at them.
 struct Evidence {
   std::string table;                     // compile, execution, event, metric, ...
@@ -119,6 +125,7 @@ struct Finding {
   // analyzer does not know.
   std::optional<std::pair<int64_t, int64_t>> cost_interval_ns, saving_interval_ns;
   std::optional<Reason> reason;
+  std::optional<OnlyRanks> only_ranks;  // empty: it holds on all ranks, or that is not known
   std::vector<Evidence> evidence;
   std::optional<Density> density;             // if `evidence` cites only some of the occurrences
   Certainty certainty = Certainty::kUnknown;  // Analyze sets it if the analyzer does not

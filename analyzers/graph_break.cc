@@ -10,6 +10,7 @@
 #include "analyzers/recompile/function_part.h"
 #include "analyzers/recompile/untraceable.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/run/ranks.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -81,6 +82,7 @@ absl::StatusOr<Findings> FindGraphBreaks(const Run& run) {
     sites_of[place.function].insert(row.site_id);
   }
   XP_TRY(const auto sources, SourcesOf(run));
+  XP_TRY(const Ranks* ranks, run.Get<Ranks>());
   const auto parts = PartsOf(*compiles);
   Findings findings;
   for (const auto& [key, place] : places) {
@@ -96,10 +98,14 @@ absl::StatusOr<Findings> FindGraphBreaks(const Run& run) {
                     .reason = Reason{.type = UntraceableType(first.reason)},
                     .evidence = {{.table = "graph_break"}}};
     SetPlace(*sites, *stacks, first, &finding, &figures);
+    std::set<int64_t> processes;
     for (const GraphBreakRow* row : place.rows) {
+      processes.insert(row->process_id.value_or(0));
       if (finding.evidence[0].rows.size() < kMostBreakRows)
         finding.evidence[0].rows.push_back(row->id);
     }
+    XP_TRY(const auto formats, ranks->FormatsOf(run, "graph_break", finding.evidence[0].rows));
+    finding.only_ranks = ranks->Only(processes, first.function.value_or(""), formats);
     // Each call waits for the value that it needs. Of other breaks, only several divide a function
     // into parts that are too small.
     finding.needs_fixing =

@@ -17,6 +17,7 @@
 #include "analyzers/run/cut_compiles.h"
 #include "analyzers/run/first_executions.h"
 #include "analyzers/run/jax_operation.h"
+#include "analyzers/run/ranks.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 
@@ -508,8 +509,9 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
 // Merges the findings of a job's ranks, which recompile together, and keeps the finding of the
 // process with most recompiles. All these findings have `Figures`.
 template <typename Figures>
-void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
-  std::map<std::string, std::pair<size_t, int64_t>> first;  // subject -> place, processes
+void MergeProcesses(const Ranks& ranks, std::vector<std::pair<int64_t, Finding>>* found) {
+  // By subject: the place of its finding, and the processes that have it.
+  std::map<std::string, std::pair<size_t, std::set<int64_t>>> first;
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
     const Subject& subject = finding.subject;
@@ -523,11 +525,11 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
                           subject.op.value_or(""));
     const auto at = first.find(key);
     if (at == first.end() || merged[at->second.first].first == process_id) {
-      first.try_emplace(key, merged.size(), 1);
+      first.try_emplace(key, merged.size(), std::set<int64_t>{process_id});
       merged.emplace_back(process_id, std::move(finding));
       continue;
     }
-    ++at->second.second;
+    at->second.second.insert(process_id);
     Finding& kept = merged[at->second.first].second;
     if (finding.count > kept.count) std::swap(finding, kept);
     // The kept finding gets the evidence of the others, except for their graphs, because it shows its
@@ -540,8 +542,18 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
       all.push_back(std::move(more[i]));
     }
   }
-  for (const auto& [key, entry] : first)
-    std::any_cast<Figures&>(merged[entry.first].second.figures).processes = entry.second;
+  for (const auto& [key, entry] : first) {
+    const auto& [index, processes] = entry;
+    Finding& finding = merged[index].second;
+    std::any_cast<Figures&>(finding.figures).processes = int64_t(processes.size());
+    std::vector<int64_t> compiles;
+    for (const Evidence& evidence : finding.evidence) {
+      if (evidence.table == "compile")
+        compiles.insert(compiles.end(), evidence.rows.begin(), evidence.rows.end());
+    }
+    finding.only_ranks =
+        ranks.Only(processes, finding.subject.function.value_or(""), ranks.FormatsOf(compiles));
+  }
   *found = std::move(merged);
 }
 
@@ -569,6 +581,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(const std::set<int64_t> unnamed, ProcessesWithUnknownGraphs(run));
   XP_TRY(const FirstExecutions* first_executions, run.Get<FirstExecutions>());
   XP_TRY(const CutCompiles* cut, run.Get<CutCompiles>());
+  XP_TRY(const Ranks* ranks, run.Get<Ranks>());
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
     XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process_id));
@@ -629,7 +642,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     found.emplace_back(process_id,
                        MakeFinding(group, facts, *first_executions, *cut, executions[process_id]));
   }
-  MergeProcesses<RecompileFigures>(&found);
+  MergeProcesses<RecompileFigures>(*ranks, &found);
   Findings findings;
   std::set<int64_t> told;
   for (auto& [process_id, finding] : found) {
@@ -637,7 +650,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     findings.push_back(std::move(finding));
   }
   XP_TRY(auto outside, OutsideJit(run, facts));
-  MergeProcesses<OutsideJitFigures>(&outside);
+  MergeProcesses<OutsideJitFigures>(*ranks, &outside);
   for (auto& [process_id, finding] : outside) findings.push_back(std::move(finding));
   XP_TRY(Findings of_torch_compile, FromDynamo(run));
   for (Finding& finding : of_torch_compile) findings.push_back(std::move(finding));

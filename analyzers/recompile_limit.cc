@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/ranks.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -30,6 +32,7 @@ absl::StatusOr<Findings> FindRecompileLimits(const Run& run) {
   XP_TRY(const auto* table, run.Get<Table<DynamoRecompileRow>>());
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
+  XP_TRY(const Ranks* ranks, run.Get<Ranks>());
   // A log and TORCH_TRACE may both report it, and so may each process.
   std::map<std::tuple<std::string, OptInt>, std::vector<const DynamoRecompileRow*>> functions;
   for (const DynamoRecompileRow& row : table->rows) {
@@ -43,12 +46,16 @@ absl::StatusOr<Findings> FindRecompileLimits(const Run& run) {
                     .reason = Reason{.type = ReasonType::kRecompileLimit},
                     .evidence = {{.table = "dynamo_recompile"}}};
     finding.subject.function = figures.function;
+    std::set<int64_t> processes;
     for (const DynamoRecompileRow* row : rows) {
+      processes.insert(row->process_id.value_or(0));
       finding.count = std::max(finding.count.value_or(0), *row->programs);
       finding.evidence[0].rows.push_back(row->id);
       if (row->reason) figures.reason = *row->reason;
       if (!figures.last_compile_ns) figures.last_compile_ns = LastCompileEnd(*compiles, *row);
     }
+    XP_TRY(const auto formats, ranks->FormatsOf(run, "dynamo_recompile", finding.evidence[0].rows));
+    finding.only_ranks = ranks->Only(processes, figures.function, formats);
     finding.figures = std::move(figures);
     findings.push_back(std::move(finding));
   }

@@ -6,6 +6,7 @@
 #include <any>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/ranks.h"
 
 namespace xlaprof {
 namespace {
@@ -67,7 +68,7 @@ std::string Advice(const Finding& finding, const GraphBreakFigures& figures) {
 Words SayGraphBreak(const Finding& finding, Framework) {
   const auto& figures = std::any_cast<const GraphBreakFigures&>(finding.figures);
   return {
-      .title = Title(finding, figures),
+      .title = Title(finding, figures) + RanksText(finding.only_ranks),
       .why = Why(figures),
       .cost_note =
           "not measured, because torch.compile reports where a graph ends, and not how long its parts run",

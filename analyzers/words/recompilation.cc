@@ -9,6 +9,7 @@
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/words/compilation.h"
 #include "analyzers/words/how_to_record.h"
+#include "analyzers/words/ranks.h"
 #include "analyzers/words/recompile_change.h"
 
 namespace xlaprof {
@@ -93,7 +94,8 @@ std::string_view Name(StepsFrom from) {
   return "";
 }
 
-std::string Title(const RecompileFigures& figures, int64_t compiles, const std::string& change) {
+std::string Title(const RecompileFigures& figures, int64_t compiles, const std::string& change,
+                  const std::optional<OnlyRanks>& ranks) {
   const int64_t loaded = figures.cost.loaded;
   std::string title =
       figures.may_be_one_step
@@ -108,8 +110,9 @@ std::string Title(const RecompileFigures& figures, int64_t compiles, const std::
           ? fmt::format("{} recompiled {}, and was loaded from a cache {}: {}", Name(figures.site),
                         TimesText(compiles), TimesText(loaded), change)
           : fmt::format("{} recompiled {}: {}", Name(figures.site), TimesText(compiles), change);
-  if (figures.processes > 1) title += fmt::format(" (in each of {} processes)", figures.processes);
-  return title;
+  if (figures.processes > 1 && !ranks)
+    title += fmt::format(" (in each of {} processes)", figures.processes);
+  return title + RanksText(ranks);
 }
 
 // Returns the text of a note.
@@ -414,7 +417,7 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
   if (is_clean_start || is_new_state)
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
-  Words words{.title = Title(figures, compiles, change.what),
+  Words words{.title = Title(figures, compiles, change.what, finding.only_ranks),
               .why = Why(figures, compiles, framework),
               .cost_note = CostNote(figures, compiles, framework),
               .saving_note = SavingNote(figures),

@@ -7,6 +7,7 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/function_part.h"
+#include "analyzers/words/ranks.h"
 
 namespace xlaprof {
 
@@ -23,8 +24,9 @@ Words SayRecompileLimit(const Finding& finding, Framework) {
   }
   return {
       .title =
-          fmt::format("torch.compile stopped compiling {}: it reached its limit of {}",
-                      FunctionText(figures.function), Plural(finding.count.value_or(0), "program")),
+          fmt::format("torch.compile stopped compiling {}: it reached its limit of {}{}",
+                      FunctionText(figures.function), Plural(finding.count.value_or(0), "program"),
+                      RanksText(finding.only_ranks)),
       .why = why,
       .cost_note =
           "not measured, because no source times the calls that run without being compiled",
