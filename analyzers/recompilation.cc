@@ -506,6 +506,17 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   return finding;
 }
 
+// Names the programs that a guard's two values have, so that their executions can be counted. The older
+// one is known if only one program came before.
+void NamePrograms(const CompileSite& site, size_t index, CompileReason& reason) {
+  const CompileFact& compile = site.compiles[index];
+  for (RecompileCause& cause : reason.causes) {
+    if (cause.seen_in != SeenIn::kGuard || cause.is_dynamic) continue;
+    cause.program_after = compile.graph_id;
+    if (index == 1) cause.program_before = site.compiles.front().graph_id;
+  }
+}
+
 // Merges the findings of a job's ranks, which recompile together, and keeps the finding of the
 // process with most recompiles. All these findings have `Figures`.
 template <typename Figures>
@@ -616,6 +627,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
         XP_TRY(reason, finder.WhyFirst(site));
       } else {
         XP_TRY(reason, finder.Why(site, i));
+        if (reason) NamePrograms(site, i, *reason);
       }
       if (!reason || (IsOnlyCallOfItsLine(places, i) && !CouldShareProgram(reason->causes.front())))
         continue;

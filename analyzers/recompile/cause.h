@@ -161,6 +161,9 @@ struct RecompileCause {
   bool is_dynamic = false;           // the new program takes other values of it, too
   bool follows = false;              // likely a consequence of another cause
   OptInt graph_before, graph_after;  // the compared rows of table graph, if any
+  // The rows of table graph for the programs with `before` and `after`, if a source states the cause.
+  // Each takes only that value.
+  OptInt program_before, program_after;
   SeenIn seen_in = SeenIn::kNothing;
   CauseNote note;
   // Returns the name under which reports show the difference: an op, or `input` with its name and

@@ -25,6 +25,8 @@ int64_t ExecutionsOf(const std::set<int64_t>& graphs,
   return count;
 }
 
+OptInt Either(OptInt one, OptInt other) { return one ? one : other; }
+
 }  // namespace
 
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
@@ -46,8 +48,8 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
         return SizesSeen{.shape = *clearest_shape};
       continue;
     }
-    if (seen.shapes.empty()) add(*before, cause.graph_before);
-    add(*after, cause.graph_after);
+    if (seen.shapes.empty()) add(*before, Either(cause.graph_before, cause.program_before));
+    add(*after, Either(cause.graph_after, cause.program_after));
   }
   for (size_t d = 0; d < clearest_shape->rank(); ++d) {
     const bool varies = std::ranges::any_of(seen.shapes, [&](const XlaShape& shape) {

@@ -394,6 +394,19 @@ std::string EvidenceLine(const std::optional<CompilesSeen>& seen) {
   return line;
 }
 
+// Returns "; ran 6 times with 64, once with 48", for programs of torch.compile, whose executions are
+// counted by program.
+std::string ExecutionsOfSizes(const RecompileFigures& figures) {
+  constexpr size_t kMostSizes = 8;
+  if (figures.cause.seen_in != SeenIn::kGuard || !figures.sizes || figures.processes > 1) return "";
+  const SizesSeen& sizes = *figures.sizes;
+  std::string text;
+  for (size_t i = 0; i < std::min(sizes.times.size(), kMostSizes); ++i)
+    text += fmt::format("{} {} with {}", i == 0 ? "; ran" : ",", TimesText(sizes.times[i]),
+                        fmt::join(sizes.sizes[i], "×"));
+  return sizes.times.size() > kMostSizes ? text + " and others" : text;
+}
+
 Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Framework framework) {
   const int64_t compiles = *finding.count;
   ChangeWords change = SayChange(figures, framework);
@@ -426,6 +439,7 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
               .names_place = NamesItsPlace(figures.site) && !finding.subject.scope &&
                              finding.subject.place().ShortText() == figures.site.place.ShortText()};
   for (const auto& seen : figures.evidence) words.evidence.push_back(EvidenceLine(seen));
+  if (!words.evidence.empty()) words.evidence.front() += ExecutionsOfSizes(figures);
   return words;
 }
 

@@ -51,6 +51,18 @@ TEST(SizesOf, OneInputWithSeveralRanks) {
   EXPECT_THAT(SizesOf(group)->dimensions, testing::IsEmpty());
 }
 
+TEST(SizesOf, TimesAreOfTheProgramsThatASourceNames) {
+  RecompileGroup group = Changes({{"f32[8]", "f32[6]"}, {"f32[6]", "f32[5]"}});
+  group.causes[0].program_before = 1, group.causes[0].program_after = 2;
+  group.causes[1].program_after = 3;
+  const std::map<int64_t, int64_t> executions = {{1, 10}, {2, 3}, {3, 1}};
+  group.executions = &executions;
+  EXPECT_THAT(SizesOf(group)->times, ElementsAre(10, 3, 1));
+  // The program with the first size is not known.
+  group.causes[0].program_before.reset();
+  EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
+}
+
 TEST(SizesOf, TimesAreOfTheGraphs) {
   RecompileGroup group = Changes({{"f32[8]", "f32[6]"}, {"f32[8]", "f32[5]"}});
   group.causes[0].graph_before = group.causes[1].graph_before = 1;
