@@ -20,6 +20,7 @@
 #include "analyzers/run/ranks.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
+#include "analyzers/run/upload_sizes.h"
 
 namespace xlaprof {
 namespace {
@@ -593,6 +594,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(const FirstExecutions* first_executions, run.Get<FirstExecutions>());
   XP_TRY(const CutCompiles* cut, run.Get<CutCompiles>());
   XP_TRY(const Ranks* ranks, run.Get<Ranks>());
+  XP_TRY(const UploadSizes* upload_sizes, run.Get<UploadSizes>());
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
     XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process_id));
@@ -642,6 +644,8 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     ExplainUnprinted(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
+      const auto uploads = upload_sizes->by_process.find(site.process_id);
+      if (uploads != upload_sizes->by_process.end()) group.uploads = &uploads->second;
       group.may_be_one_step = may_be_one_step(*group.compiles.front());
       group.counts_all_executions = !unnamed.contains(site.process_id);
       XP_TRY(CountOthers(run, &group));

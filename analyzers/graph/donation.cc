@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "analyzers/graph/array_bytes.h"
 #include "analyzers/graph/graph_content.h"
+#include "core/base/array_bytes.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 

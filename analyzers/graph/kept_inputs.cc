@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzers/graph/array_bytes.h"
 #include "analyzers/graph/graph_content.h"
+#include "core/base/array_bytes.h"
 #include "core/base/numbers.h"
 #include "core/base/xla_shape.h"
 

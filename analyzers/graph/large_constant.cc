@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analyzers/graph/array_bytes.h"
 #include "analyzers/graph/graph_content.h"
+#include "core/base/array_bytes.h"
 
 namespace xlaprof {
 

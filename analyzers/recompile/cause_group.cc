@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/base/array_bytes.h"
+
 namespace xlaprof {
 namespace {
 
@@ -26,6 +28,26 @@ int64_t ExecutionsOf(const std::set<int64_t>& graphs,
 }
 
 OptInt Either(OptInt one, OptInt other) { return one ? one : other; }
+
+// Returns how often an array of each shape was copied to the device. Returns nothing unless these copies
+// are as many as the steps, because arrays of other inputs may have the same bytes.
+std::vector<int64_t> TimesUploaded(const std::vector<XlaShape>& shapes,
+                                   const RecompileGroup& group) {
+  if (group.uploads == nullptr || group.steps == nullptr || !group.steps->known ||
+      group.steps->from != StepsFrom::kSteps)
+    return {};
+  std::vector<int64_t> times;
+  std::set<int64_t> met;
+  int64_t sum = 0;
+  for (const XlaShape& shape : shapes) {
+    const int64_t bytes = ArrayBytes(shape);
+    const auto count = group.uploads->find(bytes);
+    if (bytes <= 0 || count == group.uploads->end() || !met.insert(bytes).second) return {};
+    times.push_back(count->second);
+    sum += count->second;
+  }
+  return sum == group.steps->count() ? times : std::vector<int64_t>();
+}
 
 }  // namespace
 
@@ -58,11 +80,13 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     if (varies) seen.dimensions.push_back(static_cast<int>(d));
   }
   if (seen.dimensions.empty()) return seen;
+  std::vector<XlaShape> shapes;  // of seen.sizes
   for (const XlaShape& shape : seen.shapes) {
     Sizes sizes;
     for (int d : seen.dimensions) sizes.push_back(shape.dimensions()[size_t(d)]);
     if (std::find(seen.sizes.begin(), seen.sizes.end(), sizes) != seen.sizes.end()) continue;
     seen.sizes.push_back(std::move(sizes));
+    shapes.push_back(shape);
     int64_t count = ExecutionsOf(graphs[shape.text()], group.executions);
     const auto other = group.other_executions.find(shape.text());
     if (other != group.other_executions.end()) count += other->second;
@@ -70,6 +94,7 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     seen.came_again |= count > 1;
   }
   if (seen.times.size() != seen.sizes.size() || !group.counts_all_executions) seen.times.clear();
+  if (seen.times.empty()) seen.times = TimesUploaded(shapes, group);
   return seen;
 }
 

@@ -26,6 +26,8 @@ struct RecompileGroup {
   const std::map<int64_t, int64_t>* executions = nullptr;  // by graph row; missing ones are unknown
   std::map<std::string, int64_t> other_executions;         // of other graphs of the site, by shape
   bool counts_all_executions = true;   // false: it is not known which graph many executions ran
+  // Uploads of its process, by bytes; null if none is known.
+  const std::map<int64_t, int64_t>* uploads = nullptr;
   size_t from_sizes = 0;               // compiles without graphs, if `causes` come from graphs
   std::vector<RecompileCause> beside;  // other changes that accompanied each compile
   bool may_be_one_step = false;        // the compiles may be those of calls in one step

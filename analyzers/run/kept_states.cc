@@ -5,12 +5,12 @@
 #include <set>
 #include <utility>
 
-#include "analyzers/graph/array_bytes.h"
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/policy.h"
 #include "analyzers/run/donatable_copies.h"
 #include "analyzers/run/program_call.h"
 #include "analyzers/run/tables.h"
+#include "core/base/array_bytes.h"
 
 namespace xlaprof {
 namespace {
@@ -83,8 +83,7 @@ absl::StatusOr<KeptStates> KeptStates::Of(const Run& run) {
       copied[program.graph_id].insert(copy.parameter);
   }
   for (const RanProgram& program : programs) {
-    if (program.executions < policy::kRepeatedExecutions ||
-        program.open_bytes < policy::kKeptBytes)
+    if (program.executions < policy::kRepeatedExecutions || program.open_bytes < policy::kKeptBytes)
       continue;
     XP_TRY(const PrintedGraph graph, LoadGraph(run.store(), program.graph_id));
     KeptState state{.graph_id = program.graph_id,

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzers/graph/array_bytes.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
+#include "core/base/array_bytes.h"
 #include "core/base/metric_names.h"
 
 namespace xlaprof {

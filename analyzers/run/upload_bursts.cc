@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/graph/array_bytes.h"
 #include "analyzers/policy.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
+#include "core/base/array_bytes.h"
 #include "core/base/metric_names.h"
 
 namespace xlaprof {

@@ -1,4 +1,5 @@
 // Reads one event of a line: its time, category and flows, and what it says of the run.
+#include "core/base/array_bytes.h"
 #include "profiler/import/xspace/program_id.h"
 #include "profiler/import/xspace/xspace_plane.h"
 
@@ -307,6 +308,8 @@ absl::Status XPlane::AddHostFacts(const WrittenEvent& written, const LineState& 
   if (event.flow_in != 0 && metadata.name.starts_with("end: ")) facts.EndOf(event.flow_in, end_ns);
   const XRole role = is_step ? XRole::kStep : metadata.user ? XRole::kScope : metadata.what.role;
   if (role == XRole::kNone) return absl::OkStatus();
+  const int64_t array_bytes =
+      role == XRole::kHostBuffer ? ArrayBytes(std::string(ShapeInHostBuffer(metadata.name))) : 0;
   facts.Add(XMark{.ts_ns = event.ts_ns,
                   .end_ns = end_ns,
                   .role = role,
@@ -314,6 +317,7 @@ absl::Status XPlane::AddHostFacts(const WrittenEvent& written, const LineState& 
                   .text = role == XRole::kGraphCompile ? stats.hash : stats.module,
                   .number = role == XRole::kStep      ? stats.step_number
                             : role == XRole::kEnqueue ? stats.run_id
+                            : array_bytes > 0         ? array_bytes
                                                       : stats.size,
                   .device = stats.device_ordinal,
                   .track_id = line.track_id,

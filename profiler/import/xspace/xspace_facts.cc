@@ -326,7 +326,15 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
   bool has_client = std::any_of(marks_.begin(), marks_.end(),
                                 [&](const XMark& mark) { return client(mark.role); });
   std::map<int64_t, int64_t> busy_until;  // by track; nested copies are parts
+  std::map<int64_t, size_t> last;         // by track: the last copy to a device in `rows`
   for (const XMark& mark : marks_) {
+    if (mark.role == XRole::kHostBuffer && mark.number >= 0) {
+      const auto copy = last.find(mark.track_id);
+      if (copy == last.end() || mark.end_ns > busy_until[mark.track_id]) continue;
+      TransferRow& out = std::get<TransferRow>(rows[copy->second].fact);
+      out.bytes = out.bytes.value_or(0) + mark.number;
+      continue;
+    }
     bool to = mark.role == XRole::kToDevice || mark.role == XRole::kPut,
          from = mark.role == XRole::kFromDevice || mark.role == XRole::kFetch;
     if (has_client ? !client(mark.role) : !(to || from)) continue;
@@ -345,6 +353,11 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
     if (std::string scope = mark.front ? ScopeAt(mark.ts_ns, mark.track_id) : ""; !scope.empty())
       out.scope = std::move(scope);
     out.track_id = mark.track_id;
+    if (to && !out.bytes) {
+      last[mark.track_id] = rows.size();
+    } else {
+      last.erase(mark.track_id);
+    }
     rows.push_back(std::move(row));
   }
 }

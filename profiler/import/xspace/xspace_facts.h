@@ -23,8 +23,9 @@ struct XMark {
   int64_t ts_ns = 0, end_ns = 0;
   XRole role = XRole::kNone;
   StringId name = 0;
-  StringId text = 0;    // graph hash of kGraphCompile, module's name of kModule
-  int64_t number = -1;  // step_num of kStep, bytes of copies, run_id of kEnqueue; -1: not given
+  StringId text = 0;  // graph hash of kGraphCompile, module's name of kModule
+  int64_t number =
+      -1;  // step_num of kStep, bytes of copies and of kHostBuffer, run_id of kEnqueue; -1: not given
   int64_t device = -1;  // device_ordinal; -1: not given
   int64_t track_id = 0;
   int64_t offset = 0;  // byte in the source

@@ -82,9 +82,9 @@ constexpr Known kKnown[] = {
     {"torchtpu_fx_to_mlir", C::kTracing, R::kNone},
     {"ExecutionTask::Run", C::kExecute, R::kTask},
     {"AtenLocalScalarDense", C::kTransfer, R::kNone},
-    {"CopyTpuToCpu", C::kTransfer, R::kNone},
+    {"CopyTpuToCpu", C::kTransfer, R::kFromDevice},
     {"CopyTpuToCpu::MaterializeBase", C::kExecute, R::kNone},
-    {"TpuMallocAndMemcpyHtoD", C::kTransfer, R::kNone},
+    {"TpuMallocAndMemcpyHtoD", C::kTransfer, R::kToDevice},
     // Input pipelines of others
     {"IteratorGetNext", C::kInput, R::kNone},
     {"IteratorGetNextOp::DoCompute", C::kInput, R::kNone},
@@ -202,6 +202,7 @@ XName ClassifyHostName(std::string_view name) {
   if (name.starts_with("end: ")) return {C::kHost, R::kNone, true};
   // PJRT's C API names the module: PjRtCApiClient::CompileAndLoad(tt_jit_add).
   if (!ModuleInCompile(name).empty()) return {C::kCompile, R::kXlaCompile, true};
+  if (!ShapeInHostBuffer(name).empty()) return {C::kTransfer, R::kHostBuffer, true};
   if (size_t colons = name.rfind("::"); colons != std::string_view::npos) {
     auto found = Table().find(name.substr(colons));
     // A step inside an operation ("Execute=>IssueEvent") is not the operation.
@@ -227,13 +228,21 @@ XName ClassifyHostName(std::string_view name) {
   return {};
 }
 
-std::string_view ModuleInCompile(std::string_view name) {
-  constexpr std::string_view kBegin = "Client::CompileAndLoad(";
-  const size_t at = name.find(kBegin);
+// Returns the text between `begin` and the bracket that ends `name`, or "" if it lacks either.
+static std::string_view InBrackets(std::string_view name, std::string_view begin) {
+  const size_t at = name.find(begin);
   if (at == std::string_view::npos || !name.ends_with(')')) return {};
-  name.remove_prefix(at + kBegin.size());
+  name.remove_prefix(at + begin.size());
   name.remove_suffix(1);
   return name;
+}
+
+std::string_view ModuleInCompile(std::string_view name) {
+  return InBrackets(name, "Client::CompileAndLoad(");
+}
+
+std::string_view ShapeInHostBuffer(std::string_view name) {
+  return InBrackets(name, "::BufferFromHostBuffer(");
 }
 
 bool HoldsUserCode(const XName& name) {

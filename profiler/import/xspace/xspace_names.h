@@ -27,7 +27,8 @@ enum class XRole : uint8_t {
   kToDevice,       // copies, as torch_xla's client or TPU's driver see them
   kFromDevice,
   kDeviceToDevice,
-  kPut,  // copies as JAX's Python side sees them
+  kHostBuffer,  // inside a copy to a device: names the shape of what is copied
+  kPut,         // copies as JAX's Python side sees them
   kFetch,
   kScope,  // the user's annotation (decided by the reader, see xspace_plane.h)
   kStep,   // the user's step annotation
@@ -46,6 +47,10 @@ XName ClassifyHostName(std::string_view name);
 // Returns the module that an event of PJRT's C API compiles, such as tt_jit_add for
 // PjRtCApiClient::CompileAndLoad(tt_jit_add); "" for other events.
 std::string_view ModuleInCompile(std::string_view name);
+
+// Returns the shape of the array that an event of PJRT's C API copies to a device, such as f32[64,32]
+// for PjRtCApiCompiler::BufferFromHostBuffer(f32[64,32]); "" for other events.
+std::string_view ShapeInHostBuffer(std::string_view name);
 
 // Returns whether user code can run inside this event. An event inside one of the others is not an
 // annotation of the user.

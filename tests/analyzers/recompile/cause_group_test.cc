@@ -63,6 +63,24 @@ TEST(SizesOf, TimesAreOfTheProgramsThatASourceNames) {
   EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
 }
 
+// If executions do not name their graph, the copies of the input tell how often each size came.
+TEST(SizesOf, TimesAreOfTheUploads) {
+  RecompileGroup group = Changes({{"f32[8,4]", "f32[6,4]"}, {"f32[6,4]", "f32[5,4]"}});
+  StepsSeen steps{.known = true, .first = 0, .last = 9};
+  steps.from = StepsFrom::kSteps;
+  group.steps = &steps;
+  std::map<int64_t, int64_t> uploads = {{128, 7}, {96, 2}, {80, 1}, {64, 10}};
+  EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
+  group.uploads = &uploads;
+  EXPECT_THAT(SizesOf(group)->times, ElementsAre(7, 2, 1));
+  // Another input has as many bytes, or a step uploads several.
+  uploads[96] = 3;
+  EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
+  uploads[96] = 2;
+  uploads.erase(80);
+  EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
+}
+
 TEST(SizesOf, TimesAreOfTheGraphs) {
   RecompileGroup group = Changes({{"f32[8]", "f32[6]"}, {"f32[8]", "f32[5]"}});
   group.causes[0].graph_before = group.causes[1].graph_before = 1;

@@ -581,6 +581,23 @@ TEST(XSpaceFacts, ReadsCompilesAndTasksOfTorchTpu) {
   EXPECT_THAT(in.Rows("SELECT enqueue_ts_ns, ts_ns, cause FROM execution"), ElementsAre("12|-|-"));
 }
 
+// The copy to a device has no size of its own. What it copies is named inside of it.
+TEST(XSpaceFacts, ReadsCopiesOfTorchTpu) {
+  auto in = ImportXSpace({Host()
+                              .Line(1, "python")
+                              .Event("TpuMallocAndMemcpyHtoD", 10, 20)
+                              .Event("PjRtCApiCompiler::BufferFromHostBuffer(f32[64,32])", 15, 10)
+                              .Event("CopyTpuToCpu", 40, 5)
+                              .Event("PjRtCApiCompiler::BufferFromHostBuffer(f32[])", 50, 2)
+                              .Event("TpuMallocAndMemcpyHtoD", 60, 20)
+                              .Event("PjRtCApiCompiler::BufferFromHostBuffer(what[?])", 65, 10)
+                              .Line(2, "pt_autograd_0")
+                              .Event("PjRtCApiCompiler::BufferFromHostBuffer(s64[8])", 16, 2)});
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT direction, bytes, ts_ns, dur_ns FROM transfer ORDER BY ts_ns"),
+              ElementsAre("to_device|8192|10|20", "from_device|-|40|5", "to_device|-|60|20"));
+}
+
 TEST(XSpaceFacts, MeetsSyncsWithTheProgramsOfEachDevice) {
   Plane host = Host();
   host.Line(1, "python");

@@ -1,4 +1,4 @@
-#include "analyzers/graph/array_bytes.h"
+#include "core/base/array_bytes.h"
 
 #include <optional>
 #include <string_view>
