@@ -84,18 +84,23 @@ const std::string kDynamoLimit =
     "torch._dynamo hit config.recompile_limit (8)\n   function: 'g' (/home/u/train.py:19)\n"
     "   last reason: 0/7: tensor 'x' size mismatch\n";
 
+const std::string kCallOnTheCpu =
+    "[TAG xla_fallback From Thread 139703691627392]\nFrames:\n  f (/x/train.py:12)\n\nC++ Frames:\n"
+    "*** Begin stack trace ***\n\tat::_ops::topk::call(at::Tensor)\n*** End stack trace ***\n\n";
+
 // Lines of one run in all dialects.
 std::string RunInAllDialects(int marks) {
   return "step 1\n" + Compilation("a0") + Execution("a0") + kJaxLines + Execution("a0") + kAlarm +
-         "loss 0.3\n" + kDynamoLimit + Compilation("b0") + Execution("b0") + Report(marks);
+         "loss 0.3\n" + kDynamoLimit + kCallOnTheCpu + Compilation("b0") + Execution("b0") +
+         Report(marks);
 }
 
 constexpr const char* kFactsOfProcesses =
     "SELECT segment, (SELECT count(*) FROM compile c WHERE c.process_id = p.id), (SELECT count(*) "
     "FROM execution e WHERE e.process_id = p.id), (SELECT mark_step FROM metrics_report r WHERE "
     "r.process_id = p.id), (SELECT count(*) FROM compile_alarm a WHERE a.process_id = p.id), "
-    "(SELECT count(*) FROM dynamo_recompile d WHERE d.process_id = p.id) FROM process p ORDER BY "
-    "p.id";
+    "(SELECT count(*) FROM dynamo_recompile d WHERE d.process_id = p.id), (SELECT total(count) FROM "
+    "fallback f WHERE f.process_id = p.id AND op = 'aten::topk') FROM process p ORDER BY p.id";
 
 TEST(ProgramOutput, AllDialectsAreReadWhicheverTheTextWasTakenFor) {
   const std::string log = RunInAllDialects(7);
@@ -103,9 +108,9 @@ TEST(ProgramOutput, AllDialectsAreReadWhicheverTheTextWasTakenFor) {
   for (const Dialect* dialect : AllDialects()) {
     const auto in = ImportText(*dialect, log);
     ASSERT_TRUE(in.status.ok()) << in.status;
-    EXPECT_THAT(in.Rows(kFactsOfProcesses), ElementsAre("0|3|3|7|1|1")) << dialect->name;
+    EXPECT_THAT(in.Rows(kFactsOfProcesses), ElementsAre("0|3|3|7|1|1|1.0")) << dialect->name;
     EXPECT_THAT(in.Rows("SELECT dialects FROM source"),
-                ElementsAre("debug_log,metrics_report,jax_log,dynamo_log,xla_log"));
+                ElementsAre("debug_log,metrics_report,jax_log,dynamo_log,fn_tracker,xla_log"));
     EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty()) << dialect->name;
   }
 }
@@ -121,7 +126,7 @@ TEST(ProgramOutput, OrdinalsFollowTheLines) {
 
 TEST(ProgramOutput, RestartMarksDivideAllDialects) {
   const auto in = ImportText(debug_log, RunInAllDialects(9) + RunInAllDialects(3));
-  EXPECT_THAT(in.Rows(kFactsOfProcesses), ElementsAre("0|3|3|9|1|1", "1|3|3|3|1|1"));
+  EXPECT_THAT(in.Rows(kFactsOfProcesses), ElementsAre("0|3|3|9|1|1|1.0", "1|3|3|3|1|1|1.0"));
 }
 
 // Without debug output, reports show where a run begins: their number falls.

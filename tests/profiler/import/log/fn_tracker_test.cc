@@ -4,7 +4,7 @@
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
-extern const Importer fn_tracker;
+extern const Dialect fn_tracker;
 namespace {
 
 using testing::ElementsAre;
