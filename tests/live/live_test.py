@@ -8,13 +8,12 @@ import contextlib
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from programs import HERE, python, run
+from programs import HERE, ask, free_port, python, run
 
 BUILD = pathlib.Path()
 
@@ -22,9 +21,7 @@ BUILD = pathlib.Path()
 @contextlib.contextmanager
 def program(*command, **environment):
     """Runs a program that serves captures as long as the block lasts. PORT in the command stands for its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     words = [str(port) if word == "PORT" else str(word) for word in command]
     environment = {name: value.replace("PORT", str(port)) for name, value in environment.items()}
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **environment})
@@ -73,7 +70,7 @@ class Live(unittest.TestCase):
         return store
 
     def ask(self, store, sql):
-        return json.loads(run(BUILD / "xlaprof", "query", store, sql, "--format", "json"))
+        return ask(BUILD / "xlaprof", store, sql)
 
     def check(self, store, source):
         self.assertEqual(self.ask(store, "SELECT format, imported FROM source WHERE path = '%s'" % source),

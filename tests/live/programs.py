@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -25,6 +26,16 @@ def run(*command, timeout=300, log=None, **environment):
     return done.stdout
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask(program, store, sql):
+    return json.loads(run(program, "query", store, sql, "--format", "json"))
+
+
 def last_json(output):
     return json.loads(output.strip().splitlines()[-1])
 
@@ -39,7 +50,7 @@ class Report:
         self.summary = self.json["summary"]
 
     def ask(self, sql):
-        return json.loads(run(self.program, "query", self.store, sql, "--format", "json"))
+        return ask(self.program, self.store, sql)
 
     def findings(self, kind):
         return [finding for finding in self.json["findings"] if finding["kind"] == kind]
