@@ -346,6 +346,15 @@ Pairs AlignByInterval(const Facts& a, const Facts& b) {
 
 Pairs AlignWithoutHash(const Facts& a, const Facts& b) {
   const Pairs pairs = AlignByFunction(a, b);
+  // A function is compiled for several sizes, so a profile of a part of the run fits at several
+  // places. If the clocks agree, they tell which one it is.
+  if (!pairs.empty()) {
+    Pairs by_clock = AlignByInterval(a, b);
+    const bool agree = std::ranges::all_of(by_clock, [&](const auto& pair) {
+      return a[size_t(pair.first)].function == b[size_t(pair.second)].function;
+    });
+    if (by_clock.size() == pairs.size() && agree) return by_clock;
+  }
   const auto some = [](const Facts& facts, std::string Fact::* name) {
     return std::ranges::any_of(
         facts, [&](const Fact& fact) { return fact.is_compile && !(fact.*name).empty(); });

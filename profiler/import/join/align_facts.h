@@ -83,7 +83,8 @@ Pairs AlignByFunction(const Facts& a, const Facts& b);
 Pairs AlignByInterval(const Facts& a, const Facts& b);
 
 // Aligns compiles whose sources do not share the words for them: by function, or by the clock if one
-// source knows only hashes, and the other one only functions.
+// source knows only hashes, and the other one only functions. The clock also tells which of several
+// compiles of a function it was, if it finds each of them.
 Pairs AlignWithoutHash(const Facts& a, const Facts& b);
 
 // Returns whether some compile has a hash or a function.

@@ -433,6 +433,21 @@ TEST_F(NamedDifferently, TheProfileWithTheSameTimesIsChosen) {
             "2:4 3:4");
 }
 
+// The trace beside the log names the functions, too. They are compiled for each size, so the names of a
+// profile of later steps are those of the first steps, too.
+TEST_F(NamedDifferently, TheClockTellsCompilesOfOneFunctionApart) {
+  AddLog({0, 300, 600, 900});
+  run.Exec("UPDATE compile SET function = 'add'");
+  AddProfile(2, {602, 903});
+  run.Exec(
+      "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 2, 'host_thread', 't', 1); "
+      "UPDATE compile SET track_id = 1 WHERE process_id = 2");
+  run.Join();
+  EXPECT_EQ(run.All("SELECT hash || ':' || coalesce(track_id, '-') FROM compile c JOIN graph g ON "
+                    "g.id = c.graph_id ORDER BY ordinal"),
+            "hash0:- hash300:- hash600:1 hash900:1");
+}
+
 // The XSpace and the JSON of one session of torch.profiler under TorchTPU.
 class TwoFilesOfASession : public NamedDifferently {
  protected:
