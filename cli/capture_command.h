@@ -14,7 +14,7 @@ class App;
 namespace xlaprof {
 
 inline constexpr const char* kCaptureSummary =
-    "Takes a profile of running programs that use torch_xla or JAX, or that xlaprof records";
+    "Takes a profile of running programs that use torch_xla, TorchTPU or JAX, or that xlaprof records";
 
 struct CaptureArguments {
   std::vector<std::string> addresses;
