@@ -91,8 +91,15 @@ class Identifying {
     auto opened = InputFile::Open(file.path);
     if (!opened.ok()) return EndsOf(file.path);
     FileEnds ends = EndsOf(opened->bytes());
+    // The content of a small packed file may be large.
+    ends.has_last = opened->bytes().size() <= size_t(kSmallBytes);
     Keep(file, *std::move(opened));
     return ends;
+  }
+
+  absl::StatusOr<InputFile> Open(IdentifiedFile& file, bool maps_large_files) {
+    if (file.opened) open_bytes_ -= file.opened->bytes().size();
+    return file.Open(maps_large_files);
   }
 
   // Keeps an open file if there is memory for it.
@@ -141,7 +148,7 @@ class Identifying {
     const bool needs_whole =
         (!ends.has_last && !known.is_sure && MayBeCapture(ends.bytes)) || may_hold_messages;
     if (needs_whole && (file.named || file.bytes <= kMostFound)) {
-      if (auto whole = file.Open(false); whole.ok()) {
+      if (auto whole = Open(file, /*maps_large_files=*/false); whole.ok()) {
         known = Recognise(whole->bytes());
         Keep(file, *std::move(whole));
       }
@@ -159,7 +166,7 @@ class Identifying {
     for (IdentifiedFile& file : out_.files) {
       if (!lies_beside(file) || file.format == nullptr || file.format->importer->span == nullptr)
         continue;
-      auto opened = file.Open(file.format->importer->maps_large_files);
+      auto opened = Open(file, file.format->importer->maps_large_files);
       if (!opened.ok()) continue;
       file.span = file.format->importer->span(opened->bytes());
       Keep(file, *std::move(opened));

@@ -117,6 +117,20 @@ TEST_F(FoundFilesTest, TheEndOfALogTellsItsFormat) {
   EXPECT_EQ(All("SELECT count(*) FROM run"), "2");
 }
 
+// A packed log is small, but what it holds is not.
+TEST_F(FoundFilesTest, MessagesInTheMiddleOfAPackedLogAreFound) {
+  std::string output;
+  while (output.size() < 200 << 10) output += "epoch 1, loss 0.5\n";
+  const fs::path packed = root_ / "train.log.gz";
+  gzFile file = gzopen(packed.c_str(), "wb");
+  const std::string log = output + std::string(kFoundReport) + output;
+  gzwrite(file, log.data(), unsigned(log.size()));
+  gzclose(file);
+  ASSERT_LT(fs::file_size(packed), 64u << 10);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "train.log.gz");
+}
+
 TEST_F(FoundFilesTest, RunsAreNamedByTheirOwnFolder) {
   Write("README.md", "# Captures\nEach save begins with `[MetricsData; step=N]`.\n", 9);
   Write("a/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile);
