@@ -560,7 +560,7 @@ void MergeProcesses(const Ranks& ranks, std::vector<std::pair<int64_t, Finding>>
     std::any_cast<Figures&>(finding.figures).processes = int64_t(processes.size());
     std::vector<int64_t> compiles;
     for (const Evidence& evidence : finding.evidence) {
-      if (evidence.table == "compile")
+      if (evidence.table == CompileRow::kTable)
         compiles.insert(compiles.end(), evidence.rows.begin(), evidence.rows.end());
     }
     finding.only_ranks =

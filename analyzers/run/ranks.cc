@@ -68,7 +68,7 @@ absl::StatusOr<Ranks> Ranks::Of(const Run& run) {
       "p JOIN compile c ON c.id = p.row_id JOIN source s ON s.id = p.source_id WHERE p.table_name = "
       "'compile'",
       [&](int64_t compile, OptInt process, std::string function, std::string format, bool is_cut) {
-        // What a file would show behind its end is not known.
+        // Nobody knows what a file would show behind its end.
         if (!is_cut) ranks.compiled[std::move(function)][format].insert(process.value_or(0));
         ranks.formats_of[compile].insert(std::move(format));
       },

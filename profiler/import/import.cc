@@ -76,7 +76,7 @@ class Importing {
     for (const IdentifiedFile& archive : identified.archives) XP_TRY(ListArchive(store_, archive));
     for (const Listing::Unlisted& folder : listing.folders) XP_TRY(ListFolder(store_, folder));
     places_ = PlaceFiles(files_);
-    const JobPlan job(files_, places_, options_.run);
+    const JobPlan& job = job_.emplace(files_, places_, options_.run);
     int64_t total_bytes = 0;
     for (const IdentifiedFile& file : files_) total_bytes += file.bytes;
     reader_.emplace(options_, store_, total_bytes);
@@ -92,10 +92,7 @@ class Importing {
     if (reader_->read() == 0 && !has_captures) return reader_->NothingRead(problems_);
     XP_TRY(DivideRuns(store_));
     XP_TRY(auto segments, store_.One<int64_t>("SELECT max(segment) + 1 FROM process"));
-    XP_TRY(RunPlan plan, PlanRuns(job, size_t(segments.value_or(1))));
-    for (size_t i = 0; i < files_.size(); ++i)
-      is_wanted_.push_back(plan.takes_capture && job.IsOfCapture(places_[i]));
-    return plan;
+    return PlanRuns(job, size_t(segments.value_or(1)));
   }
 
   absl::Status Run() {
@@ -103,8 +100,9 @@ class Importing {
     XP_TRY(const int64_t run_id, WriteRuns(plan, store_));
     for (size_t i = 0; i < files_.size(); ++i) {
       if (places_[i].capture.empty()) continue;
-      XP_TRY(is_wanted_[i] ? reader_->Read(files_[i], places_[i])
-                           : reader_->ListOther(files_[i], plan.runs[plan.chosen].label));
+      const bool is_wanted = plan.takes_capture && job_->IsOfCapture(places_[i]);
+      XP_TRY(is_wanted ? reader_->Read(files_[i], places_[i])
+                       : reader_->ListOther(files_[i], plan.runs[plan.chosen].label));
     }
     XP_TRY(store_.Run("UPDATE process SET run_id = ?1 WHERE run_id IS NULL", run_id));
     XP_TRY(reader_->Finish());
@@ -117,8 +115,8 @@ class Importing {
   Store& store_;
   std::vector<std::string> problems_;  // one line each: inputs that could not be found or listed
   std::vector<IdentifiedFile> files_;
-  std::vector<Place> places_;    // of files_
-  std::vector<bool> is_wanted_;  // of files_: the file is of the chosen capture
+  std::vector<Place> places_;  // of files_
+  std::optional<JobPlan> job_;
   std::optional<FileReader> reader_;
 };
 

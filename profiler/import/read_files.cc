@@ -53,12 +53,12 @@ absl::Status FileReader::ListOther(const IdentifiedFile& file, std::string_view 
 absl::Status FileReader::Read(IdentifiedFile& file, const Place& place) {
   XP_TRY(const bool is_listed, ListUnread(file, /*is_wanted=*/true));
   if (is_listed) return absl::OkStatus();
-  ++tried_;
   const bool is_asked_for = !options_.as_format.empty();
   const Format* format = is_asked_for ? FormatNamed(options_.as_format) : file.format;
   auto opened = file.Open(format != nullptr && format->importer->maps_large_files);
   SourceRow source{.path = file.path.string(), .bytes = file.bytes};
   if (!opened.ok()) {
+    ++tried_;
     source.note = std::string(Message(opened.status()));
     problems_.push_back(*source.note);
     XP_TRY(int64_t id, store_.Add(source));
@@ -69,10 +69,7 @@ absl::Status FileReader::Read(IdentifiedFile& file, const Place& place) {
   };
   // The parts of a dump and standard input were not recognised before.
   if (format == nullptr) format = Recognise(opened->bytes()).format;
-  if (format == nullptr) {
-    --tried_;  // NotRecognised counts it
-    return NotRecognised(file, LookOf(opened->bytes()));
-  }
+  if (format == nullptr) return NotRecognised(file, LookOf(opened->bytes()));
   source.bytes = int64_t(opened->disk().size());
   if (int64_t(opened->bytes().size()) != *source.bytes)
     source.unpacked_bytes = int64_t(opened->bytes().size());
@@ -81,6 +78,7 @@ absl::Status FileReader::Read(IdentifiedFile& file, const Place& place) {
 
 absl::Status FileReader::ReadAs(const Format& format, const IdentifiedFile& file, InputFile& input,
                                 SourceRow source, const Place& place) {
+  ++tried_;
   source.format = format.name;
   source.kind = format.kind;
   if (format.framework != Framework::kUnknown) source.framework = format.framework;

@@ -171,7 +171,7 @@ class JaxLogParser::Impl {
              (line->kind == JaxLogLine::kCompiling && compiling_ends_with_point_ &&
               !text.ends_with('.'));
     }
-    // What a program prints may end with the first letters of such words.
+    // A program may itself print the first letters of such words.
     constexpr size_t kSureBytes = 10;
     if (BeginsJaxLogLine(text) || EndsInJaxLogWords(text, kSureBytes)) return true;
     if (const auto rest = prefixes_.RestAfter(text);

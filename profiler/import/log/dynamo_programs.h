@@ -12,8 +12,8 @@
 
 namespace xlaprof {
 
-// What the guards of a program need, by name: the values with which they compare numbers and texts, and
-// the shapes of tensors. An empty value, or a shape of no tensor, was printed in several ways.
+// Holds, by name, the values with which the guards of a program compare numbers and texts, and the
+// shapes that they need of tensors. An empty value, or a shape of no tensor, was printed in several ways.
 struct GuardValues {
   std::map<std::string, std::string> numbers;
   std::map<std::string, XlaShape> shapes;

@@ -26,6 +26,8 @@ namespace xlaprof {
 namespace {
 
 constexpr std::string_view kFnTrackerMarks[] = {"[TAG "};
+// The tag that all calls have since 2022; before, the op itself was the tag.
+constexpr std::string_view kAnyCall = "xla_fallback";
 constexpr std::string_view kTag = "[TAG ", kThread = " From Thread ";
 
 int SniffFnTracker(std::string_view window) {
@@ -74,7 +76,7 @@ class FnTrackerReader : public DialectReader {
       open_ = {.op = {}, .frames = {}, .first = {texts.offset(), texts.number()}};
       const std::string_view name =
           line.substr(tag + kTag.size(), line.find(kThread, tag) - tag - kTag.size());
-      if (name != "xla_fallback") open_.op = FallbackName(name);
+      if (name != kAnyCall) open_.op = FallbackName(name);
     } else if (!is_open_) {
       return;
     } else if (line.starts_with("C++ Frames:") || line.starts_with("*** Begin stack trace")) {

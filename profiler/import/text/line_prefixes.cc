@@ -8,7 +8,7 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMostPrefixes = 64;
-// What a program prints may begin with the first letters of a prefix.
+// A program may itself print the first letters of a prefix.
 constexpr size_t kLeastBytes = 6;
 constexpr size_t kMostBytes = 500;
 
@@ -30,7 +30,7 @@ void LinePrefixes::Note(std::string_view prefix) {
   if (prefix.size() < kLeastBytes || prefix.size() > kMostBytes || noted_.size() >= kMostPrefixes)
     return;
   std::string noted = WithoutNumbers(prefix);
-  // What a program prints before a message on the same line seldom holds a time of the day.
+  // A program seldom prints a time of the day before a message on the same line.
   if (noted.find("0:0:0") == noted.npos || std::ranges::find(noted_, noted) != noted_.end()) return;
   noted_.push_back(std::move(noted));
 }

@@ -27,7 +27,7 @@ TEST(PrintableStart, EscapesWhatIsShown) {
   EXPECT_EQ(PrintableStart("a\x1b[31m", 20), "a\\x1b[31m");
   EXPECT_EQ(PrintableStart("abcdefghij", 7), "abcdef…");
   EXPECT_EQ(PrintableStart(std::string(1000, '\x1b'), 9), "\\x1b\\x1b…");
-  // What is left out is told even if it takes no columns.
+  // The ellipsis tells that something is left out, even if that takes no columns.
   EXPECT_TRUE(
       PrintableStart("e" + std::string(1000, ' ').replace(0, 2, "\u0301"), 4).ends_with("…"));
   // A character of several bytes at the cut stays whole.

@@ -33,7 +33,7 @@ TEST(CutCompiles, NobodyKnowsWhetherTheyWentOn) {
     const Finding cut = run.TheFinding();
     EXPECT_EQ(cut.reason->state, State::kUnknown);
     EXPECT_FALSE(cut.reason->step);
-    // What was seen is as bad as before.
+    // The finding keeps the severity of what was seen.
     EXPECT_EQ(cut.severity, whole.severity);
   }
 }
