@@ -19,6 +19,7 @@
 #include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_calls.h"
 #include "analyzers/run/host_functions.h"
+#include "analyzers/run/host_samples.h"
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/scope_place.h"
@@ -310,21 +311,43 @@ absl::StatusOr<std::optional<PreparedUploads>> UploadsAfter(const Circumstances&
                          .inputs = uploads->inputs};
 }
 
+// Returns whether no event names what the host did.
+bool IsUnnamed(const IdleCause& cause) {
+  const Activity& activity = cause.activity;
+  return cause.wait == GapWait::kUnknown &&
+         (activity.doing == Doing::kNothing ||
+          (activity.doing == Doing::kUserCode && activity.named_by == NamedBy::kStep));
+}
+
 // Returns the lines between which the host worked for most of these gaps, if no event names that work.
 absl::StatusOr<std::optional<WorkBetweenLines>> WorkIn(const Circumstances& of,
                                                        const IdleCause& cause,
                                                        const IdlePart& part) {
-  const Activity& activity = cause.activity;
-  const bool is_unnamed =
-      activity.doing == Doing::kNothing ||
-      (activity.doing == Doing::kUserCode && activity.named_by == NamedBy::kStep);
-  if (!is_unnamed || cause.wait != GapWait::kUnknown) return std::nullopt;
+  if (!IsUnnamed(cause)) return std::nullopt;
   XP_TRY(const std::optional<WorkBetweenLines> work,
          FindWorkBetweenLines(of.run, of.device.time.process_id, part.longest));
   int64_t examined_ns = 0;
   for (const LongGap& gap : part.longest) examined_ns += gap.gap.length_ns();
   if (!work || 2 * work->ns < examined_ns) return std::nullopt;
   return work;
+}
+
+// Sets the function that sampled stacks show in most of these gaps, if no event names the work.
+absl::Status NameBySamples(const Circumstances& of, const IdleCause& cause, const IdlePart& part,
+                           DeviceGapFigures& figures) {
+  if (!IsUnnamed(cause)) return absl::OkStatus();
+  XP_TRY(const HostSamples* samples, of.run.Get<HostSamples>(of.device.time.process_id));
+  if (samples->empty()) return absl::OkStatus();
+  std::vector<Interval> gaps;
+  for (const LongGap& gap : part.longest) gaps.push_back(gap.gap);
+  std::ranges::sort(gaps, {}, &Interval::begin_ns);
+  const std::optional<SampledFunction> function = samples->FunctionIn(gaps);
+  if (!function || function->examined < policy::kFewestSamples ||
+      function->share() < policy::kSampledShare)
+    return absl::OkStatus();
+  figures.sampled = *function;
+  figures.sampled_in_loader = 2 * samples->TotalIn(gaps).loader_samples >= function->examined;
+  return absl::OkStatus();
 }
 
 DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
@@ -343,7 +366,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
     return DeviceGapVerdict::kPattern;
   // If the host launches each op too late, that is the cause, whatever it does in between.
   if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait) {
-    const bool is_named = figures.uploads && figures.uploads->inputs;
+    const bool is_named = figures.sampled || (figures.uploads && figures.uploads->inputs);
     return is_named || ((figures.uploads || figures.work) && share >= policy::kUnnamedIdleShare)
                ? DeviceGapVerdict::kPattern
                : DeviceGapVerdict::kUnseen;
@@ -352,13 +375,15 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
   // A CPU runs programs on the threads that launch them.
   if (of.device.time.device.starts_with("CPU") && activity.doing == Doing::kExecute)
     return DeviceGapVerdict::kUnnamed;
-  const bool unnamed = cause.wait == GapWait::kUnknown && activity.doing == Doing::kUserCode &&
-                       activity.named_by == NamedBy::kStep;
+  const bool unnamed = !figures.sampled && cause.wait == GapWait::kUnknown &&
+                       activity.doing == Doing::kUserCode && activity.named_by == NamedBy::kStep;
   return unnamed && share < policy::kUnnamedIdleShare ? DeviceGapVerdict::kUnnamed
                                                       : DeviceGapVerdict::kPattern;
 }
 
 ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
+  if (figures.recurs() && figures.sampled)
+    return figures.sampled_in_loader ? ReasonType::kInput : ReasonType::kSampledLine;
   if (figures.recurs() && figures.uploads)
     return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering
            : figures.follows_fetch()         ? ReasonType::kUserScope
@@ -446,7 +471,11 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   if (!figures.uploads || !figures.uploads->inputs) {
     XP_TRY(figures.work, WorkIn(of, cause, part));
   }
-  if (figures.work) figures.uploads.reset();
+  if (!figures.uploads || (!figures.uploads->inputs && !figures.uploads->are_of_fallbacks)) {
+    XP_TRY(NameBySamples(of, cause, part, figures));
+  }
+  if (figures.sampled) figures.work.reset();
+  if (figures.work || figures.sampled) figures.uploads.reset();
   if (activity.doing == Doing::kExecute && cause.wait == GapWait::kUnknown)
     figures.small_executions = of.small_executions;
   figures.verdict = Judge(of, cause, idle, part, figures);
@@ -492,7 +521,8 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   Finding finding{.count = part.gaps, .may_be_once = figures.is_only_step, .cost_ns = part.ns};
   if (figures.recurs()) {
     finding.needs_fixing = true;
-    finding.saving_ns = Whole(figures.main_share * double(part.ns));
+    const double share = figures.sampled ? figures.sampled->share() : 1.0;
+    finding.saving_ns = Whole(figures.main_share * share * double(part.ns));
     // The tracer's part of it disappears by itself.
     if (figures.small_executions) finding.saving_ns = part.ns - std::min(part.ns, of.tracer_ns);
   }
@@ -508,10 +538,11 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   if (figures.recurs() && figures.uploads && figures.uploads->inputs)
     finding.subject.SetPlace(figures.uploads->inputs->place);
   if (figures.recurs() && figures.work) finding.subject.SetPlace(figures.work->before);
+  if (figures.recurs() && figures.sampled) finding.subject.SetPlace(figures.sampled->place);
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures)};
-  if (figures.work || figures.small_executions ||
+  if (figures.work || figures.sampled || figures.small_executions ||
       (figures.uploads && figures.uploads->are_of_fallbacks))
     finding.spent_on = SpentOn::kOnCpu;
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
@@ -605,7 +636,8 @@ extern const Analyzer device_gap{
                    policy::kShortestWindowNs, policy::kCopyShareOfGap, policy::kPythonTracerCallNs,
                    policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
                    policy::kBatchBytes, policy::kBeforeBatchShare, policy::kSmallExecutionNs,
-                   policy::kManySmallExecutions, policy::kSmallExecutionsPerUnit},
+                   policy::kManySmallExecutions, policy::kSmallExecutionsPerUnit,
+                   policy::kFewestSamples, policy::kSampledShare},
     .is_from_timeline = true,
     .spent_on = SpentOn::kDeviceIdle};
 

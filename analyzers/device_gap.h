@@ -11,6 +11,7 @@
 #include "analyzers/run/capture_settings.h"
 #include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/graph_nodes.h"
+#include "analyzers/run/host_samples.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/launches.h"
@@ -98,6 +99,9 @@ struct DeviceGapFigures {
   std::optional<PreparedUploads> uploads;
   // The lines between which the host worked, if most of the time is work and nothing was recorded.
   std::optional<WorkBetweenLines> work;
+  // The user's function that sampled stacks show in most of these gaps, if no event names the work.
+  std::optional<SampledFunction> sampled;
+  bool sampled_in_loader = false;  // most of these samples are in a data loader
   // Set if the host does nothing but start small executions, one after the other.
   std::optional<SmallExecutions> small_executions;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,

@@ -11,12 +11,14 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/each_batch.h"
+#include "analyzers/run/host_samples.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/launches.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/step_periods.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -183,19 +185,75 @@ WaitPattern PatternOf(const Waits& waits) {
   return WaitPattern::kRepeats;
 }
 
-absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits) {
+absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits,
+                                  std::span<const Interval> periods) {
   XP_TRY(Subject subject, LineOfLoader(run, waits.process));
   Subject code;
   XP_TRY(const bool is_placed, FillUserCode(run, waits.activity, code));
   subject.scope = code.scope;
   if (!subject.file && is_placed) subject.SetPlace(code.place());
+  if (subject.file) return subject;
+  XP_TRY(const HostSamples* samples, run.Get<HostSamples>(waits.process));
+  const std::optional<SampledFunction> function = samples->FunctionIn(periods, /*in_loader=*/true);
+  if (function && function->samples >= policy::kFewestSamples) subject.SetPlace(function->place);
   return subject;
+}
+
+// Returns the shortest idle time of the process's devices, as a share of their steady time; nothing if
+// no device was recorded.
+absl::StatusOr<std::optional<double>> IdleShare(const Run& run, int64_t process) {
+  XP_TRY(const IdleTime* idle, run.Get<IdleTime>());
+  std::optional<double> least;
+  for (const DeviceIdle& device : idle->devices) {
+    if (device.time.process_id == process && device.takes_part)
+      least = std::min(least.value_or(1.0), device.idle_share());
+  }
+  return least;
+}
+
+// Finds waits that only sampled stacks show. They cover the time from the profile on, which was begun
+// when the program was steady.
+absl::StatusOr<Findings> FindSampledWaits(const Run& run) {
+  Findings findings;
+  XP_TRY(const ObservedProcesses* processes, run.Get<ObservedProcesses>());
+  for (const ObservedProcessRow& process : processes->rows) {
+    if (!process.profile_ts_ns) continue;
+    const int64_t id = process.process_id.value_or(0);
+    const Interval steady{*process.profile_ts_ns, process.ts_ns + process.dur_ns};
+    XP_TRY(const HostSamples* samples, run.Get<HostSamples>(id));
+    const HostSamples::Total total = samples->TotalIn({{steady}});
+    if (total.samples < policy::kFewestLoaderSamples || total.ns <= 0) continue;
+    InputBoundFigures figures{.share = double(total.loader_ns) / double(total.ns),
+                              .loader_samples = total.loader_samples,
+                              .samples = total.samples};
+    if (figures.share < policy::kInputShare) continue;
+    if (process.steps && process.profile_first_step)
+      figures.steps = std::max<int64_t>(0, *process.steps - *process.profile_first_step);
+    // A wait costs nothing while the device works on what was queued before.
+    XP_TRY(const std::optional<double> idle_share, IdleShare(run, id));
+    const double lost_share = std::min(figures.share, idle_share.value_or(1.0));
+    if (idle_share) figures.idle_ns = Whole(lost_share * double(total.ns));
+    Finding finding{.needs_fixing = lost_share >= policy::kInputShare, .cost_ns = total.loader_ns};
+    if (finding.needs_fixing) finding.saving_ns = Whole(lost_share * double(total.ns));
+    finding.reason =
+        Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
+                                                                : ReasonType::kModerate};
+    if (const auto function = samples->FunctionIn({{steady}}, /*in_loader=*/true))
+      finding.subject.SetPlace(function->place);
+    finding.evidence.push_back(
+        {.table = "host_sample", .ts_ns = steady.begin_ns, .dur_ns = steady.length_ns()});
+    finding.figures = std::move(figures);
+    if (findings.empty() || *findings.front().cost_ns < *finding.cost_ns)
+      findings = {std::move(finding)};
+  }
+  return findings;
 }
 
 absl::StatusOr<Findings> FindInputBound(const Run& run) {
   Findings findings;
   XP_TRY(std::optional<Waits> worst, WorstWaits(run));
-  if (!worst || worst->window_ns <= 0) return findings;
+  if (!worst || worst->wait_ns <= 0) return FindSampledWaits(run);
+  if (worst->window_ns <= 0) return findings;
   XP_TRY(DivideByBatches(run, *worst));
   InputBoundFigures figures{.share = double(worst->wait_ns) / double(worst->window_ns),
                             .steps = worst->steps,
@@ -221,7 +279,7 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   if (repeats) finding.saving_ns = lost_ns;
   finding.reason = Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
                                                                            : ReasonType::kModerate};
-  XP_TRY(finding.subject, SubjectOf(run, *worst));
+  XP_TRY(finding.subject, SubjectOf(run, *worst, periods->steady.at(worst->process)));
   for (const auto& [wait_ns, period] : worst->longest) {
     figures.waits_ns.push_back(wait_ns);
     finding.evidence.push_back({.table = figures.by_batch ? "event" : "step",
@@ -239,13 +297,14 @@ extern const Analyzer input_bound{
     .name = "input_bound",
     .summary = "steps that wait for training data",
     .meaning =
-        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If the profile does not mark steps, each batch that the loader hands out counts as a step. A wait during which the device still works on what was queued before saves nothing.",
+        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If the profile does not mark steps, each batch that the loader hands out counts as a step. A wait during which the device still works on what was queued before saves nothing. If no event shows input, the stacks that `xlaprof run` sampled show it: those of the main thread that are in a library which loads data.",
     .looks_at = "steps with times, or executions of steps, and the host's input events",
     .find = FindInputBound,
     .say = SayInputBound,
     .needs = Needs::kStepPeriods,
     .thresholds = {policy::kInputShare, policy::kFewestBatches, policy::kHighInputShare,
-                   policy::kStepsWithoutWaitShare, policy::kWaitShareOfStep},
+                   policy::kStepsWithoutWaitShare, policy::kWaitShareOfStep,
+                   policy::kFewestLoaderSamples, policy::kFewestSamples},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

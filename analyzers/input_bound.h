@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/finding.h"
+#include "analyzers/run/host_samples.h"
 
 namespace xlaprof {
 
@@ -27,7 +28,7 @@ enum class WaitPattern : uint8_t {
 
 struct InputBoundFigures {
   double share = 0;       // the part of the steady time
-  int64_t steps = 0;      // steady steps, or batches
+  int64_t steps = 0;      // steady steps, or batches; 0: unknown
   bool by_batch = false;  // no step is marked, so each batch of the loader is one
   // The part of the waits in which the device was idle, too. Nothing without a device.
   std::optional<int64_t> idle_ns;
@@ -35,6 +36,8 @@ struct InputBoundFigures {
   int64_t longest_ns = 0;  // the longest wait
   int64_t last_wait = 0;   // the number of the last step that waits; 1 is the first steady step
   DataLoading loading = DataLoading::kUnknown;
+  // The samples that show it, if no event does: how many were in a loader, of how many.
+  int64_t loader_samples = 0, samples = 0;
   std::vector<int64_t> waits_ns;  // the wait in each step of Finding::evidence
 };
 

@@ -363,6 +363,19 @@ inline constexpr Threshold kFallbackStackNs{
     "Time in a scope is blamed on the capture's settings if this much per value that the scope reads explains it.",
     "Writing the C++ stack of a fallback took 2 to 5 ms; this is twice the longest time."};
 
+// --- sampled stacks ---
+inline constexpr Threshold kFewestSamples{
+    5, Unit::kCount, "So many samples of the host's stack are needed before they name what it did.",
+    "Fewer samples may all lie in one place by chance."};
+inline constexpr Threshold kSampledShare{
+    0.5, Unit::kShare,
+    "A function names what the host did if at least this share of the samples is in it.",
+    "A function with less is not most of the time."};
+inline constexpr Threshold kFewestLoaderSamples{
+    40, Unit::kCount,
+    "So many samples of steady steps are needed before their share in a data loader is taken as the share of the time.",
+    "With 40 samples, a true share of 10 % is seen as 5 % or less only once in five times, and never as 30 %."};
+
 // --- device_gap ---
 inline constexpr Threshold kDeviceIdleShare{
     0.05, Unit::kShare,

@@ -32,8 +32,8 @@ absl::Status RunDemo(const DemoArguments& arguments) {
     return Invalid("--pathology {}: there is no such pathology. Choose one of {}",
                    arguments.pathology, fmt::join(names, ", "));
   }
-  XP_TRY(internal::ToStatus(Output::Open(
-      arguments.output, {.force = arguments.force, .kind = OutputKind::kStore})));
+  XP_TRY(internal::ToStatus(
+      Output::Open(arguments.output, {.force = arguments.force, .kind = OutputKind::kStore})));
   Progress progress;
   XP_TRY(DemoResult result,
          Demonstrate({.output = arguments.output,

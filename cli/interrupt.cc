@@ -41,7 +41,7 @@ void OnSignal(int signal) {
 
 Interrupt::Interrupt() {
   asked_for = false;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
   for (size_t i = 0; i < std::size(kSignals); ++i) {

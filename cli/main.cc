@@ -8,10 +8,12 @@
 #include "cli/query_command.h"
 #include "cli/recover_command.h"
 #include "cli/report_command.h"
+#include "cli/run_command.h"
 #include "cli/terminal.h"
 #include "cli/view_command.h"
 #include "exporters/exporter.h"
 #include "profiler/import/formats.h"
+#include "profiler/launch/child.h"
 
 namespace xlaprof {
 namespace {
@@ -40,6 +42,7 @@ std::string Registered() {
 
 void AddCommands(CLI::App& app, int& exit_status) {
   AddHelperCommand(app, kDemo.command, kDemo.summary);
+  AddRunCommand(app, exit_status);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
@@ -57,5 +60,8 @@ int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   for (const Helper& helper : {kDemo, kCapture})
     if (command == helper.command) return Fail(RunHelper(command, argv));
-  return RunProgram(argc, argv, {.add_commands = AddCommands, .footer = Registered});
+  return RunProgram(argc, argv,
+                    {.add_commands = AddCommands,
+                     .footer = Registered,
+                     .misuse_status = command == "run" ? kExitLauncherFailed : kExitCouldNot});
 }

@@ -49,10 +49,9 @@ absl::Status Output::Check() {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(output_, error))) return absl::OkStatus();
   XP_TRY(CheckIsNotRead());
-  const bool is_in_input =
-      std::ranges::any_of(options_.input.paths, [&](const std::string& input) {
-        return fs::is_directory(input, error) && LiesIn(output_, input);
-      });
+  const bool is_in_input = std::ranges::any_of(options_.input.paths, [&](const std::string& input) {
+    return fs::is_directory(input, error) && LiesIn(output_, input);
+  });
   const OutputKind kind = options_.kind;
   if (!fs::is_regular_file(output_, error)) {
     if (kind == OutputKind::kTextReport) return absl::OkStatus();

@@ -99,7 +99,7 @@ int RunProgram(int argc, char** argv, const Program& program) {
     const int status = app.exit(error, out, err);
     fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));
     fmt::print(stderr, "{}", Printable(err.str(), /*keep_newlines=*/true));
-    return status == 0 ? kExitDone : kExitCouldNot;
+    return status == 0 ? kExitDone : program.misuse_status;
   } catch (const std::bad_alloc&) {
     return Fail(absl::ResourceExhaustedError(kNoMemory));
   }

@@ -22,6 +22,7 @@ struct Program {
   void (*add_commands)(CLI::App& app, int& exit_status);
   // Returns the text at the end of the program's help. May be nullptr.
   std::string (*footer)() = nullptr;
+  int misuse_status = 2;  // the exit status if the arguments are wrong
 };
 
 // Runs the subcommand that the arguments name. Returns the exit status.

@@ -1,7 +1,6 @@
 #include "cli/terminal.h"
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,11 +31,11 @@ int WidthOf(int fd) {
 
 int TerminalWidth(int fd) { return std::min(WidthOf(fd), kMaxColumns); }
 
-bool WantsColour(std::string_view when) {
+bool WantsColour(std::string_view when, int fd) {
   if (when != "auto") return when == "always";
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+  return isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0') &&
          !(term != nullptr && std::string_view(term) == "dumb");
 }
 

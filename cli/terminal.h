@@ -1,6 +1,8 @@
 // Finds out what the terminal can show, and prints to it.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -17,9 +19,9 @@ inline constexpr int kExitCouldNot = 2;
 // 160.
 int TerminalWidth(int fd);
 
-// Returns whether to use colour. `when` is auto, always or never. auto requires that stdout is a
+// Returns whether to use colour on `fd`. `when` is auto, always or never. auto requires that `fd` is a
 // terminal that supports colour, and that NO_COLOR is not set.
-bool WantsColour(std::string_view when);
+bool WantsColour(std::string_view when, int fd = STDOUT_FILENO);
 
 // Prints "xlaprof: message" on stderr, with control characters escaped. Returns kExitCouldNot.
 int Fail(const absl::Status& status);

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Maps a folder to the folders of ours that it may include (besides itself and core/base), and to libraries (besides std, fmt and
 # abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
-FORMATS = ["text", "graph", "xspace", "trace", "chrome", "perfetto", "gaudi", "xla", "jax", "torch", "torch_xla", "log", "join"]
+FORMATS = ["text", "graph", "xspace", "trace", "chrome", "perfetto", "gaudi", "observed", "xla", "jax", "torch", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
     "core/base": [],
@@ -25,12 +25,14 @@ OURS = {
     "profiler/import/chrome": IMPORTER + ["profiler/import/text", "profiler/import/trace"],
     "profiler/import/perfetto": IMPORTER + ["profiler/import/text", "profiler/import/xspace", "profiler/import/trace"],
     "profiler/import/gaudi": IMPORTER + ["profiler/import/text"],
+    "profiler/import/observed": IMPORTER + ["profiler/import/text"],
     "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/jax": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
     "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/torch": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/log": IMPORTER + ["profiler/import/" + f for f in ["text", "xla", "jax", "torch_xla", "torch"]],
     "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/formats.h", "profiler/import/text"],
+    "profiler/launch": [],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"] + ["analyzers/" + f for f in ["run", "graph", "recompile"]],
     "analyzers/words": ["profiler/store", "analyzers"],
@@ -67,12 +69,14 @@ LIBRARIES = {
     "profiler/import/chrome": [],
     "profiler/import/perfetto": ["zlib"],
     "profiler/import/gaudi": ["nlohmann"],
+    "profiler/import/observed": ["nlohmann"],
     "profiler/import/torch": ["nlohmann"],
     "profiler/import/xla": [],
     "profiler/import/jax": [],
     "profiler/import/torch_xla": [],
     "profiler/import/log": [],
     "profiler/import/join": [],
+    "profiler/launch": ["nlohmann", "zlib"],
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": [],
     "analyzers/words": [],

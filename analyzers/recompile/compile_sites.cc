@@ -170,6 +170,32 @@ bool BeginsLater(const ProcessRows& rows, const std::vector<CompileFact*>& compi
   });
 }
 
+// The compiles of jitted functions of a process, which show whether an execution was seen between a
+// compile and the next one of the same function. A function that is compiled runs at once, so if there is
+// none, the profile does not cover that part of the run.
+class CallsSeen {
+ public:
+  explicit CallsSeen(const ProcessRows& rows) : rows_(rows) {
+    for (const CompileRow* row : rows.compiles) {
+      if (row->function) of_function_[*row->function].push_back(row->ordinal);
+    }
+  }
+
+  bool Runs(const CompileFact& compile) const {
+    const auto next = std::ranges::upper_bound(rows_.executions, compile.ordinal, std::less<>(),
+                                               &ExecutionRow::ordinal);
+    if (next == rows_.executions.end()) return false;
+    const auto of_function = of_function_.find(compile.function);
+    if (of_function == of_function_.end()) return true;
+    const auto again = std::ranges::upper_bound(of_function->second, compile.ordinal);
+    return again == of_function->second.end() || (*next)->ordinal < *again;
+  }
+
+ private:
+  const ProcessRows& rows_;
+  absl::flat_hash_map<std::string, std::vector<int64_t>> of_function_;  // ordinals, ascending
+};
+
 // Sets the step of each compile of one process.
 void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
                   const absl::flat_hash_map<int64_t, OptInt>& step_of_compile, StepsSeen* steps) {
@@ -185,6 +211,7 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     steps->shows_start = !BeginsLater(rows, compiles);
   }
   if (!steps->known) return;
+  const CallsSeen calls(rows);
   for (CompileFact* compile : compiles) {
     if (const OptInt step_id = step_of_compile.at(compile->id)) {
       if (const auto at = index.find(*step_id); at != index.end()) {
@@ -196,6 +223,10 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
         std::ranges::lower_bound(marks, compile->ordinal, std::less<>(), &StepMark::ordinal);
     compile->step = mark == marks.end() ? steps->last : mark->step;
     if (compile->cause == CutKind::kCompiledFunction) compile->is_placed = RunsNext(rows, *compile);
+    if (compile->cause == CutKind::kCall && steps->from != StepsFrom::kSteps) {
+      compile->is_placed = calls.Runs(*compile);
+      if (!compile->is_placed && mark == marks.begin()) steps->shows_start = false;
+    }
   }
 }
 

@@ -59,8 +59,8 @@ absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store) {
   XP_TRY(OptInt start_ns, store.MetaNs("window_start_ns"));
   if (start_ns) return start_ns;
   return store.One<int64_t>(
-      "SELECT min(c.min_ts_ns) FROM event_chunk c JOIN track t ON t.id = c.track_id WHERE t.kind "
-      "<> 'counter'");
+      "SELECT coalesce(min(c.min_ts_ns) FILTER (WHERE t.kind <> 'samples'), min(c.min_ts_ns)) FROM "
+      "event_chunk c JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter'");
 }
 
 absl::StatusOr<Report> MakeReport(const Run& run) {
@@ -87,6 +87,7 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   XP_TRY(const TopOps* top_ops, run.Get<TopOps>());
   report.top_ops = *top_ops;
   XP_TRY(report.recordings, RecordingCosts(run));
+  XP_TRY(report.observed, ObservedProcessesOf(run));
   report.findings = std::move(findings);
   return report;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/report/observed.h"
 #include "analyzers/report/recording_cost.h"
 #include "analyzers/report/summary.h"
 #include "analyzers/run/scope_totals.h"
@@ -44,6 +45,7 @@ struct Report {
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // settings that slowed the run itself
   std::vector<RecordingCost> recordings;
+  std::vector<Observed> observed;  // processes that xlaprof run recorded
 };
 
 // Runs the analyzers on the run's slice and collects the rest of the report.

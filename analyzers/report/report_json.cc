@@ -88,6 +88,31 @@ Json Of(const RecordingCost& recording) {
           {"bytes", recording.bytes}};
 }
 
+Json Of(const Observed& observed) {
+  const ObservedProcessRow& row = observed.row;
+  const auto word = [](const auto& value) { return value ? Json(TextOf(*value)) : Json(); };
+  const auto text = [](const OptText& value) { return value ? Json(Words(*value)) : Json(); };
+  return {
+      {"command", Words(row.command)},
+      {"pid", Nullable(observed.pid)},
+      {"rank", Nullable(observed.rank)},
+      {"ended", row.ended},
+      {"dur_ns", row.dur_ns},
+      {"steps", Nullable(row.steps)},
+      {"step_unit", word(row.step_unit)},
+      {"profile_moment", word(row.profile_moment)},
+      {"profile_ts_ns", Nullable(row.profile_ts_ns)},
+      {"profile_dur_ns", Nullable(row.profile_dur_ns)},
+      {"profile_first_step", Nullable(row.profile_first_step)},
+      {"profile_end_step", Nullable(row.profile_end_step)},
+      {"profile_error", text(row.profile_error)},
+      {"cpu_ns", Nullable(row.cpu_ns)},
+      {"own_cpu_ns", Nullable(row.own_cpu_ns)},
+      {"problem", text(row.problem)},
+      {"last_place", observed.last ? Json(Words(observed.last->place.TextWithFunction())) : Json()},
+      {"last_place_ns", observed.last ? Json(observed.last->ns) : Json()}};
+}
+
 Json Of(const ScopeTotal& scope) {
   return {{"name", Words(scope.name)},
           {"file", scope.place.file ? Json(Words(*scope.place.file)) : Json()},
@@ -274,6 +299,7 @@ Json SummaryOf(const Report& report) {
           {"coverage", ListOf(summary.coverage)},
           {"settings", ListOf(report.settings)},
           {"recordings", ListOf(report.recordings)},
+          {"observed_processes", ListOf(report.observed)},
           {"processes", ListOf(report.processes)},
           {"runs", ListOf(report.runs)}};
 }

@@ -204,6 +204,9 @@ class MarkdownReport {
     if (!report_.recordings.empty()) Add("\n");
     for (const RecordingCost& recording : report_.recordings)
       Add("- recorded: {}\n", Prose(RecordingText(recording)));
+    if (!report_.observed.empty()) Add("\n");
+    for (const Observed& observed : report_.observed)
+      Add("- recorded by xlaprof run: {}\n", Prose(ObservedText(observed)));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
       Add("- {}: {}\n", Prose(TextOf(issue.severity)), Prose(IssueText(issue, names_)));

@@ -40,6 +40,7 @@ class TextReport {
     Slowed();
     Coverage_();
     Recordings();
+    ObservedProcesses();
     Issues();
     NotRead();
     return std::move(out_);
@@ -421,6 +422,12 @@ class TextReport {
       Paragraph(4, RecordingText(recording), Style::kPlain,
                 "  " + In(recording.dropped > 0 ? Style::kYellow : Style::kDim, "- "));
     }
+  }
+  void ObservedProcesses() {
+    if (report_.observed.empty()) return;
+    Section("What xlaprof run recorded");
+    for (const Observed& observed : report_.observed)
+      Paragraph(4, Printable(ObservedText(observed)), Style::kPlain, "  " + In(Style::kDim, "- "));
   }
   std::string CoverageName(const Coverage& c) const {
     return Printable(fmt::format("{} ({})", names_.Short(c.path), c.format));

@@ -121,7 +121,7 @@ absl::StatusOr<CaptureWindows> CaptureWindows::Of(const Run& run) {
   CaptureWindows out;
   XP_TRY(run.store().Each(
       "SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
-      "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
+      "JOIN track t ON t.id = c.track_id WHERE t.kind NOT IN ('counter', 'samples') GROUP BY 1",
       [&](int64_t process, int64_t from_ns, int64_t to_ns) {
         const Slice& slice = run.slice();
         if (slice.process_id && process != 0 && process != *slice.process_id) return;

@@ -44,7 +44,9 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
     rows = counted.value_or(0);
     return absl::OkStatus();
   };
-  XP_TRY(count("CAST(total(count) AS INTEGER) FROM event_chunk", contents.events));
+  XP_TRY(count(
+      "CAST(total(c.count) AS INTEGER) FROM event_chunk c JOIN track t ON t.id = c.track_id WHERE t.kind <> 'samples'",
+      contents.events));
   XP_TRY(count("count(*) FROM metrics_report", contents.metrics_reports));
   XP_TRY(count("count(*) FROM metric", contents.metrics));
   XP_TRY(count("count(*) FROM counter", contents.counters));

@@ -10,7 +10,8 @@
 namespace xlaprof {
 
 struct RunTimes {
-  // By process: from its first to its last step, compilation or execution that has a time.
+  // By process: from its first to its last step, compilation or execution that has a time; or as long
+  // as `xlaprof run` observed it.
   std::map<int64_t, int64_t> by_process;
 
   // Returns the time of the process, or nothing if nothing in it was timed.

@@ -39,6 +39,7 @@ using ProfilerLines = Table<ProfilerLineRow>;
 using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
+using ObservedProcesses = Table<ObservedProcessRow>;
 
 // The parts of compilations whose source divides them. Those of one compilation do not overlap.
 struct CompilePhases {

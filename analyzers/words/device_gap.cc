@@ -269,8 +269,25 @@ CauseWords OfWork(const WorkBetweenLines& work, Framework framework) {
           CompiledHere(framework))};
 }
 
+// Returns the words for a function that only sampled stacks show.
+CauseWords OfSampled(const DeviceGapFigures& figures, Framework framework) {
+  const SampledFunction& sampled = *figures.sampled;
+  CauseWords words{fmt::format("the host {} {} in {} of {} samples of its stack",
+                               figures.sampled_in_loader ? "loaded data in" : "was in",
+                               FunctionText(sampled.place), sampled.samples, sampled.examined),
+                   ""};
+  if (figures.sampled_in_loader)
+    words.advice = fmt::format("Load ahead in {}.", LoaderWorkers(framework));
+  else
+    words.advice = fmt::format(
+        "If this prepares batches, prepare them ahead in {}. Otherwise do it on the device{}, in another thread, or less often.",
+        LoaderWorkers(framework), CompiledHere(framework));
+  return words;
+}
+
 // Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
+  if (figures.recurs() && figures.sampled) return OfSampled(figures, framework);
   if (figures.recurs() && figures.work) return OfWork(*figures.work, framework);
   switch (figures.doing) {
     case Doing::kNothing:

@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
 
 std::string Title(const Finding& finding, const InputBoundFigures& figures) {
-  return fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a {})",
-                     finding.reason->type == ReasonType::kHigh ? "highly" : "moderately",
-                     100 * figures.share,
-                     DurationText(*finding.cost_ns / std::max<int64_t>(1, figures.steps)),
-                     figures.by_batch ? "batch" : "step");
+  std::string title = fmt::format(
+      "{} input bound: {:.0f} % of the steady time is waiting for data",
+      finding.reason->type == ReasonType::kHigh ? "highly" : "moderately", 100 * figures.share);
+  if (figures.steps > 0)
+    title += fmt::format(" ({} a {})", DurationText(*finding.cost_ns / figures.steps),
+                         figures.by_batch ? "batch" : "step");
+  return title;
 }
 
 // Returns whether the device works through most of the waits.
@@ -47,6 +47,9 @@ std::string WaitSavingNote(const Finding& finding) {
 }
 
 std::string CostNote(const InputBoundFigures& figures) {
+  if (figures.samples > 0)
+    return fmt::format("the main thread was in a data loader in {} of {} samples of its stack",
+                       figures.loader_samples, figures.samples);
   return fmt::format("time of the step's thread in the input pipeline, in {}",
                      figures.by_batch ? Plural(figures.steps, "batch", "batches")
                                       : Plural(figures.steps, "steady step"));

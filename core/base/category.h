@@ -24,12 +24,13 @@ enum class Category : uint8_t {
   kOp,          // an op on a device (XLA Ops; hlo_op events of CPUs)
   kAsyncOp,     // an op that overlaps others (Async XLA Ops); it does not count as busy time
   kCollective,  // communication on a device
+  kSample,      // a Python function that a sampler found on a stack
 };
 template <>
 struct Vocabulary<Category> {
   static constexpr std::string_view kWords[] = {
-      "",        "host",     "scope", "step",   "python", "tracing",  "compile",
-      "execute", "transfer", "input", "module", "op",     "async_op", "collective"};
+      "",         "host",  "scope",  "step", "python",   "tracing",    "compile", "execute",
+      "transfer", "input", "module", "op",   "async_op", "collective", "sample"};
 };
 inline constexpr size_t kCategoryCount = std::size(Vocabulary<Category>::kWords);
 

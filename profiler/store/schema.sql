@@ -81,6 +81,17 @@
 --   async                    operations that overlap
 --   counter                  samples of a counter
 --   step                     steps
+--   samples                  Python stacks of a host thread, which were sampled
+
+-- VOCABULARY step_unit: what `xlaprof run` counts as a step of a program.
+--   step_mark                a step mark of PyTorch/XLA
+--   optimizer_step           a step of the optimizer that steps first
+--   step_annotation          a step that the program annotates
+
+-- VOCABULARY profile_moment: why `xlaprof run` took a profile when it did.
+--   steady                   the program had not compiled for some steps, or for some time
+--   patience                 the program went on compiling for long
+--   asked                    the user named the steps
 
 -- VOCABULARY direction: which way a copy goes.
 --   to_device                from the host to a device
@@ -189,6 +200,7 @@
 --   tied_before_move         parameters were tied before the model moved to the device
 --   start_up                 it happened before the first step ended
 --   nothing_recorded         the host did nothing that was recorded
+--   sampled_line             the host ran a line of Python, as samples of its stack show
 --   user_scope               the host was in a scope of the user
 --   runtime                  the host was in the runtime
 --   tracing                  the host traced
@@ -609,6 +621,39 @@ CREATE TABLE untied_weight (
   bytes INTEGER NOT NULL,           -- size of each
   device TEXT,                      -- device to which they were moved, such as CPU:0
   site_id INTEGER                   -- ref site: the line that moved the model
+);
+
+-- Python stacks of threads, which `xlaprof run` sampled. A sample stands for the time until the next one.
+-- @fact
+CREATE TABLE host_sample (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  track_id INTEGER NOT NULL,        -- ref track, of kind samples
+  ts_ns INTEGER NOT NULL,           -- when the stack was looked at
+  dur_ns INTEGER NOT NULL,          -- until the thread's next sample, or for as long as the sampler meant to wait
+  stack_id INTEGER NOT NULL         -- ref stack
+);
+
+-- Python processes that `xlaprof run` recorded.
+-- @fact
+CREATE TABLE observed_process (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  command TEXT NOT NULL,            -- its words, separated by spaces
+  ts_ns INTEGER NOT NULL,           -- when Python started
+  dur_ns INTEGER NOT NULL,          -- until its last sign of life
+  ended INTEGER NOT NULL,           -- 1: the program came to its end; 0: it was killed, or still runs
+  steps INTEGER,                    -- steps that it ended; NULL: its framework counts none
+  step_unit TEXT,                   -- word of step_unit; NULL with steps
+  cpu_ns INTEGER,                   -- CPU time of the process; NULL: it ended before it was read
+  own_cpu_ns INTEGER,               -- the part that recording it took, without the frameworks' own logs; NULL with cpu_ns
+  profile_moment TEXT,              -- word of profile_moment; NULL: no profile was taken
+  profile_ts_ns INTEGER,            -- start of the profile
+  profile_dur_ns INTEGER,           -- its length
+  profile_first_step INTEGER,       -- steps that had ended when it began; NULL: unknown
+  profile_end_step INTEGER,         -- steps that had ended when it ended; NULL: unknown
+  profile_error TEXT,               -- why the profile is missing; NULL: it is not
+  problem TEXT                      -- the first thing that could not be recorded; NULL: none
 );
 
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.

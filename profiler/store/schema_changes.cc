@@ -30,6 +30,14 @@ constexpr std::array kChanges = {
     "THEN 'timed' WHEN format IN ('debug_log', 'jax_log', 'torchtpu_log') THEN 'log' WHEN format = "
     "'ir_dump' THEN 'executed' WHEN format = 'jax_ir' THEN 'lowered' WHEN format = 'xla_dump' THEN "
     "'compiled' WHEN format IS NOT NULL THEN 'reports' END",
+    // To 5: what xlaprof run records.
+    "CREATE TABLE host_sample (id INTEGER PRIMARY KEY, process_id INTEGER, track_id INTEGER NOT "
+    "NULL, ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL, stack_id INTEGER NOT NULL);"
+    "CREATE TABLE observed_process (id INTEGER PRIMARY KEY, process_id INTEGER, command TEXT NOT "
+    "NULL, ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL, ended INTEGER NOT NULL, steps INTEGER, "
+    "step_unit TEXT, cpu_ns INTEGER, own_cpu_ns INTEGER, profile_moment TEXT, profile_ts_ns "
+    "INTEGER, profile_dur_ns INTEGER, profile_first_step INTEGER, profile_end_step INTEGER, "
+    "profile_error TEXT, problem TEXT)",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

@@ -1,0 +1,71 @@
+// The Python stacks of a process's main thread, which `xlaprof run` sampled.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzers/run/device_time.h"
+#include "analyzers/run/run.h"
+#include "core/base/source_place.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+// The user's function in which most samples were.
+struct SampledFunction {
+  SourcePlace place;     // its line that most of these samples show
+  SourcePlace caller;    // the user's line that called it in most of them; empty: none did
+  int64_t samples = 0;   // in the function
+  int64_t examined = 0;  // all samples that were looked at
+  double share() const { return double(samples) / double(examined); }
+};
+
+// Where the thread was at its last sample.
+struct LastSeen {
+  SourcePlace place;  // the user's line, or else the innermost
+  int64_t ns = 0;     // for how long all samples had been in this function
+};
+
+class HostSamples {
+ public:
+  static absl::StatusOr<HostSamples> Of(const Run& run, int64_t process_id);
+
+  bool empty() const { return samples_.empty(); }
+  std::optional<LastSeen> last() const;
+  // The samples in some intervals, and the time for which they stand.
+  struct Total {
+    int64_t samples = 0, ns = 0;
+    int64_t loader_samples = 0, loader_ns = 0;  // the part whose stacks are in a data loader
+  };
+  // Sums the samples in these intervals, which must be sorted and disjoint.
+  Total TotalIn(std::span<const Interval> intervals) const;
+  // Returns the function of the user in which most samples of these intervals were, innermost. Returns
+  // nothing if no sample was in the user's code. With `in_loader`, only samples in a data loader count.
+  std::optional<SampledFunction> FunctionIn(std::span<const Interval> intervals,
+                                            bool in_loader = false) const;
+
+ private:
+  struct Stack {
+    SourcePlace innermost;
+    SourcePlace user, caller;  // the innermost user frame, and the next one around it
+    bool in_loader = false;
+  };
+  struct Sample {
+    int64_t ts_ns = 0, dur_ns = 0;
+    int64_t stack_id = 0;
+  };
+  template <class Fn>
+  void EachIn(std::span<const Interval> intervals, Fn&& fn) const;
+
+  std::vector<Sample> samples_;  // by time
+  absl::flat_hash_map<int64_t, Stack> stacks_;
+};
+
+// Returns whether a file is part of a library that loads training data.
+bool IsOfDataLoader(std::string_view file);
+
+}  // namespace xlaprof

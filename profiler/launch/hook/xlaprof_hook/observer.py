@@ -1,0 +1,144 @@
+"""The thread that records while the program runs."""
+import atexit
+import os
+import sys
+import threading
+import time
+
+from xlaprof_hook.progress import Progress, is_compiling
+from xlaprof_hook.stacks import Stacks
+from xlaprof_hook.window import Window
+
+_PERIOD_S = 0.05  # between two samples at first
+_SAMPLES_AT_FULL_RATE = 2400  # then the time between two samples grows with the run, so that its file stays small
+_PROFILE_PERIOD_S = 0.005  # while a profile is taken, which slows the program anyway
+_FLUSH_S, _STATE_S, _METRICS_S = 1.0, 10.0, 60.0
+
+
+class _Every:
+    """Tells when `seconds` have passed since it last told so."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.last = time.monotonic()
+
+    def is_due(self):
+        now = time.monotonic()
+        if now - self.last < self.seconds:
+            return False
+        self.last = now
+        return True
+
+
+class Observer(threading.Thread):
+    def __init__(self, recording):
+        super().__init__(name="xlaprof", daemon=True)
+        self.recording = recording
+        self.record = recording.record
+        self.progress = Progress(recording)
+        self.window = Window(recording.options)
+        self.stacks = Stacks(self.record)
+        self.pid = os.getpid()
+        self.is_ending = threading.Event()
+        self.lock = threading.Lock()
+        self.profiled = None  # the framework whose profile runs, or ran
+        self.profile_begin_ns = None  # None: no profile runs
+        self.cpu_ns = 0  # that this thread took
+        self.flush_due, self.state_due, self.metrics_due = _Every(_FLUSH_S), _Every(_STATE_S), _Every(_METRICS_S)
+        atexit.register(self.finish)
+
+    def run(self):
+        period_s = _PERIOD_S
+        while not self.is_ending.wait(period_s):
+            try:
+                with self.lock:
+                    self.stacks.take(int(period_s * 1e9))
+                    self._watch()
+                    self.cpu_ns = time.thread_time_ns()
+            except Exception as error:
+                self.record.problem(error)
+                return
+            if self.profile_begin_ns is not None:
+                period_s = _PROFILE_PERIOD_S
+            else:
+                period_s = _PERIOD_S * max(1.0, self.stacks.count / _SAMPLES_AT_FULL_RATE)
+
+    def _watch(self):
+        if self.progress.look():
+            atexit.unregister(self.finish)
+            atexit.register(self.finish)  # it must run before the framework ends itself
+        framework = self.profiled or self.progress.active()
+        if framework is not None:
+            self._profile(framework)
+            if self.metrics_due.is_due():
+                self._write_metrics()
+        if self.state_due.is_due():
+            self._add_state()
+        if self.flush_due.is_due():
+            self.record.flush()
+
+    def _profile(self, framework):
+        steps = framework.steps()
+        if self.profiled is None:
+            if self.window.is_due(steps, framework.compilations(), is_compiling):
+                self.profiled = framework
+                self._start_profile(framework)
+        elif self.profile_begin_ns is not None and self.window.is_over(steps):
+            self._stop_profile()
+
+    def _start_profile(self, framework):
+        begin_ns = time.time_ns()
+        try:
+            framework.profile.start(self.recording.folder)
+        except Exception as error:
+            self.record.add("profile", self.window.why, begin_ns, time.time_ns(), framework.steps(), framework.steps(), str(error))
+            return
+        self.profile_begin_ns = begin_ns
+        self.window.start(framework.steps())
+
+    def _stop_profile(self):
+        begin_ns, self.profile_begin_ns = self.profile_begin_ns, None
+        steps, end_ns, error = self.profiled.steps(), time.time_ns(), None
+        try:
+            self.profiled.profile.stop()
+        except Exception as failed:
+            error = str(failed)
+        self.record.add("profile", self.window.why, begin_ns, end_ns, self.window.started_step, steps, error)
+        self._add_state()
+
+    def _write_metrics(self):
+        """Replaces the metrics report of this process."""
+        for framework in self.progress.watched.values():
+            text = framework.metrics() if hasattr(framework, "metrics") else ""
+            if text:
+                path = os.path.join(self.recording.folder, f"metrics.{self.pid}.txt")
+                with open(path + ".part", "w", encoding="utf-8") as file:
+                    file.write(text)
+                os.replace(path + ".part", path)
+
+    def _add_state(self):
+        framework = self.profiled or self.progress.active()
+        steps = framework.steps() if framework is not None else None
+        self.record.add("state", time.time_ns(), steps, framework.step_unit if steps is not None else None,
+                        framework.compilations() if framework is not None else 0, time.process_time_ns(), self.cpu_ns)
+
+    def finish(self):
+        """Ends the recording at the end of the program. A forked child leaves it to its parent."""
+        if os.getpid() != self.pid or self.is_ending.is_set():
+            return
+        self.is_ending.set()
+        if not self.lock.acquire(timeout=30):
+            return
+        try:
+            for name, variables in self.recording.frameworks.items():
+                self.record.add("framework", name, getattr(sys.modules.get(name), "__version__", None), variables)
+            if self.profile_begin_ns is not None:
+                self._stop_profile()
+            self._add_state()
+            self._write_metrics()
+            self.record.add("end", time.time_ns())
+            self.record.flush()
+        except Exception as error:
+            self.record.problem(error)
+        finally:
+            self.lock.release()

@@ -1,0 +1,144 @@
+"""Tells how far the program is: its steps, its compilations, and which profiler fits it.
+
+Each class watches one framework. `steps()` returns how many steps the program has ended, or None if it has ended none, and
+`step_unit` says what counts as a step. `compilations()` returns how many programs were compiled."""
+import sys
+import threading
+
+from xlaprof_hook import jax_log, profiles
+
+
+def _loaded(name):
+    """Returns a module whose import has ended, or None."""
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    return None if module is None or getattr(spec, "_initializing", False) else module
+
+
+_COMPILERS = ("/torch_xla/torch_xla.py", "/torch/_dynamo/convert_frame.py", "/jax/_src/compiler.py", "/jax/_src/interpreters/partial_eval.py")
+
+
+def is_compiling():
+    """Returns whether the main thread may be tracing or compiling."""
+    frame = sys._current_frames().get(threading.main_thread().ident)
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_COMPILERS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class PyTorchXla:
+    module = "torch_xla"
+    step_unit = "step_mark"
+
+    def __init__(self, recording):
+        self.library = sys.modules[self.module]._XLAC
+        self.profile = profiles.XlaProfile()
+
+    def steps(self):
+        return self.library._xla_counter_value("MarkStep") or None
+
+    def compilations(self):
+        return self.library._xla_counter_value("UncachedCompile") or 0
+
+    def metrics(self):
+        """Returns the text of the metrics report."""
+        return self.library._xla_metrics_report()
+
+
+class PyTorch:
+    """A program that uses PyTorch without XLA. Its steps are those of the optimizer that steps first."""
+    module = "torch"
+    step_unit = "optimizer_step"
+
+    def __init__(self, recording):
+        import torch
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+        self.count = 0
+        self.optimizer = None
+        self.at_next_step = None  # what the program's thread must do for us
+        is_compiling = torch.compiler.is_compiling
+
+        def after_step(optimizer, args, kwargs):
+            # Dynamo follows this function, too, if the program compiles its optimizer.
+            if is_compiling():
+                return
+            self.optimizer = self.optimizer or id(optimizer)
+            if self.optimizer == id(optimizer):
+                self.count += 1
+                action, self.at_next_step = self.at_next_step, None
+                if action is not None:
+                    action()
+
+        register_optimizer_step_post_hook(after_step)
+        self.profile = profiles.KinetoProfile(self, recording.options)
+
+    def steps(self):
+        return self.count or None
+
+    def compilations(self):
+        dynamo = _loaded("torch._dynamo.utils")
+        return dynamo.counters["frames"]["total"] if dynamo else 0
+
+
+class TorchTpu(PyTorch):
+    module = "torch_tpu"
+
+
+class Jax:
+    """A JAX program. Its steps are those that it annotates."""
+    module = "jax"
+    step_unit = "step_annotation"
+
+    def __init__(self, recording):
+        import jax
+        self.count = 0
+        annotation = jax.profiler.StepTraceAnnotation
+        enter = annotation.__enter__
+
+        def counting(step):
+            self.count += 1
+            return enter(step)
+
+        annotation.__enter__ = counting
+        self.profile = profiles.JaxProfile()
+
+    def steps(self):
+        return max(self.count - 1, 0) or None
+
+    def compilations(self):
+        return jax_log.compilations
+
+
+class Progress:
+    """The frameworks that the program has imported."""
+
+    def __init__(self, recording):
+        self.recording = recording
+        self.watched = {}  # by module, in the order of _KINDS
+
+    def look(self):
+        """Begins to watch the frameworks whose import has ended. Returns those that are new."""
+        new = []
+        for kind in _KINDS:
+            if kind.module in self.watched or kind.module not in self.recording.frameworks or _loaded(kind.module) is None:
+                continue
+            try:
+                self.watched[kind.module] = kind(self.recording)
+                new.append(self.watched[kind.module])
+            except Exception as error:
+                self.watched[kind.module] = None
+                self.recording.record.problem(error)
+        return new
+
+    def active(self):
+        """Returns the framework that the program works with: the first that has done anything, XLA's before PyTorch's."""
+        for kind in _KINDS:
+            framework = self.watched.get(kind.module)
+            if framework is not None and (framework.steps() or framework.compilations()):
+                return framework
+        return None
+
+
+_KINDS = (TorchTpu, PyTorchXla, Jax, PyTorch)

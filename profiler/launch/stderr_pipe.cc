@@ -1,0 +1,100 @@
+#include "profiler/launch/stderr_pipe.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "core/base/numbers.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kPipe = "stderr.pipe", kCopy = "stderr.txt";
+// The message of a compilation: "I0000 00:00:1795563983.259546   23619 compilation_cache.cc:627] ..."
+constexpr std::string_view kSource = " compilation_cache.cc:";
+constexpr size_t kMostBeforeSource = 80;
+
+void WriteAllOf(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(size_t(written));
+  }
+}
+
+// Returns whether a line that begins so may be a message that the user did not ask for.
+bool MayBeOurs(std::string_view beginning) {
+  if (beginning.starts_with('I') && beginning.size() > 1 && !IsDigit(beginning[1])) return false;
+  if (!beginning.empty() && beginning.front() != 'I') return false;
+  const size_t source = beginning.find(kSource);
+  return source != std::string_view::npos ? source <= kMostBeforeSource
+                                          : beginning.size() <= kMostBeforeSource + kSource.size();
+}
+
+}  // namespace
+
+absl::StatusOr<StderrPipe> StderrPipe::Make(const std::filesystem::path& folder) {
+  const std::string path = (folder / kPipe).string();
+  // Reading and writing, so that the pipe never ends while one process closes it before the next one
+  // opens it.
+  if (mkfifo(path.c_str(), 0600) != 0)
+    return IoError("{}: cannot be made: {}", path, std::strerror(errno));
+  const int fd = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  StderrPipe pipe(folder, fd);
+  if (fd < 0) return IoError("{}: cannot be opened: {}", path, std::strerror(errno));
+  return pipe;
+}
+
+StderrPipe::StderrPipe(StderrPipe&& other) noexcept
+    : folder_(std::exchange(other.folder_, {})),
+      fd_(std::exchange(other.fd_, -1)),
+      file_(std::exchange(other.file_, -1)),
+      line_(std::move(other.line_)) {}
+
+StderrPipe::~StderrPipe() {
+  if (folder_.empty()) return;
+  WriteAllOf(STDERR_FILENO, line_);
+  if (fd_ >= 0) close(fd_);
+  if (file_ >= 0) close(file_);
+  unlink((folder_ / kPipe).c_str());
+}
+
+void StderrPipe::PassOn() {
+  std::array<char, 1 << 16> buffer;
+  ssize_t got;
+  while ((got = read(fd_, buffer.data(), buffer.size())) > 0) {
+    const std::string_view text(buffer.data(), size_t(got));
+    if (file_ < 0) {
+      const std::string path = (folder_ / kCopy).string();
+      file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    }
+    WriteAllOf(file_, text);
+    line_ += text;
+    Show();
+  }
+}
+
+void StderrPipe::Show() {
+  std::string shown;
+  std::string_view rest = line_;
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');
+    const bool is_whole = end != std::string_view::npos;
+    const std::string_view line = rest.substr(0, is_whole ? end + 1 : end);
+    const bool may_be_ours = MayBeOurs(line);
+    if (!is_whole && may_be_ours) break;
+    if (!may_be_ours || line.find(kSource) == std::string_view::npos) shown += line;
+    rest.remove_prefix(line.size());
+  }
+  line_.erase(0, line_.size() - rest.size());
+  WriteAllOf(STDERR_FILENO, shown);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,34 @@
+// Takes a framework's messages out of standard error. TorchTPU writes when and how long it compiles
+// only there. A process that imports it writes its standard error to this named pipe instead
+// (profiler/launch/hook/xlaprof_hook/recipes.py).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+class StderrPipe {
+ public:
+  // Makes the pipe `folder`/stderr.pipe. The object removes it.
+  static absl::StatusOr<StderrPipe> Make(const std::filesystem::path& folder);
+  ~StderrPipe();
+  StderrPipe(StderrPipe&& other) noexcept;
+
+  int fd() const { return fd_; }
+  // Reads what waits in the pipe. Appends it to `folder`/stderr.txt, and writes to standard error
+  // what the user would see there without xlaprof.
+  void PassOn();
+
+ private:
+  StderrPipe(std::filesystem::path folder, int fd) : folder_(std::move(folder)), fd_(fd) {}
+  void Show();
+
+  std::filesystem::path folder_;
+  int fd_ = -1, file_ = -1;
+  std::string line_;  // what was read of the last line, if it may be a message that is not shown
+};
+
+}  // namespace xlaprof

@@ -1,0 +1,300 @@
+#!/usr/bin/python3
+"""run_test.py XLAPROF checks `xlaprof run` on programs that use small stand-ins for the frameworks, so that it needs none of them.
+
+Each stand-in has the parts of its framework that the hook uses, and behaves as the real one as far as the hook can see. The real
+frameworks are judged by tests/live/run_test.py."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import textwrap
+import unittest
+
+XLAPROF = str(pathlib.Path(sys.argv.pop(1)).resolve())
+
+TORCH_XLA = {
+    "torch_xla/__init__.py": """
+        import os
+        __version__ = "2.9.0"
+        class _XLAC:
+            marks = compiles = 0
+            @classmethod
+            def _xla_counter_value(cls, name):
+                return {"MarkStep": cls.marks, "UncachedCompile": cls.compiles}.get(name)
+            @classmethod
+            def _xla_metrics_report(cls):
+                return f"Counter: MarkStep\\n  Value: {cls.marks}\\n"
+        def sync():
+            _XLAC.marks += 1
+        level, path = os.environ.get("PT_XLA_DEBUG_LEVEL"), os.environ.get("PT_XLA_DEBUG_FILE")
+        """,
+    "torch_xla/debug/__init__.py": "",
+    "torch_xla/debug/profiler.py": """
+        import os
+        _folder = None
+        def start_trace(folder):
+            global _folder
+            if _folder is not None:
+                raise RuntimeError("Profile has already been started. Only one profile may be run at a time.")
+            _folder = folder
+        def stop_trace():
+            global _folder
+            where = os.path.join(_folder, "plugins/profile/2026_11_27_20_00_00")
+            os.makedirs(where)
+            open(os.path.join(where, "vm.xplane.pb"), "wb").close()
+            _folder = None
+        """,
+}
+JAX = {
+    "jax/__init__.py": """
+        import logging, os
+        from jax import profiler
+        logs = os.environ.get("JAX_LOG_COMPILES") == "1"
+        def compile(name):
+            if logs:
+                logging.getLogger("jax._src.dispatch").warning("Finished XLA compilation of jit(%s) in 0.25 sec", name)
+        """,
+    "jax/profiler.py": """
+        class StepTraceAnnotation:
+            def __init__(self, name, **kwargs):
+                pass
+            def __enter__(self):
+                return self
+            def __exit__(self, *error):
+                pass
+        def start_trace(folder):
+            raise RuntimeError("no profiler in this stand-in")
+        """,
+}
+TRAIN = """
+    import time, torch_xla
+    def load():
+        time.sleep(0.02)
+    def train(steps):
+        for step in range(steps):
+            load()
+            torch_xla.sync()
+    """
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        self.kept = tempfile.TemporaryDirectory()
+        self.addCleanup(self.kept.cleanup)
+        self.folder = pathlib.Path(self.kept.name)
+
+    def write(self, files):
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text))
+
+    def run_command(self, *words, **options):
+        command = [XLAPROF, "run", "-o", "out", *words]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, **options)
+
+    def lines(self):
+        """Returns the lines that the only Python process with a framework wrote, by kind."""
+        [path] = (self.folder / "out").glob("process.*.jsonl")
+        kinds = {}
+        for line in path.read_text().splitlines():
+            kind, *values = json.loads(line)
+            kinds.setdefault(kind, []).append(values)
+        return kinds
+
+    def test_streams_and_status_are_the_commands(self):
+        done = self.run_command("--", "sh", "-c", "cat; echo error >&2; exit 7", input="given")
+        self.assertEqual((done.returncode, done.stdout), (7, "given"))
+        self.assertTrue(done.stderr.startswith("error\n"), done.stderr)
+
+    def test_a_signal_gives_128_and_its_number(self):
+        self.assertEqual(self.run_command("--", "sh", "-c", "kill -SEGV $$").returncode, 128 + signal.SIGSEGV)
+
+    def test_failures_of_its_own(self):
+        (self.folder / "plain.txt").write_text("no program")
+        self.assertEqual(self.run_command("--", "no-such-program").returncode, 127)
+        self.assertFalse((self.folder / "out").exists(), "a directory was left")
+        self.assertEqual(self.run_command("--", "./plain.txt").returncode, 126)
+        self.assertEqual(self.run_command().returncode, 125)
+        self.assertEqual(self.run_command("--no-such-option", "--", "true").returncode, 125)
+        (self.folder / "out").mkdir()
+        (self.folder / "out" / "other.txt").write_text("")
+        self.assertEqual(self.run_command("--", "true").returncode, 125)
+
+    def test_signals_are_passed_on(self):
+        self.write({"wait.py": """
+            import signal, sys, time
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+            print("ready", flush=True)
+            time.sleep(60)
+            """})
+        with subprocess.Popen([XLAPROF, "run", "-o", "out", "--", sys.executable, "wait.py"], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.terminate()
+            process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+
+    def test_a_limit_of_file_sizes_acts_as_without_xlaprof(self):
+        show = ["grep", "SigIgn", "/proc/self/status"]
+        plain = subprocess.run(show, capture_output=True, text=True, check=True)
+        self.assertEqual(self.run_command("--", *show).stdout, plain.stdout)
+
+    def test_records_steps_stacks_profile_and_end(self):
+        self.write(TORCH_XLA | {"train.py": TRAIN + """
+    train(100)
+    print(torch_xla.level, torch_xla.path)
+    """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(), ["2", str(self.folder / "out/pytorch_xla_debug.txt")])
+        lines = self.lines()
+        self.assertEqual(lines["process"][0][5], [sys.executable, "train.py"])
+        self.assertEqual(lines["state"][-1][1:3], [100, "step_mark"])
+        self.assertIn("end", lines)
+        [profile] = lines["profile"]
+        why, begin_ns, end_ns, first, end, error = profile
+        self.assertEqual((why, error), ("steady", None))
+        self.assertGreaterEqual(first, 4)
+        self.assertGreaterEqual(end - first, 6)
+        self.assertGreater(end_ns, begin_ns)
+        self.assertTrue(list((self.folder / "out").glob("profile.*.xplane.pb")))
+        functions = {code[1] for code in lines["code"]}
+        self.assertLessEqual({"load", "train"}, functions)
+        self.assertFalse([path for path in (self.folder / "out").iterdir() if path.name.endswith((".part", ".pipe"))])
+
+    def test_variables_of_the_user_stay(self):
+        self.write(TORCH_XLA | {"show.py": "import torch_xla; print(torch_xla.level)"})
+        done = self.run_command("--", sys.executable, "show.py", env=os.environ | {"PT_XLA_DEBUG_LEVEL": "1"})
+        self.assertEqual(done.stdout, "1\n")
+
+    def test_asked_steps_are_profiled(self):
+        self.write(TORCH_XLA | {"train.py": TRAIN + "\n    train(120)\n"})
+        self.run_command("--steps", "40:59", "--", sys.executable, "train.py")
+        [profile] = self.lines()["profile"]
+        self.assertEqual(profile[0], "asked")
+        self.assertLess(abs(profile[3] - 40), 15)
+        self.assertGreaterEqual(profile[4], 60)
+
+    def test_a_program_with_its_own_profile_works(self):
+        self.write(TORCH_XLA | {"train.py": """
+            import torch_xla.debug.profiler as xp
+            xp.start_trace("own")
+            """ + textwrap.indent(TRAIN, "        ") + """
+            train(60)
+            xp.stop_trace()
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(list((self.folder / "own").rglob("*.xplane.pb")))
+        self.assertIn("already been started", self.lines()["profile"][0][5])
+
+    def test_what_the_hook_raises_does_not_reach_the_program(self):
+        broken = dict(TORCH_XLA)
+        broken["torch_xla/__init__.py"] = "class _XLAC: pass\ndef sync(): pass\n"
+        self.write(broken | {"train.py": TRAIN + "\n    train(20)\n    print('done')\n"})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual((done.returncode, done.stdout), (0, "done\n"))
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertTrue(self.lines()["problem"])
+
+    def test_a_killed_program_leaves_its_stacks(self):
+        self.write(TORCH_XLA | {"hang.py": TRAIN + """
+    import os, threading
+    train(10)
+    threading.Timer(2.5, lambda: os.kill(os.getpid(), 9)).start()
+    def hang():
+        time.sleep(60)
+    hang()
+    """})
+        done = self.run_command("--", sys.executable, "hang.py")
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL)
+        lines = self.lines()
+        self.assertNotIn("end", lines)
+        self.assertIn("hang", {code[1] for code in lines["code"]})
+        self.assertIn("signal 9", done.stderr)
+        report = json.loads(subprocess.run([XLAPROF, "report", "out", "--format", "json"], cwd=self.folder, check=True,
+                                           capture_output=True).stdout)
+        [process] = report["summary"]["observed_processes"]
+        self.assertFalse(process["ended"])
+        self.assertTrue(process["last_place"].startswith("hang@"), process["last_place"])
+
+    def test_children_and_ranks_are_recorded(self):
+        self.write(TORCH_XLA | {"train.py": TRAIN + "\n    train(5)\n", "launch.py": """
+            import os, subprocess, sys
+            for rank in range(2):
+                subprocess.run([sys.executable, "train.py"], env=os.environ | {"RANK": str(rank)}, check=True)
+            """})
+        self.run_command("--", sys.executable, "launch.py")
+        ranks = [json.loads(path.read_text().splitlines()[0])[4] for path in (self.folder / "out").glob("process.*.jsonl")]
+        self.assertEqual(sorted(ranks), [0, 1])
+
+    def test_jax_logs_go_to_a_file(self):
+        self.write(JAX | {"train.py": """
+            import logging, jax, time
+            jax.compile("step")
+            logging.getLogger("jax._src.dispatch").warning("another message")
+            time.sleep(0.2)
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertIn("another message", done.stderr)
+        self.assertNotIn("Finished XLA compilation", done.stderr.split("\n\n")[0])
+        [log] = (self.folder / "out").glob("jax_log.*.txt")
+        self.assertIn("Finished XLA compilation of jit(step) in 0.25 sec", log.read_text())
+        (self.folder / "out").rename(self.folder / "first")
+        done = self.run_command("--", sys.executable, "train.py", env=os.environ | {"JAX_LOG_COMPILES": "1"})
+        self.assertIn("Finished XLA compilation", done.stderr)
+
+    def test_the_users_own_sitecustomize_runs(self):
+        self.write({"mine/sitecustomize.py": "import sys; sys.mine = 5", "show.py": "import sys; print(sys.mine)"})
+        done = self.run_command("--", sys.executable, "show.py", env=os.environ | {"PYTHONPATH": str(self.folder / "mine")})
+        self.assertEqual(done.stdout, "5\n")
+
+    def test_a_forked_child_writes_nothing(self):
+        self.write(TORCH_XLA | {"train.py": TRAIN + """
+    import os
+    train(10)
+    child = os.fork()
+    train(10)
+    if child:
+        os.waitpid(child, 0)
+    """})
+        self.assertEqual(self.run_command("--", sys.executable, "train.py").returncode, 0)
+        lines = self.lines()  # there is one file
+        self.assertEqual(lines["state"][-1][1], 20)
+        self.assertEqual(len(lines["end"]), 1)
+
+    def test_an_archive_has_no_secrets_and_is_read_back(self):
+        self.write(TORCH_XLA | {"train.py": TRAIN + "\n    train(30)\n"})
+        done = self.run_command("--archive", "out.tar.gz", "--tidy", "--", sys.executable, "train.py", "secret-of-the-user",
+                                env=os.environ | {"SERVICE_TOKEN": "secret-of-the-user"})
+        self.assertEqual(done.returncode, 0)
+        self.assertFalse((self.folder / "out").exists())
+        with tarfile.open(self.folder / "out.tar.gz") as archive:
+            texts = {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}
+        self.assertTrue(texts)
+        self.assertFalse([name for name, text in texts.items() if b"secret-of-the-user" in text])
+        report = json.loads(subprocess.run([XLAPROF, "report", "out.tar.gz", "--format", "json"], cwd=self.folder, check=True,
+                                           capture_output=True).stdout)
+        self.assertEqual(report["summary"]["observed_processes"][0]["steps"], 30)
+
+    def test_messages_of_torchtpu_go_to_a_file(self):
+        self.write({"torch_tpu/__init__.py": """
+            import os
+            if os.environ.get("TF_CPP_VMODULE"):
+                os.write(2, b"I0000 00:00:1795563983.259546   23619 compilation_cache.cc:627] Compilation cache\\n")
+            os.write(2, b"I0000 00:00:1795563983.259546   23619 other.cc:1] another message\\n")
+            """, "train.py": "import torch_tpu, sys; sys.stderr.write('In the end'); sys.exit(4)"})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("another message\nIn the end", done.stderr)
+        self.assertNotIn("Compilation cache", done.stderr.split("In the end")[0])
+        self.assertIn("Compilation cache", (self.folder / "out/stderr.txt").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + ["-q"] + sys.argv[1:])
