@@ -6,6 +6,7 @@
 
 #include "profiler/record/forked.h"
 #include "profiler/record/record.h"
+#include "profiler/store/open_scope.h"
 
 namespace xlaprof::record {
 namespace {
@@ -231,6 +232,7 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   }
   if (thread.slots.size() > first_new) {
     thread.last_begin = thread.slots.back()->begin, thread.last_site = thread.slots.back()->site();
+    last_end_ = std::max(last_end_, thread.slots.back()->end);
     if (!open_.empty()) {
       for (const Slot* slot : std::span(thread.slots).subspan(first_new))
         Forget(slot->begin, slot->site());
@@ -339,9 +341,14 @@ void Collector::Forget(uint64_t begin, uint32_t site) {
   if (auto open = open_.find({begin, site}); open != open_.end()) open_.erase(open);
 }
 
-absl::Status Collector::TakeOpen() {
+absl::Status Collector::TakeOpen(OptInt alive_ns) {
   std::map<uint32_t, std::vector<Slot>> by_segment;
   for (const auto& [place, open] : open_) by_segment[open.first].push_back(open.second);
+  if (alive_ns && !open_.empty()) {
+    // The process also ran when its last scopes began and ended.
+    alive_ns_ = std::max(*alive_ns, clock_.Ns(std::max(last_end_, open_.rbegin()->first.first)));
+    XP_TRY(open_key_, store_.Intern(kOpenNsArgument));
+  }
   open_.clear();
   for (auto& [segment, slots] : by_segment) {
     Thread& thread = threads_[segment];
@@ -515,7 +522,7 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
     name[i] = sites[site].name;
     category[i] = sites[site].category;
     depth[i] = slot.depth();
-    if (!slot.plain()) XP_TRY(AddRest(from, slot, i));
+    if (!slot.plain() || slot.end == 0) XP_TRY(AddRest(from, slot, i));
   }
   if (!chunk_.first_arg.empty())
     chunk_.first_arg.resize(slots.size(), uint32_t(chunk_.args.size()));
@@ -542,8 +549,16 @@ absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at
                       .ts_ns = events.ts_ns[at],
                       .dur_ns = slot.end == 0 ? OptInt() : OptInt(events.dur_ns[at])});
   }
-  if (slot.args() == 0) return absl::OkStatus();
+  const bool was_open = slot.end == 0 && alive_ns_;
+  if (slot.args() == 0 && !was_open) return absl::OkStatus();
   chunk_.first_arg.resize(at + 1, uint32_t(chunk_.args.size()));  // those in between have none
+  if (was_open) {
+    // The subtraction is unsigned because times of a damaged file may differ by more than int64_t
+    // holds.
+    const auto open_ns = int64_t(uint64_t(*alive_ns_) - uint64_t(events.ts_ns[at]));
+    chunk_.args.push_back({uint64_t(std::max<int64_t>(0, open_ns)), open_key_, ArgType::kInt});
+    return absl::OkStatus();  // the arguments of a scope are written when it ends
+  }
   return AddArgs(from, slot, at);
 }
 

@@ -28,7 +28,10 @@ class Collector {
   // Notes the scopes that are open now. TakeOpen turns those that no later taken slot ends into
   // events without an end. Call TakeOpen after everything else was taken.
   void LookForOpen();
-  absl::Status TakeOpen();
+  // If the process was killed, `alive_ns` is a time of the store at which it still ran. The events
+  // then get the argument `open_ns`: for how long the scope had been open when the process was last
+  // seen, which is at most a commit interval before the kill.
+  absl::Status TakeOpen(OptInt alive_ns = {});
   // Writes the events that were taken, as chunks. Write does so, too.
   absl::Status WriteEvents();
   // Writes what was taken, and how far taking got. The caller commits the transaction. Only then
@@ -117,6 +120,9 @@ class Collector {
   StringId file_key_ = 0, line_key_ = 0, label_key_ = 0;
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;
+  uint64_t last_end_ = 0;  // the latest end of a scope that was taken, in ticks
+  OptInt alive_ns_;        // a time at which the killed process still ran
+  StringId open_key_ = 0;
   int64_t next_step_ = 0, events_ = 0, thread_count_ = 0;
   size_t pending_ = 0;
   std::vector<Loss> losses_;

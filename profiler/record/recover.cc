@@ -250,10 +250,10 @@ absl::StatusOr<Recovered> RecoverRecording(const std::filesystem::path& path) {
         XP_TRY(collector.Write());
       }
     }
-    XP_TRY(collector.TakeOpen());
+    const bool was_killed = header.is_unwritten.load() == 0;
+    XP_TRY(collector.TakeOpen(was_killed ? OptInt(newest.ns) : OptInt()));
     XP_TRY(collector.Write());
     XP_TRY(UniteSteps(store, found.process_id));
-    const bool was_killed = header.is_unwritten.load() == 0;
     XP_TRY(TellFacts(store, found.process_id, was_killed));
     XP_TRY(store.SetMeta("recording_end", was_killed ? "killed" : "unwritten"));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));

@@ -19,7 +19,7 @@ struct Recovered {
 // Adds to the store at `path` what its killed process had completed and what forked children lost,
 // exactly once. Deletes the ring, or keeps its header if such children still run and count in it.
 // Adds nothing if there is no ring, or nothing in it. Scopes that were open become events without an
-// end. If a thread's part of the ring is damaged, takes what precedes the damage and adds an import
+// end, with the argument kOpenNsArgument (open_scope.h) if the process was killed. If a thread's part of the ring is damaged, takes what precedes the damage and adds an import
 // issue for the rest. Returns FailedPrecondition if the recording still runs, and DataLoss if the
 // file is not a ring or its header is damaged; then nothing was changed.
 absl::StatusOr<Recovered> RecoverRecording(const std::filesystem::path& path);

@@ -142,6 +142,7 @@ TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
                 XLAPROF_TRACE("done");
               }
               XLAPROF_TRACE("hangs");
+              usleep(300'000);
               if (!CommitRecording().ok()) return 1;
               raise(SIGKILL);
               return 2;
@@ -151,6 +152,19 @@ TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
   ASSERT_TRUE(recovered.ok()) << recovered.status();
   EXPECT_EQ(recovered->events, 1);
   EXPECT_THAT(Rows(kScopes), ElementsAre("done 0", "hangs 0 open"));
+  // For how long it had been open at the last sign of the process.
+  EXPECT_THAT(
+      Rows("SELECT e.name || ' ' || a.key || ' ' || (a.value BETWEEN 2e8 AND 6e11) FROM arg "
+           "a JOIN event e ON e.id = a.event_id WHERE a.key LIKE 'open%'"),
+      ElementsAre("hangs open_ns 1"));
+}
+
+// Such a recording has an end, so nobody knows for how long the scope would have been open.
+TEST_F(OpenScopes, OnlyAKillIsAKill) {
+  auto recording = StartRecording(path_);
+  XLAPROF_TRACE("open");
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT key FROM arg WHERE key = 'open_ns'"), ElementsAre());
 }
 
 TEST_F(OpenScopes, OneOfTheRuntimesStepsIsNoStepOfTheRecording) {
