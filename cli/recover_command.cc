@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "analyzers/open_scopes_text.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
@@ -20,6 +21,16 @@ struct RecoverArguments {
   bool force = false;
 };
 
+// Returns the scopes that were open when the process of `store` was killed, one line per thread.
+absl::StatusOr<std::string> KilledText(const Store& store) {
+  const Run run(store);
+  XP_TRY(const KilledScopes* killed, run.Get<KilledScopes>());
+  if (killed->threads.empty()) return std::string();
+  std::string text = "open when the process was killed:\n";
+  for (const std::string& line : KilledScopesTexts(*killed)) text += fmt::format("  {}\n", line);
+  return text;
+}
+
 absl::StatusOr<std::string> RecoverStore(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error))
@@ -34,6 +45,11 @@ absl::StatusOr<std::string> RecoverStore(const std::string& path) {
     told += fmt::format("{}: lacks {} event{} of forked processes, which {} now counted in it{}\n",
                         path, forked, forked == 1 ? "" : "s", forked == 1 ? "is" : "are",
                         fs::exists(RingPath(path), error) ? ". Such processes still run" : "");
+  if (events > 0) {
+    XP_TRY(const Store store, Store::Open(path));
+    XP_TRY(const std::string killed, KilledText(store));
+    told += killed;
+  }
   if (!told.empty()) return told;
   XP_TRY(internal::ToStatus(Store::Open(path)));  // it may not be a store of ours
   return fmt::format("{}: nothing waits in a ring\n", path);
@@ -47,9 +63,10 @@ absl::StatusOr<std::string> RecoverTo(const std::string& path, const std::string
   XP_TRY(std::optional<Store> whole, ReadKilled(path));
   if (!whole) return fmt::format("{}: nothing waits in a ring\n", path);
   XP_TRY(whole->Run("VACUUM INTO ?1", output.path().string()));
+  XP_TRY(const std::string killed, KilledText(*whole));
   XP_TRY(output.Finish());
-  return fmt::format("{}: has what {} and its ring hold. To see it: xlaprof report {}\n", to, path,
-                     ShellWord(to));
+  return fmt::format("{}: has what {} and its ring hold. To see it: xlaprof report {}\n{}", to,
+                     path, ShellWord(to), killed);
 }
 
 // Returns the stores below `folder` that have a ring, in order.

@@ -84,6 +84,8 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   report.steady = *steady;
   XP_TRY(const ScopeTotals* scopes, run.Get<ScopeTotals>());
   report.scopes = *scopes;
+  XP_TRY(const KilledScopes* killed, run.Get<KilledScopes>());
+  report.killed = *killed;
   XP_TRY(const TopOps* top_ops, run.Get<TopOps>());
   report.top_ops = *top_ops;
   XP_TRY(report.recordings, RecordingCosts(run));

@@ -10,6 +10,7 @@
 #include "analyzers/report/observed.h"
 #include "analyzers/report/recording_cost.h"
 #include "analyzers/report/summary.h"
+#include "analyzers/run/killed_scopes.h"
 #include "analyzers/run/scope_totals.h"
 #include "analyzers/run/steady_step.h"
 #include "analyzers/run/top_ops.h"
@@ -40,6 +41,7 @@ struct Report {
   Summary summary;
   SteadyStep steady;
   ScopeTotals scopes;
+  KilledScopes killed;
   TopOps top_ops;
   Findings findings;
   std::vector<ReportIssue> issues;

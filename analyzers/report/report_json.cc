@@ -122,6 +122,16 @@ Json Of(const ScopeTotal& scope) {
           {"self_ns", scope.self_ns}};
 }
 
+Json Of(const OpenScope& scope) {
+  return {{"name", Words(scope.name)},
+          {"step", Nullable(scope.step)},
+          {"open_ns", Nullable(scope.open_ns)},
+          {"file", Words(scope.file)},
+          {"line", scope.file.empty() ? Json() : Json(scope.line)}};
+}
+
+Json Of(const KilledScopes::Thread& thread);
+
 Json Of(const Summary::Device& device) {
   return {{"name", device.name},
           {"busy_ns", device.busy_ns},
@@ -156,6 +166,13 @@ Json ListOf(const std::vector<T>& rows) {
   Json list = Json::array();
   for (const T& row : rows) list.push_back(Of(row));
   return list;
+}
+
+// The scopes are in order, the outermost first.
+Json Of(const KilledScopes::Thread& thread) {
+  return {{"program", Words(thread.process)},   {"pid", Nullable(thread.pid)},
+          {"rank", Nullable(thread.rank)},      {"thread", Words(thread.thread.name)},
+          {"tid", Nullable(thread.thread.tid)}, {"scopes", ListOf(thread.thread.scopes)}};
 }
 
 // Returns [low, high], or null.
@@ -294,6 +311,7 @@ Json SummaryOf(const Report& report) {
           {"device_idle_ns", Nullable(summary.device_idle_ns)},
           {"steady_step", Of(report.steady)},
           {"scopes", ListOf(report.scopes.longest)},
+          {"open_at_kill", ListOf(report.killed.threads)},
           {"devices", ListOf(summary.devices)},
           {"top_ops", ListOf(report.top_ops.devices)},
           {"coverage", ListOf(summary.coverage)},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "analyzers/open_scopes_text.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 #include "analyzers/report/report_layout.h"
@@ -29,6 +30,7 @@ class MarkdownReport {
   std::string Write() {
     Add("**xlaprof {}**: {}\n", kVersion, Prose(HeadText(report_, names_)));
     if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", Prose(slice));
+    Killed();
     Steps();
     Scopes();
     Top();
@@ -77,6 +79,12 @@ class MarkdownReport {
       Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
           100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
     }
+  }
+
+  void Killed() {
+    if (report_.killed.threads.empty()) return;
+    Add("\nOpen when the process was killed:\n\n");
+    for (const std::string& line : KilledScopesTexts(report_.killed)) Add("- {}\n", Prose(line));
   }
 
   void Scopes() {

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "analyzers/open_scopes_text.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 #include "analyzers/report/report_layout.h"
@@ -32,6 +33,7 @@ class TextReport {
 
   std::string Write() {
     Head();
+    Killed();
     Steps();
     Scopes();
     Top();
@@ -121,6 +123,14 @@ class TextReport {
     Paragraph(4, CountsText(s), Style::kPlain, "  ");
     if (shares.empty() && !s.wall_ns && !s.step_p50_ns && !s.warm_up_step_p50_ns)
       Paragraph(4, "no source has times", Style::kDim, "  ");
+  }
+
+  // Writes where the threads of killed processes were.
+  void Killed() {
+    if (report_.killed.threads.empty()) return;
+    Section("Open when the process was killed");
+    for (const std::string& line : KilledScopesTexts(report_.killed))
+      Paragraph(4, line, Style::kPlain, "  ");
   }
 
   // Writes one row per op of the busiest device.
