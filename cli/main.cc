@@ -9,6 +9,7 @@
 #include "cli/recover_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
+#include "cli/stacks_command.h"
 #include "cli/terminal.h"
 #include "cli/view_command.h"
 #include "exporters/exporter.h"
@@ -49,6 +50,7 @@ void AddCommands(CLI::App& app, int& exit_status) {
   AddViewCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
+  AddStacksCommand(app, exit_status);
   AddHelperCommand(app, kCapture.command, kCapture.summary);
 }
 

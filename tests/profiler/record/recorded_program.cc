@@ -3,7 +3,8 @@
 // itself once with itself, `fork` forks a child that records, `outlive` and `daemon` fork one that
 // records after its parent has ended by exit() and by _exit(), `vanish` is like `outlive` but its
 // child ends by _exit(), `load LIBRARY` loads a library that has its own recorder, `ignore` ignores
-// its children, and `static` records while its static objects are destroyed.
+// its children, `static` records while its static objects are destroyed, and `hang` hangs in a step of
+// two threads until somebody ends it.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "core/observe/observer.h"
 #include "profiler/record/record.h"
@@ -46,6 +48,20 @@ int main(int argc, char** argv) {
     XLAPROF_TRACE("never ends");
     if (word == "exit") std::exit(0);
     raise(SIGKILL);
+  }
+  if (word == "hang") {
+    XLAPROF_TRACE("epoch");
+    XLAPROF_STEP("train", 41);
+    std::thread loader([] {
+      xlaprof::NameThread("loader");
+      XLAPROF_TRACE("load");
+      pause();
+    });
+    XLAPROF_TRACE("allreduce");
+    usleep(200'000);
+    std::puts("hangs");
+    std::fflush(stdout);
+    loader.join();
   }
   if (word == "static") {
     static RecordsAtTheEnd last;
