@@ -17,12 +17,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 RANKS = 4
 
 
-def start(python):
-    """Returns the launcher and what its ranks say of themselves."""
-    launcher = subprocess.Popen([python, HERE / "stacks_program.py"], stdout=subprocess.PIPE, text=True, start_new_session=True)
+def said_by(launcher):
+    """Returns what the ranks say of themselves, each just before it hangs."""
     said = [json.loads(launcher.stdout.readline()) for _ in range(RANKS)]
-    time.sleep(1)  # a line is printed just before its process hangs
-    return launcher, said
+    time.sleep(1)
+    return said
 
 
 def look(program, pid, path, *options):
@@ -64,8 +63,9 @@ def compare(seen, launcher, said):
 
 
 def python_job(program, python):
-    launcher, said = start(python)
+    launcher = subprocess.Popen([python, HERE / "stacks_program.py"], stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
+        said = said_by(launcher)
         # py-spy is found in the environment of the process, or on PATH.
         differences = compare(look(program, launcher.pid, "/nowhere"), launcher, said)
         path = f"{pathlib.Path(python).parent}:{os.environ['PATH']}"
