@@ -36,9 +36,9 @@ absl::StatusOr<std::pair<int64_t, int64_t>> StepsOf(const std::string& text) {
   return std::pair(*slice.first_step, *slice.last_step);
 }
 
-absl::StatusOr<std::string> ReportOn(const std::filesystem::path& folder) {
+absl::StatusOr<std::string> ReportOn(const std::string& folder) {
   std::string text;
-  const InputOptions input{.paths = {folder.string()}, .run = {}, .as_format = {}};
+  const InputOptions input{.paths = {folder}, .run = {}, .as_format = {}};
   XP_TRY(WithInput(input, [&](Store& store) -> absl::Status {
     XP_TRY(Report report, MakeReport(Run(store)));
     text = ReportText(report, {.colour = WantsColour("auto", STDERR_FILENO),
@@ -62,8 +62,9 @@ std::string EndText(const Ended& ended) {
 // Prints the report on standard error, because standard output is the command's.
 void PrintReport(const std::filesystem::path& folder, const Ended& ended) {
   std::error_code error;
-  const std::string name = ShellWord(std::filesystem::relative(folder, error).string());
-  const absl::StatusOr<std::string> report = ReportOn(folder);
+  const std::string relative = std::filesystem::relative(folder, error).string();
+  const std::string name = ShellWord(relative);
+  const absl::StatusOr<std::string> report = ReportOn(relative);
   std::string text = "\n";
   if (report.ok()) {
     text += fmt::format(

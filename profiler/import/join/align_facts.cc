@@ -386,7 +386,27 @@ static ByClock AlignByNames(const Facts& story, const Facts& timed) {
   return out;
 }
 
-ByClock AlignWindow(const Facts& story, const Facts& timed) {
+// Returns the place of `places` (in `executions`) before which nearest to `steps` steps have ended, or
+// nothing if none is near.
+static std::optional<int> NearestToSteps(const Facts& story, const std::vector<int>& executions,
+                                         const std::vector<int>& places, int64_t steps) {
+  // The observer looks at the count of steps a few times per second, and a step may have ended since.
+  constexpr int64_t kMostApart = 3;
+  std::optional<std::pair<int64_t, int>> nearest;  // how far apart, and the place
+  int64_t ended = 0;
+  size_t next = 0;
+  for (int at = 0; at < int(executions.size()) && next < places.size(); ++at) {
+    if (at == places[next]) {
+      const int64_t apart = std::abs(ended - steps);
+      if (apart <= kMostApart && (!nearest || apart < nearest->first)) nearest = {apart, at};
+      ++next;
+    }
+    ended += EndsStep(story[size_t(executions[size_t(at)])].cause);
+  }
+  return nearest ? std::optional(nearest->second) : std::nullopt;
+}
+
+ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before) {
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
   ByClock out;
   if (anchors.empty()) out = AlignByNames(story, timed);
@@ -431,31 +451,35 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
             : "not aligned with the other sources: it shows more executions than they do, and they have no compile in common";
     return out;
   }
-  int fits = 0, place = 0;
+  std::vector<int> fits;  // places of the window in `s`
   auto try_all = [&](size_t first) {
     for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
       bool fit = true;
       for (size_t i = first; fit && i < t.size(); ++i)
         fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
-      if (fit) ++fits, place = int(offset);
+      if (fit) fits.push_back(int(offset));
     }
   };
   try_all(0);
   // A profile that begins inside of a step mark does not show the mark, so the cause of its first
   // cut is not to be relied on.
-  if (fits == 0 && t.size() > 2) try_all(1);
-  if (fits == 0) {
+  if (fits.empty() && t.size() > 2) try_all(1);
+  if (fits.empty()) {
     out.note =
         "not aligned with the other sources: they have no compile in common, and the order of the cuts differs";
     return out;
   }
+  const std::optional<int> by_steps =
+      steps_before ? NearestToSteps(story, s, fits, *steps_before) : std::nullopt;
+  const int place = by_steps.value_or(fits.back());
   for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
   out.note =
-      fits == 1
-          ? "aligned with the other sources by the order of the cuts"
+      fits.size() == 1 ? "aligned with the other sources by the order of the cuts"
+      : by_steps
+          ? "aligned with the other sources by the number of steps before it, within a few steps"
           : fmt::format(
                 "aligned by guess: no compile shows the position in the run, {} positions fit equally well, and the last one was chosen",
-                fits);
+                fits.size());
   return out;
 }
 

@@ -93,7 +93,8 @@ bool NamesCompiles(const Facts& facts);
 // Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
 // Sources that tell of torch.compile have clocks, so only their compiles are aligned. Compiles of one
 // hash are anchors, from which both sources go in lock step. Without an anchor, the
-// window is tried at every place.
-ByClock AlignWindow(const Facts& story, const Facts& timed);
+// window is tried at every place. If it fits at several, it lies where about `steps_before` steps of the
+// story have ended, if that is known.
+ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before = {});
 
 }  // namespace xlaprof

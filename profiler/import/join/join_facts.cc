@@ -482,6 +482,16 @@ absl::Status JoinWindows(Store& store, std::vector<Window>& windows, Uniting& un
   return absl::OkStatus();
 }
 
+// Returns how many steps had ended when the profile of this process began, if `xlaprof run` took it.
+absl::StatusOr<OptInt> StepsBefore(Store& store, const Process& process) {
+  XP_TRY(const std::vector<OptInt> steps,
+         store.Collect(
+             "SELECT o.profile_first_step FROM observed_process o JOIN process p ON p.id = "
+             "o.process_id WHERE p.pid IS ?1 OR ?1 IS NULL",
+             [](OptInt steps) { return steps; }, process.pid));
+  return steps.size() == 1 ? steps.front() : OptInt();
+}
+
 // Joins a process of text sources with the window that shares most compiles with it.
 absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows,
                         Uniting& uniting) {
@@ -501,7 +511,8 @@ absl::Status JoinWindow(Store& store, int64_t text, std::vector<Window>& windows
   Facts& facts = best.window->facts;
   XP_TRY(DropFailed(store, text, facts));
   XP_TRY(DropUntimed(store, text, facts, story));
-  ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, facts);
+  XP_TRY(const OptInt steps_before, StepsBefore(store, with));
+  ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, facts, steps_before);
   XP_TRY(Merge(store, with.id, story, facts, aligned.pairs, aligned.reordered));
   XP_TRY(uniting.Add(with.id, text));
   if (aligned.note.empty() || facts.empty()) return absl::OkStatus();

@@ -74,6 +74,7 @@ class Observer(threading.Thread):
                 self._write_metrics()
         if self.state_due.is_due():
             self._add_state()
+            self._keep_small()
         if self.flush_due.is_due():
             self.record.flush()
 
@@ -115,6 +116,12 @@ class Observer(threading.Thread):
                 with open(path + ".part", "w", encoding="utf-8") as file:
                     file.write(text)
                 os.replace(path + ".part", path)
+
+    def _keep_small(self):
+        for framework in self.progress.watched.values():
+            ended = framework.keep_small() if hasattr(framework, "keep_small") else None
+            if ended:
+                self.record.problem(ended)
 
     def _add_state(self):
         framework = self.profiled or self.progress.active()

@@ -2,6 +2,7 @@
 
 Each class watches one framework. `steps()` returns how many steps the program has ended, or None if it has ended none, and
 `step_unit` says what counts as a step. `compilations()` returns how many programs were compiled."""
+import os
 import sys
 import threading
 
@@ -15,6 +16,7 @@ def _loaded(name):
     return None if module is None or getattr(spec, "_initializing", False) else module
 
 
+_MOST_DEBUG_BYTES = 256 << 20
 _COMPILERS = ("/torch_xla/torch_xla.py", "/torch/_dynamo/convert_frame.py", "/jax/_src/compiler.py", "/jax/_src/interpreters/partial_eval.py")
 
 
@@ -33,6 +35,7 @@ class PyTorchXla:
     step_unit = "step_mark"
 
     def __init__(self, recording):
+        self.folder = recording.folder
         self.library = sys.modules[self.module]._XLAC
         self.profile = profiles.XlaProfile()
 
@@ -45,6 +48,16 @@ class PyTorchXla:
     def metrics(self):
         """Returns the text of the metrics report."""
         return self.library._xla_metrics_report()
+
+    def keep_small(self):
+        """Ends the debug output when it is large: each execution adds a kilobyte. Each message opens the file by its name, so
+        what follows goes nowhere. Returns what happened, or None."""
+        path = os.environ.get("PT_XLA_DEBUG_FILE", "")
+        if not path.startswith(self.folder + os.sep) or os.path.islink(path) or not os.path.exists(path) or os.path.getsize(path) < _MOST_DEBUG_BYTES:
+            return None
+        os.rename(path, path + ".begin.txt")
+        os.symlink(os.devnull, path)
+        return f"the debug output of PyTorch/XLA after its first {_MOST_DEBUG_BYTES >> 20} MiB"
 
 
 class PyTorch:
