@@ -97,7 +97,7 @@ LIBRARIES = {
     "exporters/view": ["nlohmann"],
     "examples": ["CLI", "zlib"],
     "cli": ["CLI"],
-    "python": ["nanobind"],
+    "python": ["Python.h", "structmember.h"],
 }
 ALWAYS = ["absl", "fmt"]
 # C++ and POSIX headers are in no folder, or in one of these.

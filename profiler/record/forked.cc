@@ -59,12 +59,7 @@ AtExit::~AtExit() {
 // A child's own recording, which ends with the child.
 class OfChild {
  public:
-  ~OfChild() {
-    if (!started_) return;
-    const auto stats = started_->recording.Stop();
-    if (!stats.ok())
-      std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());
-  }
+  ~OfChild() { Stop(); }
   bool Start() {
     auto started = StartForkedChild();
     if (started.ok()) {
@@ -75,10 +70,22 @@ class OfChild {
     }
     return started.ok();
   }
+  void Stop() {
+    if (!started_) return;
+    const auto stats = started_->recording.Stop();
+    started_.reset();
+    if (!stats.ok())
+      std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());
+  }
 
  private:
   std::optional<Started> started_;
 };
+// A child of a recorded child has its parent's object. Its recording is replaced.
+OfChild& TheRecordingOfChild() {
+  static OfChild of_child;
+  return of_child;
+}
 
 struct Child {
   std::mutex mutex;
@@ -124,9 +131,12 @@ bool RecordForkedChild() {
   std::lock_guard lock(TheChild().mutex);
   if (recording.load() != kForkedChild) return true;  // another thread has started it
   if (std::exchange(TheChild().was_tried, true)) return false;
-  // A child of a recorded child has its parent's object. Its recording is replaced.
-  static OfChild of_child;
-  return of_child.Start();
+  return TheRecordingOfChild().Start();
+}
+
+void EndForkedChild() {
+  std::lock_guard lock(TheChild().mutex);
+  if (TheChild().was_tried) TheRecordingOfChild().Stop();
 }
 
 }  // namespace xlaprof::record

@@ -28,5 +28,8 @@ void LoseInForkedChild();
 void InForkedChild();
 // Starts the recording of a forked child, at its first event. Returns false if it is not recorded.
 bool RecordForkedChild();
+// Ends the recording of a forked child before the child's end, for children that end by _exit. Does
+// nothing elsewhere.
+void EndForkedChild();
 
 }  // namespace xlaprof::record

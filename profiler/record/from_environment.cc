@@ -40,8 +40,10 @@ std::string ProgramInstalledWith(const std::filesystem::path& path) {
   std::error_code none;
   const std::filesystem::path folder = std::filesystem::canonical(path, none).parent_path();
   if (none) return "";
-  // Some systems put libraries into lib/x86_64-linux-gnu.
-  for (const char* place : {"xlaprof", "../bin/xlaprof", "../../bin/xlaprof"}) {
+  // Some systems put libraries into lib/x86_64-linux-gnu. Python's package is in
+  // lib/python3/site-packages/xlaprof.
+  for (const char* place :
+       {"xlaprof", "../bin/xlaprof", "../../bin/xlaprof", "../../../../bin/xlaprof"}) {
     const std::filesystem::path program = (folder / place).lexically_normal();
     if (std::filesystem::is_regular_file(program, none) && access(program.c_str(), X_OK) == 0)
       return program;

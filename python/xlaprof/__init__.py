@@ -1,0 +1,39 @@
+"""Explains why a step of PyTorch/XLA, JAX or PyTorch is slow, and records Python programs.
+
+Record a program:
+
+>>> import tempfile, xlaprof
+>>> with tempfile.TemporaryDirectory() as folder:
+...     with xlaprof.profile(folder) as recording:
+...         for number in range(3):
+...             with xlaprof.step(number), xlaprof.trace("forward", layer=7):
+...                 pass
+...     recording.stats["events"]
+6
+
+Without a change of its last lines, ``XLAPROF_RECORD=runs/ python train.py`` records a program that imports
+xlaprof. Read what was recorded, or the files of a run of PyTorch/XLA, JAX or PyTorch:
+
+``run = xlaprof.open("runs")`` and then ``run.report()``, ``run.findings``, ``run.steps``, ``run.compiles``,
+``run.sql("SELECT name, sum(dur_ns) FROM event GROUP BY name")`` and ``run.view()``.
+"""
+from xlaprof._recording import counter, instant, is_recording, name_process, profile, step, steps, trace
+
+_OF_RUN = ("Error", "Finding", "Report", "Run", "Table", "open")
+
+
+def __getattr__(name):
+    # What reads runs is loaded when it is used, so that a program that records starts quickly.
+    if name in _OF_RUN:
+        from xlaprof import _run
+
+        return getattr(_run, name)
+    raise AttributeError(f"module 'xlaprof' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_OF_RUN])
+
+
+__all__ = ["Error", "Finding", "Report", "Run", "Table", "counter", "instant", "is_recording", "name_process", "open", "profile", "step",
+           "steps", "trace"]
