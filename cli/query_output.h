@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "profiler/store/sqlite.h"
+#include "profiler/store/read_sql.h"
 
 namespace xlaprof {
 
@@ -20,15 +20,8 @@ namespace xlaprof {
 //          because readers that hold numbers as doubles would round them. A column name that occurs
 //          twice gets the suffix _2.
 // All formats print a BLOB as lower-case hex.
-class QueryOutput {
+class QueryOutput : public SqlResults {
  public:
-  virtual ~QueryOutput() = default;
-  // Begins a result. `stmt` is before its first row, and has at least one column.
-  virtual void Begin(sqlite3_stmt* stmt) = 0;
-  // Prints the current row of `stmt`.
-  virtual void Row(sqlite3_stmt* stmt) = 0;
-  virtual void End() = 0;
-
   // Returns the output for `format`: table, csv or json. Returns null for other formats.
   static std::unique_ptr<QueryOutput> Make(std::string_view format, std::FILE* out);
 };

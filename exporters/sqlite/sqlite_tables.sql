@@ -76,6 +76,14 @@ SELECT s.id, coalesce(s.number, s.ordinal) AS number, s.name, (s.ts_ns - (SELECT
        s.process_id
 FROM step s ORDER BY s.process_id, s.ordinal;
 
+-- Compilations, each with its step and with the line that cut the graph.
+CREATE VIEW compiles AS
+SELECT c.id, coalesce(s.number, s.ordinal) AS step, i.file, i.line, i.function, c.function AS jitted, c.cause,
+       (c.ts_ns - (SELECT ts_ns FROM capture_start)) / 1e6 AS start_ms, c.dur_ns / 1e6 AS compile_ms, c.trace_ns / 1e6 AS trace_ms,
+       g.hash AS graph, c.persistent_hit, c.process_id
+FROM compile c LEFT JOIN step s ON s.id = c.step_id LEFT JOIN site i ON i.id = c.site_id LEFT JOIN graph g ON g.id = c.graph_id
+ORDER BY c.process_id, c.ordinal;
+
 -- Compilations by the line that cut the graph.
 CREATE VIEW compiles_by_site AS
 SELECT i.file, i.line, i.function, c.function AS jitted, count(*) AS compiles, count(DISTINCT coalesce(g.hash, g.id)) AS graphs,

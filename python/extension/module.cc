@@ -1,6 +1,7 @@
 // The extension module xlaprof._xlaprof. It contains the recorder, and reads stores with SQL.
 #include "python/extension/limited_api.h"
 #include "python/extension/names.h"
+#include "python/extension/query.h"
 #include "python/extension/recording.h"
 #include "python/extension/scope.h"
 
@@ -15,7 +16,7 @@ int Execute(PyObject* module) {
     return -1;
   }
   is_loaded = true;
-  return AddNames(module) && AddScope(module) && AddRecording(module) ? 0 : -1;
+  return AddNames(module) && AddScope(module) && AddRecording(module) && AddQuery(module) ? 0 : -1;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/record/current.h"
 #include "profiler/record/forked.h"
 #include "profiler/record/start_at.h"
 #include "python/extension/names.h"
@@ -130,6 +131,17 @@ PyObject* SetProcessName(PyObject* /*module*/, PyObject* name) {
   Py_RETURN_NONE;
 }
 
+PyObject* Commit(PyObject* /*module*/, PyObject* /*none*/) {
+  absl::StatusOr<CurrentRecording> now;
+  Py_BEGIN_ALLOW_THREADS;
+  now = CommitRecording();
+  Py_END_ALLOW_THREADS;
+  if (absl::IsNotFound(now.status())) Py_RETURN_NONE;
+  if (!now.ok()) return Raise(PyExc_OSError, now.status());
+  const std::string path = now->path.string();
+  return PyUnicode_DecodeFSDefaultAndSize(path.data(), Py_ssize_t(path.size()));
+}
+
 PyObject* EndInChild(PyObject* /*module*/, PyObject* /*none*/) {
   Py_BEGIN_ALLOW_THREADS;
   record::EndForkedChild();
@@ -154,6 +166,9 @@ bool AddRecording(PyObject* module) {
       {"instant", Mark, METH_O, "instant(name, /)\n--\n\nRecords a moment."},
       {"name_process", SetProcessName, METH_O,
        "name_process(name, /)\n--\n\nNames this process in recordings."},
+      {"commit", Commit, METH_NOARGS,
+       "Writes everything that was completed. Returns the path of the file, or None if nothing "
+       "records."},
       {"end_in_child", EndInChild, METH_NOARGS,
        "Ends the recording of a forked child before the child's end."},
       {nullptr, nullptr, 0, nullptr}};

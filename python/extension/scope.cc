@@ -118,7 +118,11 @@ PyObject* Enter(PyObject* self) {
 PyObject* Exit(PyObject* self) {
   ScopeObject* scope = AsScope(self);
   scope->is_entered = false;
-  if (scope->recorded.is_open()) scope->recorded.End();
+  if (scope->recorded.is_open()) [[likely]] {
+    if (record::ring_of_thread == nullptr) [[unlikely]]
+      NameThisThread();
+    scope->recorded.End();
+  }
   Py_RETURN_NONE;
 }
 

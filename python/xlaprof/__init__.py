@@ -19,7 +19,7 @@ xlaprof. Read what was recorded, or the files of a run of PyTorch/XLA, JAX or Py
 """
 from xlaprof._recording import counter, instant, is_recording, name_process, profile, step, steps, trace
 
-_OF_RUN = ("Error", "Finding", "Report", "Run", "Table", "open")
+_OF_RUN = ("Error", "Evidence", "Finding", "Report", "Run", "Table", "View", "open")
 
 
 def __getattr__(name):
@@ -35,5 +35,5 @@ def __dir__():
     return sorted([*globals(), *_OF_RUN])
 
 
-__all__ = ["Error", "Finding", "Report", "Run", "Table", "counter", "instant", "is_recording", "name_process", "open", "profile", "step",
-           "steps", "trace"]
+__all__ = ["Error", "Evidence", "Finding", "Report", "Run", "Table", "View", "counter", "instant", "is_recording", "name_process", "open",
+           "profile", "step", "steps", "trace"]
