@@ -1,12 +1,14 @@
 """The recorder and SQL. Package xlaprof is its interface."""
 from types import CodeType, TracebackType
-from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar, Union, final
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+@final
 class Place:
     def __new__(cls, name: str, file: str, line: int, function: str, /) -> Place: ...
 
+@final
 class Scope:
     @property
     def name(self) -> str: ...
@@ -15,6 +17,7 @@ class Scope:
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType], /) -> None: ...
     def __call__(self, function: _F, /) -> _F: ...
 
+@final
 class Columns:
     names: Tuple[str, ...]
     def __len__(self) -> int: ...
@@ -23,6 +26,7 @@ class Columns:
     def __arrow_c_array__(self, requested_schema: object = None) -> Tuple[object, object]: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+@final
 class Store:
     def __new__(cls, path: str, /) -> Store: ...
     def sql(self, text: str, /) -> Tuple[Columns, str]: ...

@@ -12,6 +12,8 @@ there are none.
 ...     metric_names(), metric_data("forward")[0], counter_names(), counter_value("loss")
 (['forward'], 2, ['loss'], 2)
 """
+from typing import List, Optional
+
 from xlaprof import _xlaprof
 
 _MOST_SAMPLES = 1024  # as many as torch_xla keeps of a metric
@@ -125,7 +127,7 @@ def metrics_report():
     return _report(lambda name: True, lambda name: True)
 
 
-def short_metrics_report(counter_names: list = None, metric_names: list = None):
+def short_metrics_report(counter_names: Optional[List[str]] = None, metric_names: Optional[List[str]] = None) -> str:
     """Returns the report on these counters and metrics, or, without names, on those that torch_xla chooses."""
     counters = counter_names or ["CachedCompile", "MarkStep", "DynamoSyncInputExecuteTime"]
     metrics = metric_names or ["CompileTime", "ExecuteTime", "ExecuteReplicatedTime", "TransferToDeviceTime", "TransferFromDeviceTime"]

@@ -14,7 +14,7 @@ recorded by xlaprof, into the directory that start_trace() or XLAPROF_RECORD nam
 import itertools
 import os
 import threading
-from typing import Union
+from typing import Dict, Iterator, Union
 
 from xlaprof import _program, _xlaprof
 from xlaprof._recording import step as _step
@@ -84,7 +84,7 @@ class Trace:
 class StepTrace(Trace):
     """A step: ``with StepTrace("train", step_num=step):``. Without step_num, the steps of a name are counted from 0."""
 
-    _counts = {}
+    _counts: Dict[str, Iterator[int]] = {}
 
     def _make(self, arguments):
         number = arguments.pop("step_num", None)
