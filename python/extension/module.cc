@@ -9,13 +9,13 @@ namespace xlaprof::python {
 namespace {
 
 int Execute(PyObject* module) {
-  // Types, caches and the recording belong to the process, so only one interpreter can have them.
-  static bool is_loaded = false;
-  if (is_loaded) {
+  // Types, caches and the recording belong to the process, so only one interpreter can have them. It
+  // may load the module again.
+  static const int64_t owner = PyInterpreterState_GetID(PyInterpreterState_Get());
+  if (owner != PyInterpreterState_GetID(PyInterpreterState_Get())) {
     PyErr_SetString(PyExc_ImportError, "xlaprof can be used in one interpreter of a process only");
     return -1;
   }
-  is_loaded = true;
   return AddNames(module) && AddScope(module) && AddRecording(module) && AddQuery(module) ? 0 : -1;
 }
 

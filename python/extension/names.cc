@@ -18,7 +18,7 @@ PyObject *find_line = nullptr, *text_of_value = nullptr;
 struct Place {
   PyObject object;
   PyObject *name, *file, *function;
-  int line;
+  int line, is_in_coroutine;
   uint32_t sites[3];  // by Use; 0: not asked for yet
 };
 
@@ -28,6 +28,7 @@ struct Place {
 struct Known {
   PyObject* name = nullptr;
   PyObject* code = nullptr;  // null: without a place
+  bool is_in_coroutine = false;
   uint32_t sites[3] = {};
 };
 std::array<Known, 1024> known;
@@ -91,36 +92,43 @@ uint32_t AddSite(PyObject* name, PyObject* code, Use use) {
                                      FunctionOf(code));
 }
 
-uint32_t Find(PyObject* name, PyObject* code, Use use) {
+// Returns whether a code object is that of a coroutine or of an asynchronous generator.
+bool IsCoroutine(PyObject* code) {
+  constexpr long kCoroutine = 0x80, kAsyncGenerator = 0x200;  // inspect.CO_COROUTINE and so on
+  const Owned flags(code != nullptr ? PyObject_GetAttrString(code, "co_flags") : nullptr);
+  const long value = flags ? PyLong_AsLong(flags.get()) : 0;
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  return (value & (kCoroutine | kAsyncGenerator)) != 0;
+}
+
+NamedPlace Find(PyObject* name, PyObject* code, Use use) {
   Known& entry = EntryOf(name, code);
-  if (entry.name == name && entry.code == code) [[likely]] {
-    uint32_t& site = entry.sites[size_t(use)];
-    if (site == 0) [[unlikely]] {
-      const uint32_t added = AddSite(name, code, use);
-      // Python code that ran meanwhile may have replaced the entry.
-      if (entry.name == name && entry.code == code) site = added;
-      return added;
-    }
-    return site;
-  }
-  const uint32_t added = AddSite(name, code, use);
+  const bool is_known = entry.name == name && entry.code == code;
+  if (is_known && entry.sites[size_t(use)] != 0) [[likely]]
+    return {entry.sites[size_t(use)], entry.is_in_coroutine};
+  const NamedPlace added{AddSite(name, code, use), IsCoroutine(code)};
+  // Python code that ran meanwhile may have changed the entry.
   PyObject *old_name = entry.name, *old_code = entry.code;
-  Py_INCREF(name);
-  Py_XINCREF(code);
-  entry = {name, code, {}};
-  entry.sites[size_t(use)] = added;
+  if (old_name != name || old_code != code) {
+    Py_INCREF(name);
+    Py_XINCREF(code);
+    entry = {name, code, added.is_in_coroutine, {}};
+  } else {
+    old_name = old_code = nullptr;
+  }
+  entry.sites[size_t(use)] = added.site;
   Py_XDECREF(old_name);
   Py_XDECREF(old_code);
   return added;
 }
 
-uint32_t SiteOfPlace(Place& place, Use use) {
+NamedPlace SiteOfPlace(Place& place, Use use) {
   uint32_t& site = place.sites[size_t(use)];
   if (site == 0) {
     site = record::Sites::Get().OfName(kCategories[size_t(use)], Utf8(place.name), Utf8(place.file),
                                        place.line, Utf8(place.function));
   }
-  return site;
+  return {site, place.is_in_coroutine != 0};
 }
 
 record::Value SlowValueOf(PyObject* value) {
@@ -140,14 +148,15 @@ record::Value SlowValueOf(PyObject* value) {
 
 PyObject* NewPlace(PyTypeObject* type, PyObject* args, PyObject* /*names*/) {
   PyObject *name = nullptr, *file = nullptr, *function = nullptr;
-  int line = 0;
-  if (PyArg_ParseTuple(args, "UUiU:Place", &name, &file, &line, &function) == 0) return nullptr;
+  int line = 0, is_in_coroutine = 0;
+  if (PyArg_ParseTuple(args, "UUiU|p:Place", &name, &file, &line, &function, &is_in_coroutine) == 0)
+    return nullptr;
   auto* place = reinterpret_cast<Place*>(PyType_GenericAlloc(type, 0));
   if (place == nullptr) return nullptr;
   Py_INCREF(place->name = name);
   Py_INCREF(place->file = file);
   Py_INCREF(place->function = function);
-  place->line = line;
+  place->line = line, place->is_in_coroutine = is_in_coroutine;
   return reinterpret_cast<PyObject*>(place);
 }
 
@@ -173,7 +182,7 @@ PyObject* SetHelpers(PyObject* /*module*/, PyObject* args) {
 
 }  // namespace
 
-uint32_t SiteOf(PyObject* name, Use use) {
+NamedPlace SiteOf(PyObject* name, Use use) {
   if (Py_TYPE(name) == place_type) return SiteOfPlace(*reinterpret_cast<Place*>(name), use);
   PyFrameObject* frame = PyEval_GetFrame();  // borrowed
   if (frame == nullptr) return Find(name, nullptr, use);
@@ -181,7 +190,7 @@ uint32_t SiteOf(PyObject* name, Use use) {
   return Find(name, code.get(), use);
 }
 
-uint32_t SiteWithoutPlace(PyObject* name, Use use) { return Find(name, nullptr, use); }
+uint32_t SiteWithoutPlace(PyObject* name, Use use) { return Find(name, nullptr, use).site; }
 
 uint32_t TextOf(PyObject* text) {
   KnownText& entry = known_texts[(reinterpret_cast<uintptr_t>(text) >> 4) % known_texts.size()];
@@ -216,12 +225,14 @@ PyObject* TextOfName(PyObject* name) {
 
 bool AddNames(PyObject* module) {
   static PyType_Slot slots[] = {
-      {Py_tp_doc, const_cast<char*>("Place(name, file, line, function): a name at a known place.")},
+      {Py_tp_doc,
+       const_cast<char*>(
+           "Place(name, file, line, function, is_in_coroutine=False): a name at a known place.")},
       {Py_tp_new, reinterpret_cast<void*>(NewPlace)},
       {Py_tp_dealloc, reinterpret_cast<void*>(FreePlace)},
       {0, nullptr}};
   static PyType_Spec spec = {"xlaprof._xlaprof.Place", sizeof(Place), 0, Py_TPFLAGS_DEFAULT, slots};
-  place_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (place_type == nullptr) place_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (place_type == nullptr) return false;
   Py_INCREF(place_type);
   if (PyModule_AddObject(module, "Place", reinterpret_cast<PyObject*>(place_type)) != 0)

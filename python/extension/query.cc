@@ -272,10 +272,12 @@ PyTypeObject* MakeStoreType() {
 }  // namespace
 
 bool AddQuery(PyObject* module) {
-  columns_type = MakeColumnsType();
-  PyTypeObject* store_type = MakeStoreType();
+  static PyTypeObject* store_type = nullptr;
+  if (columns_type == nullptr) columns_type = MakeColumnsType();
+  if (store_type == nullptr) store_type = MakeStoreType();
   if (columns_type == nullptr || store_type == nullptr) return false;
   Py_INCREF(columns_type);
+  Py_INCREF(store_type);
   return PyModule_AddObject(module, "Columns", reinterpret_cast<PyObject*>(columns_type)) == 0 &&
          PyModule_AddObject(module, "Store", reinterpret_cast<PyObject*>(store_type)) == 0;
 }

@@ -117,7 +117,7 @@ PyObject* Mark(PyObject* /*module*/, PyObject* name) {
   if (record::recording.load(std::memory_order_relaxed) == 0) Py_RETURN_NONE;
   if (record::ring_of_thread == nullptr) NameThisThread();
   Site site{};
-  site.id = SiteOf(name, Use::kScope);
+  site.id = SiteOf(name, Use::kScope).site;
   Instant(site);
   Py_RETURN_NONE;
 }

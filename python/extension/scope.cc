@@ -14,38 +14,51 @@ namespace {
 
 using record::Ring;
 
-// The recorder's part of a scope. It may end on another thread than it began, or after a scope that
-// encloses it, because generators and coroutines are left at any time. The recorder allows for both.
+// The recorder's part of a scope. A scope may end on another thread than it began, or after a scope
+// that encloses it, because generators are left at any time; the recorder allows for that. A scope of
+// a coroutine is a slice instead, which encloses nothing.
 class Recorded : record::Scope {
  public:
   using Scope::RingNow;
-  bool is_open() const { return ring_ != nullptr; }
+  bool is_open() const { return ring_ != nullptr || slice_of_ != 0; }
 
-  void Begin(Ring* ring, uint32_t site, record::SlotKind kind, uint64_t value) {
-    value_ = value;
-    Scope::Begin(ring, site, kind);
-    if (kind == record::kStep) ring->OpenStep(depth(), value);
+  void Begin(Ring* ring, uint32_t site) { Scope::Begin(ring, site, record::kScope); }
+  void BeginStep(Ring* ring, uint32_t site, uint64_t number) {
+    value_ = number;
+    Scope::Begin(ring, site, record::kStep);
+    ring->OpenStep(depth(), number);
+  }
+  void BeginSlice(Ring* ring, uint32_t site) {
+    slice_of_ = ring->recording();
+    what_ = record::Slot::What(site, 0, record::kSlice);
+    begin_ = record::Now();
   }
   // Adds an argument. Returns false if there is no room for it.
   bool Put(uint32_t key, record::Value value) { return args_.Put(key, value); }
   void CountLost(Py_ssize_t arguments) {
-    for (; arguments > 0; --arguments) ring_->DropArg();
+    Ring* ring = ring_ != nullptr ? ring_ : RingNow();
+    for (; ring != nullptr && arguments > 0; --arguments) ring->DropArg();
   }
   void End() {
     const uint64_t end = record::Now();
     Ring* ring = std::exchange(ring_, nullptr);
     const uint64_t what = what_ | record::Slot::Bits(args_.count());
-    if (ring == record::ring_of_thread) [[likely]] {
+    if (ring != nullptr && ring == record::ring_of_thread) [[likely]] {
       ring->Publish(begin_, end, value_, what, args_.slots(), args_.slot_count());
       ring->Close(depth());
-    } else {
+    } else if (ring != nullptr) {
       ring->PublishElsewhere(begin_, end, value_, what, args_.slots(), args_.slot_count());
+    } else if (std::exchange(slice_of_, 0) == record::recording.load(std::memory_order_relaxed)) {
+      if (Ring* here = RingNow(); here != nullptr)
+        here->Publish(begin_, end, 0, what, args_.slots(), args_.slot_count());
     }
+    value_ = 0;
     if (args_.count() != 0) new (&args_) record::Args;
   }
 
  private:
-  uint64_t value_ = 0;
+  uint64_t value_ = 0;     // a step's number
+  uint32_t slice_of_ = 0;  // the recording in which a slice began; 0: this is no slice
   record::Args args_;
 };
 
@@ -92,12 +105,18 @@ void Begin(ScopeObject* scope) {
   Recorded& recorded = scope->recorded;
   const bool is_step = scope->value != nullptr;
   const uint64_t number = is_step ? ValueOf(scope->value).bits : 0;
-  const uint32_t site = SiteOf(scope->name, is_step ? Use::kStep : Use::kScope);
+  const NamedPlace place = SiteOf(scope->name, is_step ? Use::kStep : Use::kScope);
   if (scope->keys != nullptr)
     AddArguments(recorded, scope->keys, scope->values, CountOfValues(*scope));
   Ring* ring = Recorded::RingNow();
   if (ring == nullptr || recorded.is_open()) return;
-  recorded.Begin(ring, site, is_step ? record::kStep : record::kScope, number);
+  if (is_step) {
+    recorded.BeginStep(ring, place.site, number);
+  } else if (place.is_in_coroutine) [[unlikely]] {
+    recorded.BeginSlice(ring, place.site);
+  } else {
+    recorded.Begin(ring, place.site);
+  }
   if (scope->lost > 0) recorded.CountLost(scope->lost);
 }
 
@@ -332,7 +351,7 @@ void NameThisThread() {
 }
 
 bool AddScope(PyObject* module) {
-  scope_type = MakeScopeType();
+  if (scope_type == nullptr) scope_type = MakeScopeType();
   const Owned binding_type(reinterpret_cast<PyObject*>(MakeBindingType()));
   if (scope_type == nullptr || !binding_type) return false;
   const Owned binding(reinterpret_cast<PyObject*>(

@@ -86,9 +86,9 @@ def _wrap(function, name, arguments):
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__
     code = getattr(inner, "__code__", None)
-    if code is not None and isinstance(name, str):
-        name = _xlaprof.Place(name, code.co_filename, code.co_firstlineno, getattr(inner, "__qualname__", code.co_name))
     kind = _helpers.kind_of(function)
+    if code is not None and isinstance(name, str):
+        name = _xlaprof.Place(name, code.co_filename, code.co_firstlineno, getattr(inner, "__qualname__", code.co_name), kind == "coroutine")
     if kind == "coroutine":
 
         @functools.wraps(function)

@@ -6,7 +6,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @final
 class Place:
-    def __new__(cls, name: str, file: str, line: int, function: str, /) -> Place: ...
+    def __new__(cls, name: str, file: str, line: int, function: str, is_in_coroutine: bool = False, /) -> Place: ...
 
 @final
 class Scope:

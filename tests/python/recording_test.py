@@ -88,6 +88,10 @@ class Programs(unittest.TestCase):
             self.assertEqual(query(file, "SELECT depth FROM event WHERE name = 'after'"), [(0,), (0,)])
             self.assertEqual(query(file, "SELECT count(*) FROM import_issue"), [(0,)])
             self.assertEqual(query(file, "SELECT count(*) FROM track WHERE name = 'worker'"), [(1,)])
+            kinds = query(file, "SELECT DISTINCT event.name, t.kind FROM event JOIN track t ON t.id = event.track_id ORDER BY 1, 2")
+            self.assertEqual(kinds, [("after", "host_thread"), ("coroutine", "async"), ("elsewhere", "host_thread"),
+                                     ("generator", "host_thread"), ("inner", "async")])
+            self.assertIn("generator", subprocess.run([PROGRAM, "report", file], text=True, capture_output=True, check=True).stdout)
 
         self.check_program("""\
             import asyncio, threading, xlaprof
