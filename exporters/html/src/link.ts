@@ -10,7 +10,11 @@ export function keepLink(viewer: Viewer): void {
     clearTimeout(timer);
     timer = window.setTimeout(() => {
       const hash = hashOf(viewer.store.state);
-      if (hash !== location.hash) history.replaceState(null, '', hash);
+      try {
+        if (hash !== location.hash) history.replaceState(null, '', hash);
+      } catch {
+        // A page in a frame of a notebook has no address of its own.
+      }
     }, kPause);
   });
   // The user entered another link.
