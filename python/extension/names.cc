@@ -61,17 +61,39 @@ std::string FunctionOf(PyObject* code) {
   return name.empty() ? TextAttribute(code, "co_name") : name;
 }
 
-// Returns whether `name` is a literal of `code`. A name that is made at run time is a new object each
-// time, so this decides quickly.
+// What is asked of a code object, kept like the names. A name that is made at run time is a new object
+// each time, so this decides quickly that it is no literal.
+struct KnownCode {
+  PyObject* code = nullptr;
+  PyObject* literals = nullptr;  // a tuple, or null
+  bool is_coroutine = false;
+};
+std::array<KnownCode, 256> known_codes;
+
+const KnownCode& FactsOf(PyObject* code) {
+  KnownCode& entry = known_codes[(reinterpret_cast<uintptr_t>(code) >> 4) % known_codes.size()];
+  if (entry.code == code) [[likely]]
+    return entry;
+  constexpr long kCoroutine = 0x80, kAsyncGenerator = 0x200;  // inspect.CO_COROUTINE and so on
+  Owned literals(PyObject_GetAttrString(code, "co_consts"));
+  const Owned flags(PyObject_GetAttrString(code, "co_flags"));
+  const long value = flags ? PyLong_AsLong(flags.get()) : 0;
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  const bool has_literals = literals && PyTuple_Check(literals.get()) != 0;
+  const KnownCode old = entry;
+  Py_INCREF(code);
+  entry = {code, has_literals ? literals.release() : nullptr,
+           (value & (kCoroutine | kAsyncGenerator)) != 0};
+  Py_XDECREF(old.code);
+  Py_XDECREF(old.literals);
+  return entry;
+}
+
 bool IsLiteralOf(PyObject* code, PyObject* name) {
-  const Owned literals(PyObject_GetAttrString(code, "co_consts"));
-  if (!literals || PyTuple_Check(literals.get()) == 0) {
-    PyErr_Clear();
-    return false;
-  }
-  const Py_ssize_t count = PyTuple_Size(literals.get());
+  PyObject* literals = FactsOf(code).literals;
+  const Py_ssize_t count = literals != nullptr ? PyTuple_Size(literals) : 0;
   for (Py_ssize_t i = 0; i < count; ++i)
-    if (PyTuple_GetItem(literals.get(), i) == name) return true;
+    if (PyTuple_GetItem(literals, i) == name) return true;
   return false;
 }
 
@@ -92,21 +114,12 @@ uint32_t AddSite(PyObject* name, PyObject* code, Use use) {
                                      FunctionOf(code));
 }
 
-// Returns whether a code object is that of a coroutine or of an asynchronous generator.
-bool IsCoroutine(PyObject* code) {
-  constexpr long kCoroutine = 0x80, kAsyncGenerator = 0x200;  // inspect.CO_COROUTINE and so on
-  const Owned flags(code != nullptr ? PyObject_GetAttrString(code, "co_flags") : nullptr);
-  const long value = flags ? PyLong_AsLong(flags.get()) : 0;
-  if (PyErr_Occurred() != nullptr) PyErr_Clear();
-  return (value & (kCoroutine | kAsyncGenerator)) != 0;
-}
-
 NamedPlace Find(PyObject* name, PyObject* code, Use use) {
   Known& entry = EntryOf(name, code);
   const bool is_known = entry.name == name && entry.code == code;
   if (is_known && entry.sites[size_t(use)] != 0) [[likely]]
     return {entry.sites[size_t(use)], entry.is_in_coroutine};
-  const NamedPlace added{AddSite(name, code, use), IsCoroutine(code)};
+  const NamedPlace added{AddSite(name, code, use), code != nullptr && FactsOf(code).is_coroutine};
   // Python code that ran meanwhile may have changed the entry.
   PyObject *old_name = entry.name, *old_code = entry.code;
   if (old_name != name || old_code != code) {
