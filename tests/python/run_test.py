@@ -245,6 +245,9 @@ class Mirrors(unittest.TestCase):
                 self.assertEqual(run.steps["name"], ["train"] * 3)
                 names = run.sql("SELECT name, count(*) AS count FROM event GROUP BY name ORDER BY name")
                 self.assertEqual(list(names), [("decorated", 3), ("forward", 3), ("train", 3)])
+                lines = run.sql("SELECT DISTINCT e.name, a.value FROM event e JOIN arg a ON a.event_id = e.id WHERE a.key = 'source_line'")
+                line = dict(lines)["train"]
+                self.assertEqual(dict(lines), {"decorated": line - 5, "forward": line, "train": line})
         with self.assertRaisesRegex(NotImplementedError, "XLAPROF_RECORD"):
             profiler.start_server(9012)
 

@@ -11,12 +11,16 @@ recorded by xlaprof, into the directory that start_trace() or XLAPROF_RECORD nam
 ...             pass
 ...     stop_trace()
 """
+import inspect
 import itertools
 import os
+import sys
 import threading
-from typing import Dict, Iterator, Union
+from types import CodeType
+from typing import Dict, Iterator, Tuple, Union
 
 from xlaprof import _program, _xlaprof
+from xlaprof._recording import is_recording
 from xlaprof._recording import step as _step
 from xlaprof._recording import trace as _trace
 
@@ -64,15 +68,33 @@ def trace_detached(*args, **kwargs):
     threading.Thread(target=trace, args=args, kwargs=kwargs).start()
 
 
+_places: Dict[Tuple[str, CodeType, int], _xlaprof.Place] = {}
+
+
+def _place(name, frame):
+    """Returns the name at the line of `frame`, or only the name while nothing records."""
+    if not is_recording():
+        return name
+    code, line = frame.f_code, frame.f_lineno or 0
+    place = _places.get((name, code, line))
+    if place is None:
+        if len(_places) >= 4096:  # names that are made at run time
+            _places.clear()
+        is_in_coroutine = code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR) != 0
+        place = _xlaprof.Place(name, code.co_filename, line, getattr(code, "co_qualname", code.co_name), is_in_coroutine)
+        _places[name, code, line] = place
+    return place
+
+
 class Trace:
-    """A scope: ``with Trace("forward", layer=7):``."""
+    """A scope: ``with Trace("forward", layer=7):``. xlaprof.trace does the same in less time."""
 
     def __init__(self, name: str, **kwargs):
         self.name = name
-        self._scope = self._make(kwargs)
+        self._scope = self._make(_place(name, sys._getframe(1)), kwargs)
 
-    def _make(self, arguments):
-        return _trace(self.name, **arguments)
+    def _make(self, name, arguments):
+        return _trace(name, **arguments)
 
     def __enter__(self):
         self._scope.__enter__()
@@ -86,11 +108,11 @@ class StepTrace(Trace):
 
     _counts: Dict[str, Iterator[int]] = {}
 
-    def _make(self, arguments):
+    def _make(self, name, arguments):
         number = arguments.pop("step_num", None)
         if number is None:
             number = next(self._counts.setdefault(self.name, itertools.count()))
-        return _step(int(number), self.name, **arguments)
+        return _step(int(number), name, **arguments)
 
     def __enter__(self):
         set_tracer_marked_step(True)
