@@ -140,8 +140,8 @@ TEST_F(QueryCommand, FindingsOfACapture) {
 }
 
 TEST_F(QueryCommand, ViewsOfAnSqliteExport) {
-  for (const char* view : {"steps", "compiles_by_site", "executions_by_site", "fallbacks_by_site",
-                           "slice", "time_by_name", "findings"}) {
+  for (const char* view : {"steps", "compiles", "compiles_by_site", "executions_by_site",
+                           "fallbacks_by_site", "slice", "time_by_name", "findings"}) {
     Ran ran = Query(std::string("SELECT count(*) FROM ") + view);
     EXPECT_EQ(ran.status, 0) << ran.out;
   }
