@@ -204,14 +204,13 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
   // torch.compile makes what changed dynamic, in every program.
   if (group.causes.back().is_dynamic) return false;
   if (state.word == State::kSettled) {
-    const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
+    const bool early = 4 * state.until_share < 1;
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
     // A program's last, smaller batch compiles once, whatever that costs.
     if (changes < 2 && is_rare_smaller_size) return false;
     // A program with a few sizes, such as buckets, compiles each of them in its first steps.
-    const double steps_until = double(*state.step - group.steps->first);
     if (group.cause().type == ReasonType::kShapeChange && changes <= policy::kFewRecompiles &&
-        steps_until < policy::kFirstStepsShare * double(group.steps->count()))
+        state.until_share < policy::kFirstStepsShare)
       return false;
     return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
@@ -292,7 +291,7 @@ OptText TextOrNull(const std::string& value) {
 }
 
 // Sets when in the run the group's compiles happened.
-void SetState(RecompileGroup& group) {
+void SetState(RecompileGroup& group, const CompileSites& facts) {
   const CompileSite& site = *group.site;
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
@@ -317,6 +316,14 @@ void SetState(RecompileGroup& group) {
       group.state.step.reset();
   } else if (group.causes.back().is_dynamic) {
     group.state.word = State::kSettled;
+  } else if (const auto begins_at = facts.profile_begins_at.find(site.process_id);
+             begins_at != facts.profile_begins_at.end() &&
+             begins_at->second <= policy::kSettledBeforeShare &&
+             std::ranges::all_of(group.compiles, &CompileFact::is_before_seen)) {
+    // The log goes on to the end of the run, and no such compile follows.
+    group.state = {.word = State::kSettled,
+                   .after_warm_up = int64_t(group.compiles.size()),
+                   .until_share = begins_at->second};
   } else if (site.cause == CutKind::kCompiledFunction &&
              int64_t(group.compiles.size()) > policy::kFewRecompiles) {
     // Each new value makes another program, and the log ends with such a compilation.
@@ -474,7 +481,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                     const std::map<std::string, int64_t>& executions) {
   const int64_t process_id = group.site->process_id;
   const Places places = PlacesOf(group, facts);
-  SetState(group);
+  SetState(group, facts);
   RecompileFigures figures =
       FiguresOf(group, first_executions, facts.wall_ns.at(process_id), executions);
   // Programs that come from a cache are counted only if all do.
@@ -685,21 +692,37 @@ extern const Analyzer recompilation{
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,
-    .thresholds = {policy::kMinWarmUpSteps,      policy::kMaxWarmUpShare,
-                   policy::kFewRecompiles,       policy::kDearCompilingShare,
-                   policy::kDearCompilingNs,     policy::kCheapCompilingShare,
-                   policy::kRareSizeShare,       policy::kGrowingSizes,
-                   policy::kGrowingShare,        policy::kNodesOfListInput,
-                   policy::kBurstCompiles,       policy::kBurstSteps,
-                   policy::kBurstPartOfRun,      policy::kCleanStepsAfterBurst,
-                   policy::kRoundsOfPieces,      policy::kStepsWithPieces,
-                   policy::kFirstStepsShare,     policy::kReportsWithWindows,
-                   policy::kCompilesBeyondClean, policy::kCompilesPerStep,
-                   policy::kCompileTimeShare,    policy::kManyCompilesBeyondClean,
-                   policy::kNewGraphShare,       policy::kManyCompiles,
-                   policy::kManyGraphs,          policy::kManyOperations,
-                   policy::kSureOperationNames,  policy::kRepeatedLoop,
-                   policy::kOperationInputs,     policy::kManyUnpricedOperations,
+    .thresholds = {policy::kMinWarmUpSteps,
+                   policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,
+                   policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,
+                   policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,
+                   policy::kGrowingSizes,
+                   policy::kGrowingShare,
+                   policy::kNodesOfListInput,
+                   policy::kBurstCompiles,
+                   policy::kBurstSteps,
+                   policy::kBurstPartOfRun,
+                   policy::kCleanStepsAfterBurst,
+                   policy::kRoundsOfPieces,
+                   policy::kStepsWithPieces,
+                   policy::kFirstStepsShare,
+                   policy::kSettledBeforeShare,
+                   policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean,
+                   policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,
+                   policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,
+                   policy::kManyCompiles,
+                   policy::kManyGraphs,
+                   policy::kManyOperations,
+                   policy::kSureOperationNames,
+                   policy::kRepeatedLoop,
+                   policy::kOperationInputs,
+                   policy::kManyUnpricedOperations,
                    policy::kMostPrograms},
     .spent_on = SpentOn::kCompiling};
 }  // namespace xlaprof

@@ -225,7 +225,8 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     if (compile->cause == CutKind::kCompiledFunction) compile->is_placed = RunsNext(rows, *compile);
     if (compile->cause == CutKind::kCall && steps->from != StepsFrom::kSteps) {
       compile->is_placed = calls.Runs(*compile);
-      if (!compile->is_placed && mark == marks.begin()) steps->shows_start = false;
+      compile->is_before_seen = !compile->is_placed && mark == marks.begin();
+      if (compile->is_before_seen) steps->shows_start = false;
     }
   }
 }
@@ -452,6 +453,7 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(std::vector<CompileFact> compiles, FactsInOrder(run, &step_of_compile));
   XP_TRY(const auto rows, RowsByProcess(run));
+  XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   std::map<int64_t, std::vector<CompileFact*>> by_process;
   for (CompileFact& compile : compiles) by_process[compile.process_id].push_back(&compile);
@@ -461,6 +463,11 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
     const ProcessRows& of = at == rows.end() ? none : at->second;
     PlaceInSteps(of, of_process, step_of_compile, &facts.steps[process_id]);
     facts.wall_ns[process_id] = times->Of(process_id);
+    for (const ObservedProcessRow& row : observed->rows) {
+      if (row.process_id == process_id && row.profile_ts_ns && row.dur_ns > 0)
+        facts.profile_begins_at[process_id] =
+            double(*row.profile_ts_ns - row.ts_ns) / double(row.dur_ns);
+    }
   }
   XP_TRY(const Sites* sites, run.Get<Sites>());
   for (const auto& [id, site] : sites->by_id)

@@ -29,12 +29,13 @@ struct CompileFact {
   OptInt input_count, output_count;               // from any source of this graph
   // Nodes of an IR dump that are inputs. Several may be one input, so only differences mean much.
   OptInt input_nodes;
-  OptInt ir_nodes;            // all nodes of its IR dump
-  bool in_slice = true;       // false: kept only to compare later compiles with it
-  bool inferred = false;      // inferred from the first use of a graph, not reported
-  bool caller_known = false;  // JAX's log names the caller
-  int64_t step = 0;           // from 0 at the start of the process, if StepsSeen::known
-  bool is_placed = true;      // false: it was in no step that was seen, so `step` says nothing
+  OptInt ir_nodes;              // all nodes of its IR dump
+  bool in_slice = true;         // false: kept only to compare later compiles with it
+  bool inferred = false;        // inferred from the first use of a graph, not reported
+  bool caller_known = false;    // JAX's log names the caller
+  int64_t step = 0;             // from 0 at the start of the process, if StepsSeen::known
+  bool is_placed = true;        // false: it was in no step that was seen, so `step` says nothing
+  bool is_before_seen = false;  // and it was before all of them
   // All printed forms of this graph: (form, graph.id).
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   // Returns what names the graph in its process: its hash, or else its number; "" if it has none.
@@ -83,6 +84,8 @@ struct CompileSites {
   std::vector<CompileSite> sites;                    // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;                // by process
   std::map<int64_t, OptInt> wall_ns;  // by process: from its first to its last row with a time
+  // By process that `xlaprof run` observed: the part of its time that had passed when its profile began.
+  std::map<int64_t, double> profile_begins_at;
   // By process: time of all its compiles, with tracing, and without loads from a cache.
   std::map<int64_t, int64_t> compiling_ns;
   // By process: programs of single operations (outside_jit.h), which belong to no site.

@@ -32,6 +32,7 @@ RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t
   if (!in_last_quarter) {
     state.word = State::kSettled;
     state.step = end;
+    state.until_share = double(end - first) / double(seen);
   } else {
     // A single one at the end may be another phase, such as an evaluation.
     const auto in_last_half =

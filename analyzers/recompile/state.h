@@ -13,6 +13,7 @@ struct RecompileState {
   State word = State::kUnknown;
   std::optional<int64_t> step;  // first step of a burst; the last step that compiled when settled
   int64_t after_warm_up = 0;    // compiles on which the word is based
+  double until_share = 1;       // when settled: the part of the run until the last compile, at most
 };
 
 // Returns when the compiles happened. `compiles` holds the step of each compile, ascending; steps

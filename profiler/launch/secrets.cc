@@ -59,8 +59,10 @@ int64_t Mask(std::string& text, size_t begin, size_t end) {
 }
 
 size_t TokenEnd(std::string_view text, size_t begin) {
-  while (begin < text.size() && IsTokenChar(text[begin])) ++begin;
-  return begin;
+  size_t end = begin;
+  while (end < text.size() && IsTokenChar(text[end])) ++end;
+  while (end > begin && text[end - 1] == '.') --end;  // of the sentence
+  return end;
 }
 
 int64_t RemoveTokens(std::string& text) {
