@@ -225,9 +225,14 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     if (compile->cause == CutKind::kCompiledFunction) compile->is_placed = RunsNext(rows, *compile);
     if (compile->cause == CutKind::kCall && steps->from != StepsFrom::kSteps) {
       compile->is_placed = calls.Runs(*compile);
-      compile->is_before_seen = !compile->is_placed && mark == marks.begin();
-      if (compile->is_before_seen) steps->shows_start = false;
+      compile->is_before_seen = mark == marks.begin();
+      if (compile->is_before_seen && !compile->is_placed) steps->shows_start = false;
     }
+  }
+  // If the first executions are not seen, those of the last compiles before them are not, either.
+  for (CompileFact* compile : compiles) {
+    compile->is_before_seen &= !steps->shows_start && !RunsNext(rows, *compile);
+    if (compile->is_before_seen) compile->is_placed = false;
   }
 }
 

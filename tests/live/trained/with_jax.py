@@ -33,10 +33,10 @@ def train_step(weights, x, y):
     return [w - 0.01 * g for w, g in zip(weights, gradients)], loss
 
 
-def blurred(images):
+def blurred(images):  # planted: loader
     end = time.perf_counter() + 0.5
     while time.perf_counter() < end:
-        images = (images + np.roll(images, 1, 1)) / 2  # planted: loader
+        images = (images + np.roll(images, 1, 1)) / 2
     return images
 
 
