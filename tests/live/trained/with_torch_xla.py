@@ -9,7 +9,7 @@ import torch.nn.functional as F
 import torch_xla
 
 fault = sys.argv[1]
-steps = int(sys.argv[2]) if len(sys.argv) > 2 else 80
+steps = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 device = torch_xla.device()
 torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 10)).to(device)
@@ -20,7 +20,7 @@ losses = []
 
 
 def blurred(images):
-    end = time.perf_counter() + 0.15
+    end = time.perf_counter() + 0.4
     while time.perf_counter() < end:
         images = (images + images.roll(1, 1)) / 2  # planted: loader
     return images
