@@ -59,11 +59,29 @@ std::string EndText(const Ended& ended) {
   return "";
 }
 
+// Returns whether anything recorded itself: a file other than run.jsonl is there.
+bool HasRecorded(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.is_regular_file(error) && entry.path().filename() != kRunFile) return true;
+  }
+  return false;
+}
+
+constexpr std::string_view kNothingRecorded =
+    "Nothing was recorded: the command ran neither a Python program that imports PyTorch, PyTorch/XLA, "
+    "TorchTPU or JAX, nor one with xlaprof's recorder. Python that is started with -I, -E or -S is not "
+    "recorded.";
+
 // Prints the report on standard error, because standard output is the command's.
 void PrintReport(const std::filesystem::path& folder, const Ended& ended) {
   std::error_code error;
   const std::string relative = std::filesystem::relative(folder, error).string();
   const std::string name = ShellWord(relative);
+  if (!HasRecorded(folder)) {
+    fmt::print(stderr, "xlaprof: {}{}\n", EndText(ended), kNothingRecorded);
+    return;
+  }
   const absl::StatusOr<std::string> report = ReportOn(relative);
   std::string text = "\n";
   if (report.ok()) {

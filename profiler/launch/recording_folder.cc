@@ -22,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kRunFile = "run.jsonl";
 constexpr int kMostFolders = 100'000;
 
 int64_t EpochNs() {

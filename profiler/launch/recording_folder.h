@@ -13,6 +13,9 @@
 
 namespace xlaprof {
 
+// The file that says how the command began and ended.
+inline constexpr const char* kRunFile = "run.jsonl";
+
 struct RunOptions {
   std::vector<std::string> command;
   std::string folder;  // "": xlaprof-run-N, where N is the first free number

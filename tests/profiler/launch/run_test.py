@@ -111,6 +111,11 @@ class Run(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (7, "given"))
         self.assertTrue(done.stderr.startswith("error\n"), done.stderr)
 
+    def test_a_command_that_records_nothing_says_so(self):
+        done = self.run_command("--", "true")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("Nothing was recorded", done.stderr)
+
     def test_a_signal_gives_128_and_its_number(self):
         self.assertEqual(self.run_command("--", "sh", "-c", "kill -SEGV $$").returncode, 128 + signal.SIGSEGV)
 
