@@ -70,8 +70,17 @@ JAX = {
             raise RuntimeError("no profiler in this stand-in")
         """,
 }
+# Trains until the record of the process has what a test waits for, so that no test depends on how fast the machine is.
 TRAIN = """
-    import time, torch_xla
+    import glob, os, time, torch_xla
+    def recorded():
+        [path] = glob.glob(os.environ["XLAPROF_RUN"] + f"/process.{os.getpid()}.jsonl") or [os.devnull]
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    def train_until(text):
+        end = time.monotonic() + 60
+        while text not in recorded() and time.monotonic() < end:
+            train(1)
     def load():
         time.sleep(0.02)
     def train(steps):
@@ -151,7 +160,7 @@ class Run(unittest.TestCase):
 
     def test_records_steps_stacks_profile_and_end(self):
         self.write(TORCH_XLA | {"train.py": TRAIN + """
-    train(100)
+    train_until('["profile"')
     print(torch_xla.level, torch_xla.path)
     """})
         done = self.run_command("--", sys.executable, "train.py")
@@ -159,13 +168,14 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stdout.split(), ["2", str(self.folder / "out/pytorch_xla_debug.txt")])
         lines = self.lines()
         self.assertEqual(lines["process"][0][5], [sys.executable, "train.py"])
-        self.assertEqual(lines["state"][-1][1:3], [100, "step_mark"])
+        self.assertEqual(lines["state"][-1][2], "step_mark")
         self.assertIn("end", lines)
         [profile] = lines["profile"]
         why, begin_ns, end_ns, first, end, error = profile
         self.assertEqual((why, error), ("steady", None))
         self.assertGreaterEqual(first, 4)
-        self.assertGreaterEqual(end - first, 6)
+        self.assertGreaterEqual(end - first, 2)
+        self.assertGreaterEqual(lines["state"][-1][1], end)
         self.assertGreater(end_ns, begin_ns)
         self.assertTrue(list((self.folder / "out").glob("profile.*.xplane.pb")))
         functions = {code[1] for code in lines["code"]}
@@ -178,11 +188,13 @@ class Run(unittest.TestCase):
         self.assertEqual(done.stdout, "1\n")
 
     def test_asked_steps_are_profiled(self):
-        self.write(TORCH_XLA | {"train.py": TRAIN + "\n    train(120)\n"})
+        self.write(TORCH_XLA | {"train.py": TRAIN + """
+    train_until('["profile"')
+    """})
         self.run_command("--steps", "40:59", "--", sys.executable, "train.py")
         [profile] = self.lines()["profile"]
         self.assertEqual(profile[0], "asked")
-        self.assertLess(abs(profile[3] - 40), 15)
+        self.assertGreaterEqual(profile[3], 40)
         self.assertGreaterEqual(profile[4], 60)
 
     def test_a_program_with_its_own_profile_works(self):
@@ -190,7 +202,7 @@ class Run(unittest.TestCase):
             import torch_xla.debug.profiler as xp
             xp.start_trace("own")
             """ + textwrap.indent(TRAIN, "        ") + """
-            train(60)
+            train_until('["profile"')
             xp.stop_trace()
             """})
         done = self.run_command("--", sys.executable, "train.py")
@@ -201,7 +213,10 @@ class Run(unittest.TestCase):
     def test_what_the_hook_raises_does_not_reach_the_program(self):
         broken = dict(TORCH_XLA)
         broken["torch_xla/__init__.py"] = "class _XLAC: pass\ndef sync(): pass\n"
-        self.write(broken | {"train.py": TRAIN + "\n    train(20)\n    print('done')\n"})
+        self.write(broken | {"train.py": TRAIN + """
+    train_until('["problem"')
+    print('done')
+    """})
         done = self.run_command("--", sys.executable, "train.py")
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"))
         self.assertNotIn("Traceback", done.stderr)
@@ -209,9 +224,13 @@ class Run(unittest.TestCase):
 
     def test_a_killed_program_leaves_its_stacks(self):
         self.write(TORCH_XLA | {"hang.py": TRAIN + """
-    import os, threading
+    import threading
     train(10)
-    threading.Timer(2.5, lambda: os.kill(os.getpid(), 9)).start()
+    def kill():
+        while ',"hang",' not in recorded():
+            time.sleep(0.05)
+        os.kill(os.getpid(), 9)
+    threading.Thread(target=kill).start()
     def hang():
         time.sleep(60)
     hang()

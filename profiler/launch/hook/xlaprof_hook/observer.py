@@ -141,6 +141,7 @@ class Observer(threading.Thread):
                 self.record.add("framework", name, getattr(sys.modules.get(name), "__version__", None), variables)
             if self.profile_begin_ns is not None:
                 self._stop_profile()
+            self.progress.look()  # the program may have been too short for the thread to look
             self._add_state()
             self._write_metrics()
             self.record.add("end", time.time_ns())
