@@ -124,14 +124,14 @@ absl::Status CoverageTable::AddRows() {
 absl::Status CoverageTable::AddEvents(const std::string& totals_note) {
   return store_.Each(
       "SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
-      "min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c JOIN track t ON t.id = c.track_id "
-      "LEFT JOIN process r ON r.id = t.process_id LEFT JOIN provenance p ON p.table_name = "
-      "'track' AND p.row_id = t.id WHERE t.kind <> 'samples' GROUP BY 1",
-      [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
+      "min(c.min_ts_ns), max(c.max_end_ns), max(t.kind <> 'samples') FROM event_chunk c JOIN track t "
+      "ON t.id = c.track_id LEFT JOIN process r ON r.id = t.process_id LEFT JOIN provenance p ON p.table_name = "
+      "'track' AND p.row_id = t.id GROUP BY 1",
+      [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns, bool has_times) {
         Coverage* row = At(source);
         if (row == nullptr) return;
         row->events = n, row->from_ns = from_ns, row->to_ns = to_ns;
-        if (!totals_note.empty()) AddNote(*row, totals_note);
+        if (has_times && !totals_note.empty()) AddNote(*row, totals_note);
       });
 }
 

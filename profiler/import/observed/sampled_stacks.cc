@@ -102,7 +102,7 @@ absl::StatusOr<int64_t> SampledStacks::StackOf(Store& store, int32_t frame) {
 absl::Status SampledStacks::WriteThread(ImportContext& context, int64_t process_id, int64_t tid,
                                         const Thread& thread) {
   XP_TRY(const int64_t track_id,
-         context.store.Add(TrackRow{
+         context.Add(TrackRow{
              .process_id = process_id,
              .kind = TrackKind::kSamples,
              .name = fmt::format("{} (sampled)", thread.name.empty() ? "thread" : thread.name),
