@@ -199,6 +199,11 @@ absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits,
   return subject;
 }
 
+Reason ReasonOf(const InputBoundFigures& figures) {
+  return {.type =
+              figures.share >= policy::kHighInputShare ? ReasonType::kHigh : ReasonType::kModerate};
+}
+
 // Returns the shortest idle time of the process's devices, as a share of their steady time; nothing if
 // no device was recorded.
 absl::StatusOr<std::optional<double>> IdleShare(const Run& run, int64_t process) {
@@ -235,9 +240,7 @@ absl::StatusOr<Findings> FindSampledWaits(const Run& run) {
     if (idle_share) figures.idle_ns = Whole(lost_share * double(total.ns));
     Finding finding{.needs_fixing = lost_share >= policy::kInputShare, .cost_ns = total.loader_ns};
     if (finding.needs_fixing) finding.saving_ns = Whole(lost_share * double(total.ns));
-    finding.reason =
-        Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
-                                                                : ReasonType::kModerate};
+    finding.reason = ReasonOf(figures);
     if (const auto function = samples->FunctionIn({{steady}}, /*in_loader=*/true))
       finding.subject.SetPlace(function->place);
     finding.evidence.push_back(
@@ -277,8 +280,7 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
                   .cost_ns = worst->wait_ns};
   if (!figures.by_batch) finding.per_step = double(worst->waited_steps) / double(worst->steps);
   if (repeats) finding.saving_ns = lost_ns;
-  finding.reason = Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
-                                                                           : ReasonType::kModerate};
+  finding.reason = ReasonOf(figures);
   XP_TRY(finding.subject, SubjectOf(run, *worst, periods->steady.at(worst->process)));
   for (const auto& [wait_ns, period] : worst->longest) {
     figures.waits_ns.push_back(wait_ns);
