@@ -1,4 +1,4 @@
-// What `xlaprof run` recorded of a Python process, what that cost, and where the program was last.
+// Says what `xlaprof run` recorded of a Python process, what that cost, and where the program was last.
 #pragma once
 
 #include <string>

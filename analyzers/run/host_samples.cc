@@ -22,13 +22,13 @@ constexpr std::array<std::string_view, 10> kLoaders{"torch/utils/data/",
 
 // Returns the track of the main thread, or of the only one; 0: there is none.
 absl::StatusOr<int64_t> MainTrack(const Run& run, int64_t process_id) {
-  XP_TRY(const std::vector<OptInt> tracks,
-         run.store().Collect(
+  XP_TRY(const OptInt track,
+         run.store().One<int64_t>(
              "SELECT t.id FROM main.track t LEFT JOIN main.process p ON p.id = t.process_id WHERE "
              "t.kind = 'samples' AND coalesce(t.process_id, 0) = ?1 ORDER BY t.tid IS NOT p.pid, "
              "t.id LIMIT 1",
-             [](int64_t id) { return OptInt(id); }, process_id));
-  return tracks.empty() ? 0 : *tracks.front();
+             process_id));
+  return track.value_or(0);
 }
 
 }  // namespace
@@ -59,9 +59,8 @@ absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) 
         if (stack.innermost.empty())
           stack.innermost = {.file = *file, .line = line, .function = function.value_or("")};
         stack.in_loader |= IsOfDataLoader(*file);
-        if (!is_user || !stack.caller.empty()) return;
-        SourcePlace& place = stack.user.empty() ? stack.user : stack.caller;
-        place = {.file = *file, .line = line, .function = function.value_or("")};
+        if (is_user && stack.user.empty())
+          stack.user = {.file = *file, .line = line, .function = function.value_or("")};
       },
       track));
   return out;
@@ -108,7 +107,7 @@ std::optional<SampledFunction> HostSamples::FunctionIn(std::span<const Interval>
                                                        bool in_loader) const {
   struct Places {
     int64_t samples = 0;
-    std::map<std::pair<SourcePlace, SourcePlace>, int64_t> lines;  // a line and its caller's
+    std::map<SourcePlace, int64_t> lines;
   };
   std::map<std::pair<std::string, std::string>, Places> functions;  // by file and name
   int64_t examined = 0;
@@ -117,17 +116,14 @@ std::optional<SampledFunction> HostSamples::FunctionIn(std::span<const Interval>
     if (stack.user.empty() || (in_loader && !stack.in_loader)) return;
     Places& places = functions[{stack.user.file, stack.user.function}];
     ++places.samples;
-    ++places.lines[{stack.user, stack.caller}];
+    ++places.lines[stack.user];
   });
   if (functions.empty()) return std::nullopt;
   const auto& most =
       *std::ranges::max_element(functions, {}, [](const auto& of) { return of.second.samples; });
   const auto& line =
       *std::ranges::max_element(most.second.lines, {}, [](const auto& of) { return of.second; });
-  return SampledFunction{.place = line.first.first,
-                         .caller = line.first.second,
-                         .samples = most.second.samples,
-                         .examined = examined};
+  return SampledFunction{.place = line.first, .samples = most.second.samples, .examined = examined};
 }
 
 }  // namespace xlaprof

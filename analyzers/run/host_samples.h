@@ -18,13 +18,12 @@ namespace xlaprof {
 // The user's function in which most samples were.
 struct SampledFunction {
   SourcePlace place;     // its line that most of these samples show
-  SourcePlace caller;    // the user's line that called it in most of them; empty: none did
   int64_t samples = 0;   // in the function
   int64_t examined = 0;  // all samples that were looked at
   double share() const { return double(samples) / double(examined); }
 };
 
-// Where the thread was at its last sample.
+// Says where the thread was at its last sample.
 struct LastSeen {
   SourcePlace place;  // the user's line, or else the innermost
   int64_t ns = 0;     // for how long all samples had been in this function
@@ -50,8 +49,7 @@ class HostSamples {
 
  private:
   struct Stack {
-    SourcePlace innermost;
-    SourcePlace user, caller;  // the innermost user frame, and the next one around it
+    SourcePlace innermost, user;  // the innermost frame, and the innermost of the user's code
     bool in_loader = false;
   };
   struct Sample {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/base/clock_ns.h"
 #include "profiler/launch/hook_files.h"
 #include "profiler/launch/stderr_pipe.h"
 
@@ -23,12 +23,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kMostFolders = 100'000;
-
-int64_t EpochNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // Makes the first directory xlaprof-run-N that does not exist. Another process may do so, too.
 absl::StatusOr<fs::path> MakeNext() {
@@ -132,11 +126,11 @@ absl::StatusOr<Ended> RecordingFolder::Run(const RunOptions& options) {
   if (std::getenv("XLAPROF_RECORD") == nullptr)
     command.environment.emplace_back("XLAPROF_RECORD", (path_ / "recording/").string());
   RunFile file(path_ / kRunFile);
-  XP_TRY(file.Add({"run", 1, options.command, EpochNs()}));
+  XP_TRY(file.Add({"run", 1, options.command, ClockNs(CLOCK_REALTIME)}));
   XP_TRY(file.Add({"environment", FrameworkVariables()}));
   XP_TRY(const Ended ended,
          RunCommand(command, {.fd = pipe.fd(), .readable = [&] { pipe.PassOn(); }}));
-  XP_TRY(file.Add({"end", EpochNs(), ended.exit_status,
+  XP_TRY(file.Add({"end", ClockNs(CLOCK_REALTIME), ended.exit_status,
                    ended.signal == 0 ? Json() : Json(ended.signal), ended.cpu_ns}));
   return ended;
 }

@@ -9,7 +9,7 @@
 
 namespace xlaprof::stacks {
 
-// What decides whether a process may be looked into.
+// These facts decide whether a process may be looked into.
 struct PtraceFacts {
   int64_t uid = 0, target_uid = 0;  // this user, and the user of the process
   int64_t tracer_pid = 0;           // of a debugger that is attached; 0: none

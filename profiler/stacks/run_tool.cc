@@ -118,7 +118,7 @@ absl::StatusOr<ToolOutput> RunTool(const std::vector<std::string>& arguments, in
     if (polled[0].revents != 0 && !ReadSome(out, result.out)) out.Close(0);
     if (polled[1].revents != 0 && !ReadSome(err, result.err)) err.Close(0);
     if (!has_ended) has_ended = waitpid(pid, &status, WNOHANG) == pid;
-    // What the tool started may keep the pipes open.
+    // Processes that the tool started may keep the pipes open.
     const bool is_silent = polled[0].revents == 0 && polled[1].revents == 0;
     if (has_ended && (is_silent || ClockNs(CLOCK_MONOTONIC) >= until_ns)) break;
     if (!has_ended && !end_when_late()) break;

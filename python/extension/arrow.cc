@@ -27,7 +27,7 @@ const char* FormatOf(ColumnType type) {
   return "Z";
 }
 
-// What the structures of a schema or an array point to. The parent's is deleted last.
+// Owns what the structures of a schema or an array point to. The parent's is deleted last.
 template <class Structure>
 struct Parts {
   std::vector<Structure> children;

@@ -61,7 +61,7 @@ std::string FunctionOf(PyObject* code) {
   return name.empty() ? TextAttribute(code, "co_name") : name;
 }
 
-// What is asked of a code object, kept like the names. A name that is made at run time is a new object
+// Keeps what is known of a code object, like the names. A name that is made at run time is a new object
 // each time, so this decides quickly that it is no literal.
 struct KnownCode {
   PyObject* code = nullptr;

@@ -174,7 +174,7 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* na
   return nullptr;
 }
 
-// What is called if nobody uses the vectorcall.
+// Python calls this if it does not use the vectorcall.
 PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* names) {
   PyObject* items[3] = {};
   const Py_ssize_t count = PyTuple_Size(args);
