@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/report/report_layout.h"
+#include "core/base/descriptor.h"
 #include "core/base/escape.h"
 
 namespace xlaprof {
@@ -68,20 +69,6 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
   return std::nullopt;
 }
 
-class File {
- public:
-  // Does not block if the file is a pipe, and does not follow a link that has replaced the file.
-  explicit File(const fs::path& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)) {}
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 std::optional<std::string> ReadText(int fd, const struct stat& status) {
   if (!S_ISREG(status.st_mode) || status.st_size > kMaxFileBytes) return std::nullopt;
   std::string text(size_t(status.st_size), '\0');
@@ -106,10 +93,11 @@ std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
     return std::nullopt;
   std::optional<fs::path> path = Resolve(file, roots);
   if (!path) return std::nullopt;
-  File opened(*path);
+  // A link may have replaced the file.
+  const Descriptor opened = OpenToRead(*path, O_NOFOLLOW);
   struct stat status{};
-  if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return std::nullopt;
-  std::optional<std::string> text = ReadText(opened.fd(), status);
+  if (!opened.is_open() || fstat(opened.get(), &status) != 0) return std::nullopt;
+  std::optional<std::string> text = ReadText(opened.get(), status);
   if (!text) return std::nullopt;
   std::string_view rest = *text;
   for (int64_t at = 1; at < line; ++at) {

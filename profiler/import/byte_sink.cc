@@ -15,10 +15,6 @@ bool IsBomb(size_t in, size_t out) {
   return out > kAlwaysAllowedBytes && out / kMaxGrowth > in;
 }
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Block::~Block() {
   if (map_ != nullptr) munmap(map_, map_size_);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/descriptor.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -21,21 +22,6 @@ inline constexpr size_t kInMemoryBytes = size_t{64} << 20;
 // decompress it first.
 bool IsBomb(size_t in, size_t out);
 inline constexpr size_t kMaxGrowth = 100;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor();
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // Bytes in memory or mapped from a file.
 class Block {

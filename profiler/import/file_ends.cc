@@ -90,7 +90,7 @@ FileEnds EndsOf(std::string_view bytes) {
 }
 
 std::optional<FileEnds> EndsOf(const std::filesystem::path& path) {
-  Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor fd = OpenToRead(path);
   struct stat info{};
   if (fd.get() < 0 || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   bool failed = false;

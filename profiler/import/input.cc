@@ -214,7 +214,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path,
     name = "standard input";
     XP_TRY(impl->disk, ReadAll(STDIN_FILENO, name, 0));
   } else {
-    Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    Descriptor fd = OpenToRead(path);
     if (fd.get() < 0) {
       if (errno == ENOENT) return NotFound("{}: no such file or directory", name);
       return IoError("{}: cannot open: {}", name, std::strerror(errno));

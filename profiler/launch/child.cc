@@ -12,24 +12,13 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/base/descriptor.h"
+
 namespace xlaprof {
 namespace {
 
 // Signals that are passed on. SIGTSTP and its like are not: a terminal stops both processes.
 constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 // Blocks the signals of RunCommand while it lasts, so that a descriptor reports them.
 class BlockedSignals {

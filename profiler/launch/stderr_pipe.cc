@@ -46,36 +46,33 @@ absl::StatusOr<StderrPipe> StderrPipe::Make(const std::filesystem::path& folder)
   // opens it.
   if (mkfifo(path.c_str(), 0600) != 0)
     return IoError("{}: cannot be made: {}", path, std::strerror(errno));
-  const int fd = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  StderrPipe pipe(folder, fd);
-  if (fd < 0) return IoError("{}: cannot be opened: {}", path, std::strerror(errno));
+  StderrPipe pipe(folder, Descriptor(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)));
+  if (!pipe.fd_.is_open()) return IoError("{}: cannot be opened: {}", path, std::strerror(errno));
   return pipe;
 }
 
 StderrPipe::StderrPipe(StderrPipe&& other) noexcept
     : folder_(std::exchange(other.folder_, {})),
-      fd_(std::exchange(other.fd_, -1)),
-      file_(std::exchange(other.file_, -1)),
+      fd_(std::move(other.fd_)),
+      file_(std::move(other.file_)),
       line_(std::move(other.line_)) {}
 
 StderrPipe::~StderrPipe() {
   if (folder_.empty()) return;
   WriteAllOf(STDERR_FILENO, line_);
-  if (fd_ >= 0) close(fd_);
-  if (file_ >= 0) close(file_);
   unlink((folder_ / kPipe).c_str());
 }
 
 void StderrPipe::PassOn() {
   std::array<char, 1 << 16> buffer;
   ssize_t got;
-  while ((got = read(fd_, buffer.data(), buffer.size())) > 0) {
+  while ((got = read(fd_.get(), buffer.data(), buffer.size())) > 0) {
     const std::string_view text(buffer.data(), size_t(got));
-    if (file_ < 0) {
+    if (!file_.is_open()) {
       const std::string path = (folder_ / kCopy).string();
-      file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+      file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     }
-    WriteAllOf(file_, text);
+    WriteAllOf(file_.get(), text);
     line_ += text;
     Show();
   }

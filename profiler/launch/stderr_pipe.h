@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/descriptor.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -17,17 +18,18 @@ class StderrPipe {
   ~StderrPipe();
   StderrPipe(StderrPipe&& other) noexcept;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
   // Reads what waits in the pipe. Appends it to `folder`/stderr.txt, and writes to standard error
   // what the user would see there without xlaprof.
   void PassOn();
 
  private:
-  StderrPipe(std::filesystem::path folder, int fd) : folder_(std::move(folder)), fd_(fd) {}
+  StderrPipe(std::filesystem::path folder, Descriptor fd)
+      : folder_(std::move(folder)), fd_(std::move(fd)) {}
   void Show();
 
   std::filesystem::path folder_;
-  int fd_ = -1, file_ = -1;
+  Descriptor fd_, file_;
   std::string line_;  // what was read of the last line, if it may be a message that is not shown
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/sqlite_files.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
@@ -22,25 +23,20 @@ constexpr std::string_view kRingSuffix = ".xlaprof.ring";
 
 class File {
  public:
-  // Opens `path`. O_NONBLOCK keeps a pipe from blocking, and a symbolic link is not opened.
-  explicit File(const fs::path& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+  // A symbolic link is not opened.
+  explicit File(const fs::path& path) : fd_(OpenToRead(path, O_NOFOLLOW)) {
     char head[kMagic.size()];
-    got_ = pread(fd_, head, sizeof head, 0);
+    got_ = pread(fd_.get(), head, sizeof head, 0);
     if (got_ > 0) head_.assign(head, size_t(got_));
   }
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
   // Returns whether the file is a ring. A recording process locks its file before it writes this
   // magic.
   bool IsRing() const { return head_ == kMagic; }
   bool IsUnwritten() const { return got_ >= 0 && head_ == std::string(head_.size(), '\0'); }
-  bool Lock() { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
+  bool Lock() { return flock(fd_.get(), LOCK_EX | LOCK_NB) == 0; }
 
  private:
-  const int fd_;
+  const Descriptor fd_;
   ssize_t got_ = 0;
   std::string head_;
 };

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/base/descriptor.h"
 #include "profiler/record/clock.h"
 #include "profiler/record/ring_file.h"
 
@@ -20,11 +21,7 @@ namespace {
 class LiveRing {
  public:
   explicit LiveRing(const std::filesystem::path& path)
-      : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~LiveRing() {
-    if (fd_ >= 0) close(fd_);
-  }
-  LiveRing(const LiveRing&) = delete;
+      : path_(path), fd_(OpenToRead(path)) {}
 
   absl::StatusOr<LiveScopes> Read() {
     XP_TRY(ReadHeader());
@@ -47,11 +44,11 @@ class LiveRing {
   const FileHeader& header() const { return *reinterpret_cast<const FileHeader*>(head_); }
 
   bool ReadAt(off_t at, void* to, size_t bytes) const {
-    return pread(fd_, to, bytes, at) == ssize_t(bytes);
+    return pread(fd_.get(), to, bytes, at) == ssize_t(bytes);
   }
 
   absl::Status ReadHeader() {
-    if (fd_ < 0) return IoError("{}: {}", path_.string(), std::strerror(errno));
+    if (!fd_.is_open()) return IoError("{}: {}", path_.string(), std::strerror(errno));
     if (!ReadAt(0, head_, sizeof head_) ||
         std::memcmp(header().magic, kRingMagic, sizeof kRingMagic) != 0 || header().levels < 1 ||
         header().levels > kMaxLevels)
@@ -149,7 +146,7 @@ class LiveRing {
   }
 
   const std::filesystem::path path_;
-  const int fd_;
+  const Descriptor fd_;
   alignas(FileHeader) char head_[sizeof(FileHeader)] = {};
   alignas(ThreadHeader) char page_[sizeof(ThreadHeader)] = {};
   std::string strings_;

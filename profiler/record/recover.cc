@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/temporary_folder.h"
 #include "profiler/record/collector.h"
 #include "profiler/record/forked.h"
@@ -70,18 +71,6 @@ absl::StatusOr<Found> FindRecording(const Store& store, const std::string& ring_
       ring_key, kForkedEvents));
   return found;
 }
-
-// A read-only file, closed with the object.
-struct OpenFile {
-  // Opens `path` without blocking, because opening a pipe would wait for a writer.
-  explicit OpenFile(const std::filesystem::path& path)
-      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenFile(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (fd >= 0) close(fd);
-  }
-  const int fd;
-};
 
 // Reads `bytes` at `at`, or as many as there are.
 absl::Status ReadAt(int fd, off_t at, void* to, size_t bytes) {
@@ -183,21 +172,21 @@ absl::Status CopyRing(int from, const std::filesystem::path& path,
 }  // namespace record
 
 absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& path) {
-  const record::OpenFile ring(RingPath(path));
-  if (ring.fd < 0 || flock(ring.fd, LOCK_SH | LOCK_NB) != 0) return std::nullopt;
-  flock(ring.fd, LOCK_UN);
+  const Descriptor ring = OpenToRead(RingPath(path));
+  if (!ring.is_open() || flock(ring.get(), LOCK_SH | LOCK_NB) != 0) return std::nullopt;
+  flock(ring.get(), LOCK_UN);
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("killed"));
   const std::filesystem::path copy = folder.path() / "killed.xlaprof";
   {
     XP_TRY(Store store, Store::Open(path));
     XP_TRY(auto open, store.One<int64_t>("SELECT count(*) FROM recording WHERE ended = 0"));
     if (open.value_or(0) == 0) {
-      XP_TRY(const bool is_late, record::HasLateCount(store, ring.fd));
+      XP_TRY(const bool is_late, record::HasLateCount(store, ring.get()));
       if (!is_late) return std::nullopt;
     }
     XP_TRY(store.Run("VACUUM INTO ?1", copy.string()));
   }
-  XP_TRY(record::CopyRing(ring.fd, RingPath(path), RingPath(copy)));
+  XP_TRY(record::CopyRing(ring.get(), RingPath(path), RingPath(copy)));
   XP_TRY(RecoverRecording(copy));
   XP_TRY(Store whole, Store::Open(copy));  // stays readable after its folder is deleted
   return whole;

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "core/base/clock_ns.h"
+#include "core/base/descriptor.h"
 
 extern char** environ;
 
@@ -26,21 +27,12 @@ namespace fs = std::filesystem;
 constexpr size_t kMostOutput = size_t(64) << 20;
 constexpr int64_t kGraceNs = 1'000'000'000;
 
-// The two ends of a pipe, closed with the object.
 struct Pipe {
   Pipe() {
-    if (pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) == 0) read_end = Descriptor(ends[0]), write_end = Descriptor(ends[1]);
   }
-  ~Pipe() {
-    Close(0);
-    Close(1);
-  }
-  Pipe(const Pipe&) = delete;
-  void Close(int end) {
-    if (ends[end] >= 0) close(ends[end]);
-    ends[end] = -1;
-  }
-  int ends[2];
+  Descriptor read_end, write_end;
 };
 
 absl::StatusOr<pid_t> Start(const std::vector<std::string>& arguments, const Pipe& out,
@@ -51,8 +43,8 @@ absl::StatusOr<pid_t> Start(const std::vector<std::string>& arguments, const Pip
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.write_end.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.write_end.get(), STDERR_FILENO);
   // A group of its own, so that what it starts ends with it.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -68,7 +60,7 @@ absl::StatusOr<pid_t> Start(const std::vector<std::string>& arguments, const Pip
 // Reads what is there. Returns false at the end.
 bool ReadSome(Pipe& pipe, std::string& text) {
   char buffer[1 << 16];
-  const ssize_t got = read(pipe.ends[0], buffer, sizeof buffer);
+  const ssize_t got = read(pipe.read_end.get(), buffer, sizeof buffer);
   if (got < 0 && errno == EINTR) return true;
   if (got <= 0) return false;
   text.append(buffer, std::min(size_t(got), kMostOutput - std::min(kMostOutput, text.size())));
@@ -92,10 +84,11 @@ bool IsSafe(const fs::path& file) {
 
 absl::StatusOr<ToolOutput> RunTool(const std::vector<std::string>& arguments, int64_t timeout_ns) {
   Pipe out, err;
-  if (out.ends[0] < 0 || err.ends[0] < 0) return IoError("pipe: {}", std::strerror(errno));
+  if (!out.read_end.is_open() || !err.read_end.is_open())
+    return IoError("pipe: {}", std::strerror(errno));
   XP_TRY(const pid_t pid, Start(arguments, out, err));
-  out.Close(1);
-  err.Close(1);
+  out.write_end = Descriptor();
+  err.write_end = Descriptor();
   ToolOutput result;
   int64_t until_ns = ClockNs(CLOCK_MONOTONIC) + timeout_ns;
   int warnings = 0;  // signals that were sent
@@ -111,12 +104,12 @@ absl::StatusOr<ToolOutput> RunTool(const std::vector<std::string>& arguments, in
     until_ns = now_ns + kGraceNs;
     return true;
   };
-  while (!has_ended || out.ends[0] >= 0 || err.ends[0] >= 0) {
-    pollfd polled[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
+  while (!has_ended || out.read_end.is_open() || err.read_end.is_open()) {
+    pollfd polled[2] = {{out.read_end.get(), POLLIN, 0}, {err.read_end.get(), POLLIN, 0}};
     constexpr int kPollMs = 20;
     poll(polled, 2, kPollMs);
-    if (polled[0].revents != 0 && !ReadSome(out, result.out)) out.Close(0);
-    if (polled[1].revents != 0 && !ReadSome(err, result.err)) err.Close(0);
+    if (polled[0].revents != 0 && !ReadSome(out, result.out)) out.read_end = Descriptor();
+    if (polled[1].revents != 0 && !ReadSome(err, result.err)) err.read_end = Descriptor();
     if (!has_ended) has_ended = waitpid(pid, &status, WNOHANG) == pid;
     // Processes that the tool started may keep the pipes open.
     const bool is_silent = polled[0].revents == 0 && polled[1].revents == 0;
