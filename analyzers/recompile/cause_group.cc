@@ -61,6 +61,9 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
     seen.shapes.push_back(shape);
   };
+  // Those that some compile changed. Others may differ between inputs that change alike, such as those
+  // of two layers.
+  std::set<int> changed;
   for (const RecompileCause& cause : group.causes) {
     const std::optional<XlaShape> before = XlaShape::Parse(cause.before),
                                   after = XlaShape::Parse(cause.after);
@@ -70,30 +73,34 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
         return SizesSeen{.shape = *clearest_shape};
       continue;
     }
+    for (size_t d = 0; d < clearest_shape->rank(); ++d) {
+      if (before->dimensions()[d] != after->dimensions()[d]) changed.insert(int(d));
+    }
     if (seen.shapes.empty()) add(*before, Either(cause.graph_before, cause.program_before));
     add(*after, Either(cause.graph_after, cause.program_after));
   }
-  for (size_t d = 0; d < clearest_shape->rank(); ++d) {
-    const bool varies = std::ranges::any_of(seen.shapes, [&](const XlaShape& shape) {
-      return shape.dimensions()[d] != seen.shapes[0].dimensions()[d];
-    });
-    if (varies) seen.dimensions.push_back(static_cast<int>(d));
-  }
+  seen.dimensions.assign(changed.begin(), changed.end());
   if (seen.dimensions.empty()) return seen;
-  std::vector<XlaShape> shapes;  // of seen.sizes
+  std::vector<XlaShape> shapes;  // the first of each of seen.sizes
+  std::vector<int64_t> executions;
   for (const XlaShape& shape : seen.shapes) {
     Sizes sizes;
     for (int d : seen.dimensions) sizes.push_back(shape.dimensions()[size_t(d)]);
-    if (std::find(seen.sizes.begin(), seen.sizes.end(), sizes) != seen.sizes.end()) continue;
-    seen.sizes.push_back(std::move(sizes));
-    shapes.push_back(shape);
+    const auto known = std::ranges::find(seen.sizes, sizes);
+    const size_t at = size_t(known - seen.sizes.begin());
+    if (known == seen.sizes.end()) {
+      seen.sizes.push_back(std::move(sizes));
+      shapes.push_back(shape);
+      executions.push_back(0);
+    }
     int64_t count = ExecutionsOf(graphs[shape.text()], group.executions);
     const auto other = group.other_executions.find(shape.text());
     if (other != group.other_executions.end()) count += other->second;
-    if (count > 0) seen.times.push_back(count);
+    executions[at] += count;
     seen.came_again |= count > 1;
   }
-  if (seen.times.size() != seen.sizes.size() || !group.counts_all_executions) seen.times.clear();
+  if (group.counts_all_executions && std::ranges::find(executions, 0) == executions.end())
+    seen.times = std::move(executions);
   if (seen.times.empty()) seen.times = TimesUploaded(shapes, group);
   return seen;
 }

@@ -43,6 +43,17 @@ TEST(SizesOf, SeveralDimensionsVary) {
   EXPECT_THAT(SizesOf(group)->sizes, ElementsAre(Sizes{8, 4}, Sizes{9, 4}, Sizes{9, 5}));
 }
 
+// Regression: two layers of a step, whose inputs have 16 and 32 columns, looked like one input of which both
+// dimensions change.
+TEST(SizesOf, InputsThatChangeAlikeAreTold) {
+  const RecompileGroup group = Changes({{"f32[8,16]", "f32[9,16]"},
+                                        {"f32[8,32]", "f32[9,32]"},
+                                        {"f32[9,16]", "f32[7,16]"},
+                                        {"f32[9,32]", "f32[7,32]"}});
+  EXPECT_THAT(SizesOf(group)->dimensions, ElementsAre(0));
+  EXPECT_THAT(SizesOf(group)->sizes, ElementsAre(Sizes{8}, Sizes{9}, Sizes{7}));
+}
+
 // Regression: the sizes of one rank were reported as if the others did not exist.
 TEST(SizesOf, OneInputWithSeveralRanks) {
   RecompileGroup group =
