@@ -1,5 +1,5 @@
 # xlaprof_precompile(target...): these targets use one precompiled header with the headers below, because reading them takes
-# half of a build's time. The sources still include what they use: preset fuzz (clang) builds without the precompiled header.
+# half of a build's time. The sources still include what they use: preset asan (clang) builds without the precompiled header.
 #
 # A precompiled header differs each time that it is made. ccache therefore compares a checksum of its contents instead
 # (CCACHE_PCH_EXTSUM in scripts/build).

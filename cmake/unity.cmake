@@ -1,5 +1,5 @@
 # xlaprof_unity(target...): if CMAKE_UNITY_BUILD is on, compiles the sources of one folder that belong to one of these targets
-# together, up to 28 at a time, because half of a build's time is reading headers. Presets release, asan, tsan and fuzz do this.
+# together, up to 28 at a time, because half of a build's time is reading headers. Presets ci, release, asan and tsan do this.
 # Preset dev compiles each file of the libraries by itself, which rebuilds less after a change and reveals a missing #include;
 # only its tests are grouped, because reading GoogleTest took half of their time.
 #
