@@ -46,7 +46,9 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   const int64_t steps_with_start = std::ranges::count_if(
       steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
-  if (steps_with_start == 0) {
+  XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
+  // `xlaprof run` counts the steps of a script that need not mark them in the profile.
+  if (steps_with_start == 0 && observed->rows.empty()) {
     findings.push_back(MakeFinding(
         ReasonType::kNoStepMarkers, Asks::kNothing,
         {.steps_are_known = !steps->all.empty(), .is_torch_profile = contents->has_torch_ops}));
@@ -227,6 +229,11 @@ absl::StatusOr<Findings> FindIncompleteCaptures(const Run& run) {
   XP_TRY(JudgeOpenCompiles(run, findings));
   XP_TRY(FindUnanswered(run, findings));
   XP_TRY(FindSlowSettings(run, findings));
+  XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
+  for (Finding& finding : findings) {
+    std::any_cast<IncompleteCaptureFigures&>(finding.figures).is_recorded_by_run =
+        !observed->rows.empty();
+  }
   return findings;
 }
 

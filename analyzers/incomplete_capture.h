@@ -28,6 +28,9 @@ struct IncompleteCaptureFigures {
   // recording_overhead
   SettingName setting = SettingName::kUnknown;
   std::string setting_value, setting_evidence;
+
+  // All reasons: `xlaprof run` recorded the run, so the advice is about its options.
+  bool is_recorded_by_run = false;
 };
 
 // Says which facts the sources do not show, what that hides, and how to capture them.

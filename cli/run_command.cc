@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
@@ -36,27 +37,25 @@ absl::StatusOr<std::pair<int64_t, int64_t>> StepsOf(const std::string& text) {
   return std::pair(*slice.first_step, *slice.last_step);
 }
 
-absl::StatusOr<std::string> ReportOn(const std::string& folder) {
-  std::string text;
+// Makes the report: for standard error, and without colours for the recording, where whoever gets the
+// archive reads it.
+struct ReportTexts {
+  std::string for_terminal, for_file;
+};
+
+absl::StatusOr<ReportTexts> ReportOn(const std::string& folder) {
+  ReportTexts texts;
   const InputOptions input{.paths = {folder}, .run = {}, .as_format = {}};
   XP_TRY(WithInput(input, [&](Store& store) -> absl::Status {
     XP_TRY(Report report, MakeReport(Run(store)));
-    text = ReportText(report, {.colour = WantsColour("auto", STDERR_FILENO),
-                               .width = TerminalWidth(STDERR_FILENO),
-                               .source_roots = SourceRoots(input, {})});
+    const auto roots = SourceRoots(input, {});
+    texts = {.for_terminal = ReportText(report, {.colour = WantsColour("auto", STDERR_FILENO),
+                                                 .width = TerminalWidth(STDERR_FILENO),
+                                                 .source_roots = roots}),
+             .for_file = ReportText(report, {.source_roots = roots})};
     return absl::OkStatus();
   }));
-  return text;
-}
-
-// Says how the command ended, if that is not simply with status 0.
-std::string EndText(const Ended& ended) {
-  if (ended.signal != 0)
-    return fmt::format("The command was ended by signal {} ({}). ", ended.signal,
-                       strsignal(ended.signal));
-  if (ended.exit_status != 0)
-    return fmt::format("The command ended with status {}. ", ended.exit_status);
-  return "";
+  return texts;
 }
 
 // Returns whether anything recorded itself: a file other than run.jsonl is there.
@@ -69,7 +68,7 @@ bool HasRecorded(const std::filesystem::path& folder) {
 }
 
 constexpr std::string_view kNothingRecorded =
-    "Nothing was recorded: the command ran neither a Python program that imports PyTorch, PyTorch/XLA, "
+    "nothing was recorded, because the command ran neither a Python program that imports PyTorch, PyTorch/XLA, "
     "TorchTPU or JAX, nor one with xlaprof's recorder. Python that is started with -I, -E or -S is not "
     "recorded.";
 
@@ -78,19 +77,22 @@ void PrintReport(const std::filesystem::path& folder, const Ended& ended) {
   std::error_code error;
   const std::string relative = std::filesystem::relative(folder, error).string();
   const std::string name = ShellWord(relative);
+  const std::string how =
+      EndText(ended.exit_status, ended.signal != 0 ? OptInt(ended.signal) : OptInt());
   if (!HasRecorded(folder)) {
-    fmt::print(stderr, "xlaprof: {}{}\n", EndText(ended), kNothingRecorded);
+    fmt::print(stderr, "xlaprof: {}; {}\n", how, kNothingRecorded);
     return;
   }
-  const absl::StatusOr<std::string> report = ReportOn(relative);
+  const absl::StatusOr<ReportTexts> report = ReportOn(relative);
   std::string text = "\n";
   if (report.ok()) {
+    std::ofstream(folder / kReportFile) << report->for_file;
     text += fmt::format(
-        "{}\n{}Its files are in {}. To see the report again, or the timeline in the browser:\n"
+        "{}\nThe files are in {}. To see the report again, or the timeline in the browser:\n"
         "  xlaprof report {}\n  xlaprof view {}\n",
-        *report, EndText(ended), name, name, name);
+        report->for_terminal, name, name, name);
   } else {
-    text += fmt::format("xlaprof: {}{}\n", EndText(ended),
+    text += fmt::format("xlaprof: {}; {}\n", how,
                         Printable(Message(report.status()), /*keep_newlines=*/true));
   }
   (void)WriteAll(stderr, text, "standard error").ok();

@@ -1,24 +1,27 @@
 #include "analyzers/report/observed.h"
 
+#include <cstring>
+
 #include "analyzers/quantity.h"
 #include "analyzers/run/host_functions.h"
 #include "analyzers/run/tables.h"
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
 
-std::string_view UnitName(StepUnit unit) {
+std::string StepsText(int64_t steps, StepUnit unit) {
   switch (unit) {
     case StepUnit::kStepMark:
-      return "step marks";
+      return Plural(steps, "step mark");
     case StepUnit::kOptimizerStep:
-      return "steps of the optimizer";
+      return Plural(steps, "step") + " of the optimizer";
     case StepUnit::kStepAnnotation:
-      return "step annotations";
+      return Plural(steps, "step annotation");
     case StepUnit::kUnknown:
       break;
   }
-  return "steps";
+  return Plural(steps, "step");
 }
 
 std::string_view MomentText(ProfileMoment moment) {
@@ -65,19 +68,42 @@ absl::StatusOr<std::vector<Observed>> ObservedProcessesOf(const Run& run) {
   return all;
 }
 
+absl::StatusOr<std::optional<ObservedCommand>> ObservedCommandOf(const Run& run) {
+  XP_TRY(const std::optional<std::string> words, run.store().Meta("command"));
+  if (!words) return std::nullopt;
+  ObservedCommand command{.words = *words};
+  XP_TRY(const auto exit_status, run.store().Meta("command_exit_status"));
+  XP_TRY(const auto signal, run.store().Meta("command_signal"));
+  if (exit_status) command.exit_status = ParseInteger(*exit_status);
+  if (signal) command.signal = ParseInteger(*signal);
+  return command;
+}
+
+std::string EndText(OptInt exit_status, OptInt signal) {
+  if (signal)
+    return fmt::format("the command was ended by signal {} ({})", *signal, strsignal(int(*signal)));
+  return exit_status ? fmt::format("the command ended with status {}", *exit_status)
+                     : "the end of the command was not recorded";
+}
+
+std::string ObservedText(const ObservedCommand& command) {
+  return fmt::format("{}: {}.", command.words, EndText(command.exit_status, command.signal));
+}
+
 std::string ObservedText(const Observed& observed) {
   const ObservedProcessRow& row = observed.row;
   std::string text = row.command;
   if (observed.pid) text += fmt::format(" (pid {})", *observed.pid);
   if (row.steps)
     text +=
-        fmt::format(": {} {} in {}.", CountText(*row.steps),
-                    UnitName(row.step_unit.value_or(StepUnit::kUnknown)), DurationText(row.dur_ns));
+        fmt::format(": {} in {}.",
+                    StepsText(*row.steps, row.step_unit.value_or(StepUnit::kUnknown)),
+                    DurationText(row.dur_ns));
   else
     text += fmt::format(": it ran for {}, and its steps are not known.", DurationText(row.dur_ns));
   if (!row.ended && observed.last)
     text +=
-        fmt::format(" It did not end by itself. Its main thread was last in {}, for at least {}.",
+        fmt::format(" Its end was not recorded, so it was probably killed. Its main thread was last in {}, for at least {}.",
                     FunctionText(observed.last->place), DurationText(observed.last->ns));
   text += ProfileText(row);
   if (row.own_cpu_ns && row.cpu_ns && *row.cpu_ns > 0)

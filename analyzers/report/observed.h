@@ -1,4 +1,5 @@
-// Says what `xlaprof run` recorded of a Python process, what that cost, and where the program was last.
+// Says what `xlaprof run` recorded: how the command ended, and for each Python process its steps, what
+// recording it cost, and where it was last.
 #pragma once
 
 #include <string>
@@ -17,6 +18,19 @@ struct Observed {
 };
 
 absl::StatusOr<std::vector<Observed>> ObservedProcessesOf(const Run& run);
+
+// The command that `xlaprof run` ran.
+struct ObservedCommand {
+  std::string words;   // separated by spaces
+  OptInt exit_status;  // unknown while it runs, and if xlaprof itself was killed
+  OptInt signal;       // that ended it
+};
+absl::StatusOr<std::optional<ObservedCommand>> ObservedCommandOf(const Run& run);
+
+// Returns how the command ended: "the command ended with status 0".
+std::string EndText(OptInt exit_status, OptInt signal);
+// Returns a sentence: "python train.py: the command ended with status 0."
+std::string ObservedText(const ObservedCommand& command);
 
 // Returns one or more sentences: "train.py (pid 12): 120 steps (step marks) in 20 s. ...".
 std::string ObservedText(const Observed& observed);

@@ -89,6 +89,7 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   XP_TRY(const TopOps* top_ops, run.Get<TopOps>());
   report.top_ops = *top_ops;
   XP_TRY(report.recordings, RecordingCosts(run));
+  XP_TRY(report.command, ObservedCommandOf(run));
   XP_TRY(report.observed, ObservedProcessesOf(run));
   report.findings = std::move(findings);
   return report;

@@ -47,7 +47,8 @@ struct Report {
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // settings that slowed the run itself
   std::vector<RecordingCost> recordings;
-  std::vector<Observed> observed;  // processes that xlaprof run recorded
+  std::optional<ObservedCommand> command;  // that xlaprof run ran
+  std::vector<Observed> observed;          // processes that it recorded
 };
 
 // Runs the analyzers on the run's slice and collects the rest of the report.

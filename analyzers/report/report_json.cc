@@ -88,6 +88,12 @@ Json Of(const RecordingCost& recording) {
           {"bytes", recording.bytes}};
 }
 
+Json Of(const ObservedCommand& command) {
+  return {{"command", Words(command.words)},
+          {"exit_status", Nullable(command.exit_status)},
+          {"signal", Nullable(command.signal)}};
+}
+
 Json Of(const Observed& observed) {
   const ObservedProcessRow& row = observed.row;
   const auto word = [](const auto& value) { return value ? Json(TextOf(*value)) : Json(); };
@@ -317,6 +323,7 @@ Json SummaryOf(const Report& report) {
           {"coverage", ListOf(summary.coverage)},
           {"settings", ListOf(report.settings)},
           {"recordings", ListOf(report.recordings)},
+          {"observed_command", report.command ? Of(*report.command) : Json()},
           {"observed_processes", ListOf(report.observed)},
           {"processes", ListOf(report.processes)},
           {"runs", ListOf(report.runs)}};

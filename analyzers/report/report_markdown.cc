@@ -212,7 +212,9 @@ class MarkdownReport {
     if (!report_.recordings.empty()) Add("\n");
     for (const RecordingCost& recording : report_.recordings)
       Add("- recorded: {}\n", Prose(RecordingText(recording)));
-    if (!report_.observed.empty()) Add("\n");
+    if (!report_.observed.empty() || report_.command) Add("\n");
+    if (report_.command)
+      Add("- recorded by xlaprof run: {}\n", Prose(ObservedText(*report_.command)));
     for (const Observed& observed : report_.observed)
       Add("- recorded by xlaprof run: {}\n", Prose(ObservedText(observed)));
     if (!report_.issues.empty()) Add("\n");

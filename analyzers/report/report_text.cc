@@ -434,8 +434,11 @@ class TextReport {
     }
   }
   void ObservedProcesses() {
-    if (report_.observed.empty()) return;
+    if (report_.observed.empty() && !report_.command) return;
     Section("What xlaprof run recorded");
+    if (report_.command)
+      Paragraph(4, Printable(ObservedText(*report_.command)), Style::kPlain,
+                "  " + In(Style::kDim, "- "));
     for (const Observed& observed : report_.observed)
       Paragraph(4, Printable(ObservedText(observed)), Style::kPlain, "  " + In(Style::kDim, "- "));
   }

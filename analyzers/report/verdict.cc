@@ -24,6 +24,20 @@ static const Summary::Device* MostIdle(const Summary& summary) {
   return most;
 }
 
+// Returns how the command failed, or "".
+static std::string FailureText(const Report& report) {
+  const std::optional<ObservedCommand>& command = report.command;
+  if (!command || command->exit_status.value_or(0) == 0) return "";
+  return EndText(command->exit_status, command->signal);
+}
+
+// Returns whether a recorded process was killed, or ended in a way that runs no handlers.
+static bool HasNoEnd(const Report& report) {
+  return !report.killed.threads.empty() ||
+         std::ranges::any_of(report.observed,
+                             [](const Observed& observed) { return !observed.row.ended; });
+}
+
 Verdict VerdictWithoutWarnings(const Report& report) {
   const Summary& s = report.summary;
   Verdict verdict;
@@ -44,6 +58,11 @@ Verdict VerdictWithoutWarnings(const Report& report) {
   else if (open != report.findings.end())
     verdict.text =
         fmt::format("No check gave a warning, but one question is open: {}.", open->words.title);
+  else if (const std::string failure = FailureText(report); !failure.empty())
+    verdict.text = fmt::format("No check gave a warning, but {}.", failure);
+  else if (HasNoEnd(report))
+    verdict.text =
+        "No check gave a warning, but the end of the program was not recorded, so it was probably killed. The report names where it was last.";
   else if (idle != nullptr)
     verdict.text = fmt::format(
         "No check gave a warning, but {} was idle for {} of {}. Nothing in these files shows a change that would help; the findings below name what the host did.",

@@ -26,25 +26,36 @@ std::string SettingTitle(const IncompleteCaptureFigures& figures) {
   return fmt::format("the run was recorded with {} = {}", figures.setting, figures.setting_value);
 }
 
+// `without` names what distorts the times, such as "without XLA_IR_DEBUG".
+std::string RecordAgain(const IncompleteCaptureFigures& figures, std::string_view without) {
+  return fmt::format("Record again {}{}.",
+                     figures.is_recorded_by_run ? "without --full and " : "", without);
+}
+
 std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
   switch (figures.setting) {
     case SettingName::kIrDebug:
     case SettingName::kHloDebug:
       return fmt::format(
-          "{} every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.",
-          framework == Framework::kCpp ? "It prints the place of" : "It records a Python stack at");
+          "{} every op, which distorts these timings. {}",
+          framework == Framework::kCpp ? "It prints the place of" : "It records a Python stack at",
+          RecordAgain(figures, "without XLA_IR_DEBUG and XLA_HLO_DEBUG"));
     case SettingName::kPythonTracer:
+      if (figures.is_recorded_by_run)
+        return "It records every Python call during the profile, which distorts the times in the profile. Times of steps outside of the profile are not affected.";
       return fmt::format(
           "It records every Python call, which distorts these timings. Record again with {}.",
           figures.is_torch_profile ? "with_stack=False" : "python_tracer_level=0");
     case SettingName::kSaveTensors:
-      return "Each sync writes its whole graph, cached or not, which distorts these timings. Record again without XLA_SAVE_TENSORS_FILE.";
+      return "Each sync writes its whole graph, cached or not, which distorts these timings. " +
+             RecordAgain(figures, "without XLA_SAVE_TENSORS_FILE");
     case SettingName::kWithStack:
     case SettingName::kProfileMemory:
     case SettingName::kUnknown:
       break;
   }
-  return fmt::format("{} distorts these timings. Record again without it.", figures.setting);
+  return fmt::format("{} distorts these timings. {}", figures.setting,
+                     RecordAgain(figures, "without it"));
 }
 
 std::string Title(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
@@ -169,6 +180,21 @@ std::string_view ReportCall(Framework framework) {
                                       : "torch_xla.debug.metrics.metrics_report()";
 }
 
+// Returns what to change about a run that `xlaprof run` recorded, or "" if the same holds as for others.
+std::string_view AdviceForRun(ReasonType type) {
+  switch (type) {
+    case ReasonType::kWindow:
+      return "To time others, name the steps to profile with --steps A:B.";
+    case ReasonType::kNoGraphs:
+      return "Record a few steps again with --full.";
+    case ReasonType::kNoCalls:
+    case ReasonType::kNoClock:
+      return "Let the program run for more steps, so that some are profiled.";
+    default:
+      return "";
+  }
+}
+
 std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
   switch (type) {
     case ReasonType::kCutProfile:
@@ -232,10 +258,12 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
 Words SayIncompleteCapture(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const IncompleteCaptureFigures&>(finding.figures);
   const ReasonType type = finding.reason->type;
-  Words words{.title = Title(type, figures, framework),
-              .why = Why(type, figures, framework),
-              .cost_note = "does not apply",
-              .advice = Advice(type, figures, framework)};
+  const std::string_view for_run = figures.is_recorded_by_run ? AdviceForRun(type) : "";
+  Words words{
+      .title = Title(type, figures, framework),
+      .why = Why(type, figures, framework),
+      .cost_note = "does not apply",
+      .advice = for_run.empty() ? Advice(type, figures, framework) : std::string(for_run)};
   if (type == ReasonType::kRecordingOverhead) {
     words.evidence = {fmt::format("{} = {}: {}", figures.setting, figures.setting_value,
                                   figures.setting_evidence)};

@@ -15,6 +15,8 @@ namespace xlaprof {
 
 // The file that says how the command began and ended.
 inline constexpr const char* kRunFile = "run.jsonl";
+// The report as text. The importer leaves it out, because it only says what the other files say.
+inline constexpr const char* kReportFile = "report.txt";
 
 struct RunOptions {
   std::vector<std::string> command;
@@ -34,6 +36,7 @@ struct RunOptions {
 //   profile.PID...           a profile of some steady steps, in the framework's own format
 //   stderr.txt               standard error, if a framework logs its compilations only there
 //   recording/               what programs with our recorder recorded
+//   report.txt               the report on the other files
 //   and the logs and dumps of the frameworks (profiler/launch/hook/xlaprof_hook/recipes.py)
 class RecordingFolder {
  public:

@@ -62,6 +62,8 @@ std::optional<std::string> FolderNames::OriginOf(const fs::path& path) const {
   // tlparse writes its input to raw.log, and parts of it in other forms beside it.
   if ((name == "raw.jsonl" || name == "chromium_events.json") && siblings.contains("raw.log"))
     return "raw.log";
+  // `xlaprof run` writes its report beside what it recorded.
+  if (name == "report.txt" && siblings.contains("run.jsonl")) return "the files beside it";
   return OriginInDebugRun(path);
 }
 

@@ -17,8 +17,8 @@ class FolderNames {
  public:
   void Add(const std::filesystem::path& path);
 
-  // Returns the file beside `path` from which a known tool made it: XProf, JAX, tlparse, and
-  // pytorch/xla's scripts/debug_run.py, which puts its files beside those of the run.
+  // Returns the file beside `path` from which a known tool made it: XProf, JAX, tlparse, `xlaprof run`,
+  // and pytorch/xla's scripts/debug_run.py, which puts its files beside those of the run.
   std::optional<std::string> OriginOf(const std::filesystem::path& path) const;
   // Returns whether the file is beside a store that is being written, or whose writer was killed.
   // Reading that store reads this file, too.

@@ -116,6 +116,18 @@ TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
   }
 }
 
+TEST(ReportText, TheReportOfAKilledProgramSaysThatItHasNoEnd) {
+  Report report = CleanReport();
+  report.observed.push_back({.row = {.command = "train.py", .ended = true}});
+  EXPECT_THAT(ReportText(report, {.width = 1000}), HasSubstr("Nothing found that needs fixing"));
+  report.observed.push_back({.row = {.command = "train.py", .ended = false}});
+  EXPECT_THAT(ReportText(report, {.width = 1000}),
+              HasSubstr("the end of the program was not recorded"));
+  report.command = {.words = "python train.py", .exit_status = 137, .signal = 9};
+  EXPECT_THAT(ReportText(report, {.width = 1000}),
+              HasSubstr("No check gave a warning, but the command was ended by signal 9 (Killed)."));
+}
+
 TEST(ReportText, NamesTheUnitAndTheTopOps) {
   Report report = CleanReport();
   report.summary.unit = WorkUnit::Program{"jit_decode", 62, 14'000'000, 0.87};

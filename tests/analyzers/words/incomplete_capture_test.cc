@@ -45,6 +45,17 @@ TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
             "Report on the whole text that metrics_report() returns after some steps.");
 }
 
+TEST(IncompleteCaptureWords, WhatRunRecordedIsRecordedByItsOptions) {
+  const auto advice = [](ReasonType type) {
+    return Say(type, {.is_recorded_by_run = true}).advice;
+  };
+  EXPECT_EQ(advice(ReasonType::kWindow),
+            "To time others, name the steps to profile with --steps A:B.");
+  EXPECT_EQ(advice(ReasonType::kNoGraphs), "Record a few steps again with --full.");
+  EXPECT_EQ(advice(ReasonType::kNoClock),
+            "Let the program run for more steps, so that some are profiled.");
+}
+
 TEST(IncompleteCaptureWords, SettingsAreSwitchedOffForTimesThatCount) {
   constexpr ReasonType kType = ReasonType::kRecordingOverhead;
   const IncompleteCaptureFigures debug{.setting = SettingName::kIrDebug,
@@ -60,6 +71,8 @@ TEST(IncompleteCaptureWords, SettingsAreSwitchedOffForTimesThatCount) {
   EXPECT_EQ(
       Say(kType, debug, Framework::kCpp).advice,
       "It prints the place of every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
+  EXPECT_EQ(Say(kType, {.setting = SettingName::kIrDebug, .is_recorded_by_run = true}).advice,
+            "It records a Python stack at every op, which distorts these timings. Record again without --full and without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(Say(kType, {.setting = SettingName::kWithStack, .setting_value = "on"}).title,
             "the run was recorded with with_stack = on");
 }

@@ -288,9 +288,12 @@ TEST_F(ImportTest, DerivedFilesAreListedOnly) {
   Write("plugins/profile/R/host.trace.json.gz", "x");
   Write("plugins/profile/R/host.xplane.pb", "y");
   Write("metrics.txt", Report(0, 1));
+  Write("run/run.jsonl", "[\"run\", 1, [\"train\"], 1]\n"), Write("run/report.txt", Report(0, 1));
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(All("SELECT derived_from FROM source WHERE path LIKE '%.trace.json.gz'"),
             "host.xplane.pb");
+  EXPECT_EQ(All("SELECT derived_from FROM source WHERE path LIKE '%report.txt'"),
+            "the files beside it");
   EXPECT_EQ(All("SELECT imported FROM source WHERE path LIKE '%.trace.json.gz'"), "0");
 }
 

@@ -14,9 +14,10 @@ def _set(variables):
 
 
 def _pytorch(recording):
+    """PyTorch's profiler reports to standard error that it found no GPU, whether it was asked for one or not. Level 5 keeps it silent."""
     folder = os.path.join(recording.folder, "torch_trace")
     os.makedirs(folder, exist_ok=True)
-    return _set({"TORCH_TRACE": folder})
+    return _set({"TORCH_TRACE": folder, "KINETO_LOG_LEVEL": "5"})
 
 
 def _pytorch_xla(recording):
