@@ -8,38 +8,51 @@ _BEGINNINGS = ("Finished ", "Compiling ", "TRACING CACHE MISS", "Persistent comp
                "Writing ", "Not writing ")
 _FINISHED = "Finished XLA compilation"
 
-compilations = 0  # that this process has finished
 
+class JaxLog:
+    """Writes the messages to the file `path`, and takes them out of the program's log, unless the user wants them there.
 
-class _Divert(logging.Filter):
-    """Takes the messages out of the program's log, unless the user wants them there."""
+    Several may be open at the same time; each gets all messages. The loggers need not exist yet."""
 
     def __init__(self, path, is_wanted):
-        super().__init__()
         self.path = path
         self.is_wanted = is_wanted
         self.file = None
+        self.compilations = 0  # that this process has finished
         self.lock = threading.Lock()
         self.format = logging.Formatter("{levelname}:{asctime}:{name}:{lineno}: {message}", style="{").format
+        self.loggers = [logging.getLogger("jax._src." + name) for name in _LOGGERS]
 
-    def filter(self, record):
-        global compilations
+    def open(self):
+        for logger in self.loggers:
+            logger.filters.insert(0, self.write)  # before filters that take messages out
+            logger.filters.append(self.is_shown)
+
+    def close(self):
+        for logger in self.loggers:
+            logger.removeFilter(self.write)
+            logger.removeFilter(self.is_shown)
+        with self.lock:
+            if self.file is not None:
+                self.file.close()
+                self.file = None
+
+    def write(self, record):
         try:
             message = record.getMessage()
-            if not message.startswith(_BEGINNINGS):
-                return True
-            with self.lock:
-                if self.file is None:
-                    self.file = open(self.path, "a", encoding="utf-8", buffering=1)
-                self.file.write(self.format(record) + "\n")
-                compilations += message.startswith(_FINISHED)
-            return self.is_wanted
+            if message.startswith(_BEGINNINGS):
+                with self.lock:
+                    if self.file is None:
+                        self.file = open(self.path, "a", encoding="utf-8", buffering=1)
+                    self.file.write(self.format(record) + "\n")
+                    self.compilations += message.startswith(_FINISHED)
+        except Exception:
+            pass
+        return True
+
+    def is_shown(self, record):
+        try:
+            return self.is_wanted or not record.getMessage().startswith(_BEGINNINGS)
         except Exception:
             return True
 
-
-def divert(path, is_wanted):
-    """Makes the loggers write to the file `path`. They need not exist yet."""
-    divert_all = _Divert(path, is_wanted)
-    for name in _LOGGERS:
-        logging.getLogger("jax._src." + name).addFilter(divert_all)

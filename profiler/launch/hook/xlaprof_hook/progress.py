@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 
-from xlaprof_hook import jax_log, profiles
+from xlaprof_hook import profiles
 
 
 def _loaded(name):
@@ -106,6 +106,7 @@ class Jax:
 
     def __init__(self, recording):
         import jax
+        self.log = recording.jax_log
         self.count = 0
         annotation = jax.profiler.StepTraceAnnotation
         enter = annotation.__enter__
@@ -121,7 +122,7 @@ class Jax:
         return max(self.count - 1, 0) or None
 
     def compilations(self):
-        return jax_log.compilations
+        return self.log.compilations
 
 
 class Progress:

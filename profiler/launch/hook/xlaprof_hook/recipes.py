@@ -4,7 +4,7 @@ They are set before the framework is imported. A variable that the user has set 
 that it has set."""
 import os
 
-from xlaprof_hook import jax_log
+from xlaprof_hook.jax_log import JaxLog
 
 
 def _set(variables):
@@ -53,7 +53,8 @@ def _jax(recording):
     if recording.options.get("full"):
         variables["JAX_DUMP_IR_TO"] = os.path.join(recording.folder, "jax_ir")
     is_wanted = bool(os.environ.get("JAX_LOG_COMPILES") or os.environ.get("JAX_EXPLAIN_CACHE_MISSES"))
-    jax_log.divert(os.path.join(recording.folder, f"jax_log.{os.getpid()}.txt"), is_wanted)
+    recording.jax_log = JaxLog(os.path.join(recording.folder, f"jax_log.{os.getpid()}.txt"), is_wanted)
+    recording.jax_log.open()
     return _set(variables)
 
 
