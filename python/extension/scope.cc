@@ -78,7 +78,7 @@ struct ScopeObject {
 };
 
 PyTypeObject* scope_type = nullptr;
-PyObject *wrap = nullptr, *thread_name = nullptr;
+PyObject *wrap = nullptr, *thread_name = nullptr, *after_step = nullptr;
 std::array<ScopeObject*, 64> unused;  // Python's lock guards it
 size_t unused_count = 0;
 
@@ -141,6 +141,12 @@ PyObject* Exit(PyObject* self) {
     if (record::ring_of_thread == nullptr) [[unlikely]]
       NameThisThread();
     scope->recorded.End();
+  }
+  if (scope->value != nullptr && after_step != nullptr) [[unlikely]] {
+    Py_INCREF(after_step);
+    const Owned observer(after_step);  // because it may take itself out
+    const Owned done(PyObject_CallNoArgs(observer.get()));
+    if (!done) return nullptr;
   }
   Py_RETURN_NONE;
 }
@@ -302,6 +308,14 @@ PyObject* SetScopeHelpers(PyObject* /*module*/, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+PyObject* SetAfterStep(PyObject* /*module*/, PyObject* observer) {
+  PyObject* replaced = after_step;
+  after_step = observer == Py_None ? nullptr : observer;
+  Py_XINCREF(after_step);
+  Py_XDECREF(replaced);
+  Py_RETURN_NONE;
+}
+
 PyTypeObject* MakeBindingType() {
   static PyType_Slot slots[] = {{Py_tp_descr_get, reinterpret_cast<void*>(Bind)},
                                 {Py_tp_call, reinterpret_cast<void*>(CallUnbound)},
@@ -372,6 +386,8 @@ bool AddScope(PyObject* module) {
        "argument names it otherwise than `step`."},
       {"set_scope_helpers", SetScopeHelpers, METH_VARARGS,
        "Takes the functions that decorate functions and name threads."},
+      {"set_after_step", SetAfterStep, METH_O,
+       "Takes the function that is called after each step, recorded or not. None: there is none."},
       {nullptr, nullptr, 0, nullptr}};
   return PyModule_AddFunctions(module, functions) == 0;
 }

@@ -119,6 +119,27 @@ def _wrap(function, name, arguments):
     return wrapper
 
 
+_step_observers = ()
+
+
+def _after_step():
+    for observer in _step_observers:
+        observer()
+
+
+def add_step_observer(observer):
+    """Calls observer() after each step of step(), steps() and the callbacks, whether it is recorded or not."""
+    global _step_observers
+    _step_observers = (*_step_observers, observer)
+    _xlaprof.set_after_step(_after_step)
+
+
+def remove_step_observer(observer):
+    global _step_observers
+    _step_observers = tuple(other for other in _step_observers if other != observer)
+    _xlaprof.set_after_step(_after_step if _step_observers else None)
+
+
 def _thread_name():
     """Returns the calling thread's name, or None for a thread that Python did not start."""
     ident = threading.get_ident()
