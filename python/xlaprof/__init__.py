@@ -17,23 +17,24 @@ xlaprof. Read what was recorded, or the files of a run of PyTorch/XLA, JAX or Py
 ``run = xlaprof.open("runs")`` and then ``run.report()``, ``run.findings``, ``run.steps``, ``run.compiles``,
 ``run.sql("SELECT name, sum(dur_ns) FROM event GROUP BY name")`` and ``run.view()``.
 """
+import importlib
+
 from xlaprof._recording import counter, instant, is_recording, name_process, profile, step, steps, trace
 
-_OF_RUN = ("Error", "Evidence", "Finding", "Report", "Run", "Table", "View", "open")
+# What reads runs, and what checks them, is loaded when it is used, so that a program that records starts quickly.
+_MODULES = dict.fromkeys(("Error", "Evidence", "Finding", "Report", "Run", "Table", "View", "open"), "xlaprof._run")
+_MODULES |= dict.fromkeys(("Recompiled", "no_recompiles"), "xlaprof._recompiles")
 
 
 def __getattr__(name):
-    # What reads runs is loaded when it is used, so that a program that records starts quickly.
-    if name in _OF_RUN:
-        from xlaprof import _run
-
-        return getattr(_run, name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'xlaprof' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_OF_RUN])
+    return sorted([*globals(), *_MODULES])
 
 
-__all__ = ["Error", "Evidence", "Finding", "Report", "Run", "Table", "View", "counter", "instant", "is_recording", "name_process", "open",
-           "profile", "step", "steps", "trace"]
+__all__ = ["Error", "Evidence", "Finding", "Recompiled", "Report", "Run", "Table", "View", "counter", "instant", "is_recording", "name_process",
+           "no_recompiles", "open", "profile", "step", "steps", "trace"]

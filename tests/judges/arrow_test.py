@@ -33,8 +33,15 @@ def f(n: int) -> str:
     return str(n)
 
 text: str = f(1)
+
+try:
+    with xlaprof.no_recompiles(after=2) as steps:
+        for number in steps([1, 2, 3]):
+            text = f(number)
+except xlaprof.Recompiled as error:
+    names = [finding.kind for finding in error.findings] + [compile.function for compile in error.compiles]
 """
-WRONG = ['xlaprof.trace(7)', 'xlaprof.step("a")', 'xlaprof.counter("a")', 'xlaprof.open("a").sql(7)', 'n: int = f(1)']
+WRONG = ['xlaprof.no_recompiles("a")', 'xlaprof.trace(7)', 'xlaprof.step("a")', 'xlaprof.counter("a")', 'xlaprof.open("a").sql(7)', 'n: int = f(1)']
 
 
 def expect(what, got, wanted):
