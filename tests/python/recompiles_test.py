@@ -120,7 +120,7 @@ class NoRecompiles(unittest.TestCase):
         self.jax.f(8)
         message = self.message_of(0, 9)
         self.assertIn("1 compilation too many, because no step may compile:", message)
-        self.assertIn("why  at x, now f32[9,4] and before f32[8,4]", message)
+        self.assertIn("why  at x, now f32[9,4] and before f32[8,4]\n  fix  Give this input few sizes", message)
         self.assertEqual(self.error.findings, [])
 
     def test_a_finding_about_allowed_compilations_is_not_shown(self):

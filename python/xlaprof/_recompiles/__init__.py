@@ -130,7 +130,11 @@ class no_recompiles:
                 folder = os.path.join(self._folder, module)
                 os.mkdir(folder)
                 watch = getattr(importlib.import_module(f"xlaprof._recompiles.{module}"), kind)
-                self._watches.append(watch(self, folder))
+                try:
+                    self._watches.append(watch(self, folder))
+                except (AttributeError, KeyError) as error:
+                    version = getattr(sys.modules[module], "__version__", "of unknown version")
+                    raise RuntimeError(f"xlaprof: no_recompiles cannot watch {module} {version}: {error}") from error
 
     def _stop(self):
         # The last watch stops first, so that each finds what it left.

@@ -5,6 +5,20 @@ from xlaprof import _run
 
 _KINDS = ("recompilation", "recompile_limit")
 _COLUMNS = 110
+# What to do about a reason that a framework states where the analyzers give no advice: they compare compilations, and the one before
+# may lie before the block.
+_FIXES = {
+    "constant_change": "Pass the value as an array or a tensor, so that it is no part of the program.",
+    "device_change": "Keep this input on one device.",
+    "dtype_change": "Give this input one element type.",
+    "environment_change": "Keep the setting the same in all steps.",
+    "gradient_change": "Let this input need a gradient in all calls or in none.",
+    "input_structure_change": "Pass arguments of one structure in all steps.",
+    "layout_change": "Give this input one layout, for example by contiguous().",
+    "redefined_function": "Define the function once, outside of the loop.",
+    "shape_change": "Give this input few sizes, for example by padding it.",
+    "sharding_change": "Give this input one sharding.",
+}
 
 
 def explain(watches, compiles, late):
@@ -29,11 +43,12 @@ def explain(watches, compiles, late):
 
 def _look(run, compiles, late):
     """Returns the findings about late compilations, and texts about the others of them."""
-    rows = run.sql("SELECT c.id, v.file, v.line FROM compile c JOIN compiles v USING (id) WHERE NOT c.inferred AND c.persistent_hit IS NOT 1 "
+    rows = run.sql("SELECT c.id, c.function, v.file, v.line FROM compile c JOIN compiles v USING (id) WHERE NOT c.inferred AND c.persistent_hit IS NOT 1 "
                    "ORDER BY c.ordinal").dicts()
-    reasons = {row["compile_id"]: row["text"] for row in run.sql("SELECT compile_id, text FROM compile_reason WHERE idx = 0").dicts()}
+    reasons = {row["compile_id"]: row for row in run.sql("SELECT compile_id, type, text FROM compile_reason WHERE idx = 0").dicts()}
     row_of = dict(zip(compiles, rows)) if len(rows) == len(compiles) else {}
     for compile, row in row_of.items():
+        compile.function = compile.function or row["function"] or ""  # JAX 0.4 does not tell it
         if compile.file is None:
             compile.file, compile.line = row["file"], row["line"]
     findings, explained = [], set()
@@ -49,11 +64,17 @@ def _look(run, compiles, late):
     texts = []
     for compile in late:
         if compile not in explained:
-            why = reasons.get(row_of.get(compile, {}).get("id"))
-            before = [other for other in compiles[:compiles.index(compile)] if other.function == compile.function]
-            why = why or ("not known" if before or not compile.function else f"{compile.function} was not compiled before in this block")
-            texts.append("\n".join([f"{compile}:", _paragraph("why", why)]))
+            texts.append("\n".join([f"{compile}:", *_of_reason(reasons.get(row_of.get(compile, {}).get("id")), compile, compiles)]))
     return findings, texts
+
+
+def _of_reason(reason, compile, compiles):
+    """Returns lines about a compilation that no finding is about."""
+    if reason is not None:
+        fix = _FIXES.get(reason["type"])
+        return [_paragraph("why", reason["text"]), *([_paragraph("fix", fix)] if fix else [])]
+    is_first = compile.function and compile.function not in [other.function for other in compiles[:compiles.index(compile)]]
+    return [_paragraph("why", f"{compile.function} was not compiled before in this block" if is_first else "not known")]
 
 
 def _of_finding(finding):
@@ -65,7 +86,7 @@ def _of_finding(finding):
         lines.append(_paragraph("why", finding.why))
     lines += [f"         {sign} {reason[side]}" for sign, side in (("-", "before"), ("+", "after")) if reason.get(side)]
     if finding.state == "warm_up":
-        lines.append(_paragraph("fix", "A clean program may compile like this in its first steps. If these are first steps, raise `after`."))
+        lines.append(_paragraph("fix", f"{_FIXES.get(finding.reason, '')} If these are first steps, a clean program may compile like this: raise `after`."))
     elif finding.advice:
         lines.append(_paragraph("fix", finding.advice))
     return "\n".join(lines)
