@@ -137,8 +137,7 @@ class no_recompiles:
                     raise RuntimeError(f"xlaprof: no_recompiles cannot watch {module} {version}: {error}") from error
 
     def _stop(self):
-        # The last watch stops first, so that each finds what it left.
-        for watch in reversed(self._watches):
+        for watch in self._watches:
             watch.stop()
 
     def _delete(self):
