@@ -72,7 +72,8 @@ def compare(program, store, seen, scopes):
         differences.append(f"between steps lie {between_ns / 1e6:.1f} ms, and fetches of data take {fetching_ns / 1e6:.1f} ms of it")
 
     counters = {}
-    for row in ask(program, store, "SELECT t.name AS name, s.value AS value FROM counter_sample s JOIN track t ON t.id = s.track_id ORDER BY s.ts_ns"):
+    samples = "SELECT t.name AS name, s.value AS value FROM counter_sample s JOIN track t ON t.id = s.track_id ORDER BY s.ts_ns"
+    for row in ask(program, store, samples):
         counters.setdefault(row["name"], []).append(row["value"])
     if counters != seen["logged"]:
         differences.append(f"counters: {counters} instead of {seen['logged']}")

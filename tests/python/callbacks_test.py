@@ -90,7 +90,8 @@ class Callbacks(unittest.TestCase):
     def test_a_framework_that_is_missing_is_named(self):
         for callback, package in (("LightningCallback", "lightning"), ("TrainerCallback", "transformers"), ("KerasCallback", "keras")):
             if importlib.util.find_spec(package) is None:
-                with self.assertRaisesRegex(ImportError, f"xlaprof.callbacks.{callback} needs {package}, which is not installed. Run: pip install {package}"):
+                said = f"xlaprof.callbacks.{callback} needs {package}, which is not installed. Run: pip install {package}"
+                with self.assertRaisesRegex(ImportError, said):
                     getattr(callbacks, callback)
         self.assertEqual(set(callbacks.__all__) - set(dir(callbacks)), set())
         with self.assertRaisesRegex(AttributeError, "no attribute 'Other'"):

@@ -43,8 +43,8 @@ def explain(watches, compiles, late):
 
 def _look(run, compiles, late):
     """Returns the findings about late compilations, and texts about the others of them."""
-    rows = run.sql("SELECT c.id, c.function, v.file, v.line FROM compile c JOIN compiles v USING (id) WHERE NOT c.inferred AND c.persistent_hit IS NOT 1 "
-                   "ORDER BY c.ordinal").dicts()
+    rows = run.sql("SELECT c.id, c.function, v.file, v.line FROM compile c JOIN compiles v USING (id) "
+                   "WHERE NOT c.inferred AND c.persistent_hit IS NOT 1 ORDER BY c.ordinal").dicts()
     reasons = {row["compile_id"]: row for row in run.sql("SELECT compile_id, type, text FROM compile_reason WHERE idx = 0").dicts()}
     row_of = dict(zip(compiles, rows)) if len(rows) == len(compiles) else {}
     for compile, row in row_of.items():
@@ -86,7 +86,8 @@ def _of_finding(finding):
         lines.append(_paragraph("why", finding.why))
     lines += [f"         {sign} {reason[side]}" for sign, side in (("-", "before"), ("+", "after")) if reason.get(side)]
     if finding.state == "warm_up":
-        lines.append(_paragraph("fix", f"{_FIXES.get(finding.reason, '')} If these are first steps, a clean program may compile like this: raise `after`."))
+        fix = _FIXES.get(finding.reason, "")
+        lines.append(_paragraph("fix", f"{fix} If these are first steps, a clean program may compile like this: raise `after`."))
     elif finding.advice:
         lines.append(_paragraph("fix", finding.advice))
     return "\n".join(lines)
@@ -95,11 +96,12 @@ def _of_finding(finding):
 def _not_recorded(watch):
     """Returns why the framework wrote nothing, or "" if nobody knows."""
     if watch.name == "PyTorch/XLA":
-        return ("PyTorch/XLA executed its first graph before the block, and so writes nothing that says why. Let pytest load xlaprof's plugin, or set "
-                "PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE")
+        return ("PyTorch/XLA executed its first graph before the block, and so writes nothing that says why. Let pytest load xlaprof's "
+                "plugin, or set PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE")
     return ""
 
 
 def _paragraph(word, text, indent="  "):
     first = f"{indent}{word:5}" if word else indent
-    return textwrap.fill(" ".join(text.split()), _COLUMNS, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(" ".join(text.split()), _COLUMNS, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
+                         break_on_hyphens=False)

@@ -6,18 +6,18 @@ A framework is imported when its callback is first asked for.
 """
 import importlib
 
-# The callback, the module here that has it, and what pip calls the framework.
-_CALLBACKS = {"LightningCallback": ("lightning", "lightning"), "TrainerCallback": ("transformers", "transformers"), "KerasCallback": ("keras", "keras")}
+# The callback, and the module here that has it, which has the name by which pip installs the framework.
+_CALLBACKS = {"LightningCallback": "lightning", "TrainerCallback": "transformers", "KerasCallback": "keras"}
 
 
 def __getattr__(name):
     if name not in _CALLBACKS:
         raise AttributeError(f"module 'xlaprof.callbacks' has no attribute {name!r}")
-    module, package = _CALLBACKS[name]
+    module = _CALLBACKS[name]
     try:
         return getattr(importlib.import_module(f"xlaprof.callbacks.{module}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"xlaprof.callbacks.{name} needs {error.name}, which is not installed. Run: pip install {package}") from error
+        raise ImportError(f"xlaprof.callbacks.{name} needs {error.name}, which is not installed. Run: pip install {module}") from error
 
 
 def __dir__():
