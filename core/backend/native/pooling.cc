@@ -72,7 +72,7 @@ void Pool(const Window& window, bool average, const T* plane, T* result) {
       }
       for (int64_t j = begin; j < end; ++j) {
         const T value = from[j * stride], now = to[j];
-        to[j] = (value > now) | (value != value) ? value : now;
+        to[j] = ((value > now) | (value != value)) ? value : now;
       }
     });
   });
