@@ -16,7 +16,13 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What slows the run: where, why, what it costs, and what to do. Members that are not known are None."""
+    """What slows the run: where, why, what it costs, and what to do. Members that are not known are None.
+
+    `kind` is the diagnosis, and `severity` is "error", "warning" or "info". `file`, `line` and `function` are the place.
+    `count` says how often it happened, `cost_ns` what that took, and `saving_ns` what the remedy would save. `certainty` says
+    from what these are known. `reason` is a word for the cause, `why` is a sentence about it, and `state` says when in the run
+    it happened. `advice` is the remedy. `evidence` are rows of the run that show it. `fingerprint` is the same in other runs of the program.
+    """
 
     kind: str
     severity: str
