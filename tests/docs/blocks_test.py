@@ -15,7 +15,7 @@ import urllib.request
 from pages import ROOT, RUN, blocks_of, difference
 
 # The versions that pip installs if a page names none.
-PINS = ("jax==0.10.2", "numpy==2.4.6", "pytest==9.2.0")
+PINS = ("numpy==2.4.6", "pytest==9.2.0")
 FOLDER_ON_PAGES = "/home/user/tutorial/"
 
 TRAINING = """
