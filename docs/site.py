@@ -2,6 +2,7 @@
 
 MkDocs calls the functions on_…; griffe, which reads python/xlaprof for mkdocstrings, calls the methods of Docstrings."""
 import ast
+import logging
 import pathlib
 import posixpath
 import re
@@ -12,6 +13,7 @@ from mkdocs.structure.files import File
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Pages of the site that lie outside of docs/.
 OUTSIDE = {"index.md": "README.md", "bench.md": "bench/README.md"}
+LOG = logging.getLogger("mkdocs.plugins.site")  # a warning fails mkdocs build --strict
 DECISIONS = "The important design decisions, with the context in which each was made, and its cost.\n\n"
 
 
@@ -81,6 +83,8 @@ class Docstrings(griffe.Extension):
                 if not stub.docstring:
                     text = texts.get(path) or getattr(getattr(defined.get(path), "docstring", None), "value", None)
                     stub.docstring = griffe.Docstring(text, parent=stub) if text else None
+                if not stub.docstring and not stub.name.startswith("_") and (stub.is_class or stub.is_function):
+                    LOG.warning("%s has no docstring", stub.path)
 
     def on_object(self, *, obj, **kwargs):
         if obj.docstring:
@@ -101,11 +105,13 @@ def _extension_texts():
     """Returns the docstrings in the C++ sources of the extension: of its functions, and of its types with their members."""
     texts = {}
     literals = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
+    function = r'\{"(\w+)", [^"{}]*METH_[^"{}]*,\s*' + literals + r"\}"
+    attribute = r'const_cast<char\*>\("(\w+)"\), \w+, nullptr,\s*const_cast<char\*>\(' + literals
+    of_type = r"Py_(tp_doc),\s*const_cast<char\*>\(\s*" + literals
     for source in sorted((ROOT / "python/extension").glob("*.cc")):
         code = source.read_text(encoding="utf-8")
         types = [(found.start(), found[1]) for found in re.finditer(r'"xlaprof\._xlaprof\.(\w+)"', code)]
-        for pattern in (r'\{"(\w+)", [^"{}]*METH_[^"{}]*,\s*' + literals + r"\}", r'const_cast<char\*>\("(\w+)"\), \w+, nullptr,\s*const_cast<char\*>\(' + literals,
-                        r"Py_(tp_doc),\s*const_cast<char\*>\(\s*" + literals):
+        for pattern in (function, attribute, of_type):
             for found in re.finditer(pattern, code):
                 text = "".join(map(ast.literal_eval, re.findall(r'"(?:[^"\\]|\\.)*"', found[2]))).rpartition("--\n\n")[2]
                 owner = next((name for at, name in types if at > found.start()), None)
