@@ -4,6 +4,7 @@ and of the tutorial is classified (pages.py says how), Python is Python, each co
 reports on captures of this repository are as they are shown, and each link leads to a file and a heading. blocks_test.py runs the blocks."""
 import ast
 import functools
+import pathlib
 import re
 import shlex
 import subprocess
@@ -131,7 +132,7 @@ def check_reference():
 
 
 def main():
-    xlaprof = sys.argv[1]
+    xlaprof = pathlib.Path(sys.argv[1]).resolve()
     problems, links, commands, reports = [], [0], [0], [0]
     for page in RUN:
         problems += check_blocks(page)
