@@ -290,14 +290,19 @@ OptText TextOrNull(const std::string& value) {
   return value.empty() ? std::nullopt : std::optional(value);
 }
 
-// Sets when in the run the group's compiles happened.
-void SetState(RecompileGroup& group, const CompileSites& facts) {
-  const CompileSite& site = *group.site;
+// The steps of compiles, ascending.
+std::vector<int64_t> StepsOf(const RecompileGroup& group, int64_t CompileFact::* step) {
   std::vector<int64_t> steps;
-  for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
-  std::sort(steps.begin(), steps.end());
+  for (const CompileFact* compile : group.compiles) steps.push_back(compile->*step);
+  std::ranges::sort(steps);
   // The parts of a step compile for one change.
   if (group.parts > 1) steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+// Sets when in the run the group's compiles happened.
+void SetState(RecompileGroup& group) {
+  const CompileSite& site = *group.site;
   // In a window without a step mark, cuts of several places cannot be distinguished, so neither the
   // step nor the site is known.
   const bool mixed =
@@ -306,8 +311,12 @@ void SetState(RecompileGroup& group, const CompileSites& facts) {
   if (group.steps->known && !mixed && are_placed && !group.may_be_one_step) {
     // Without marked steps, the execution that makes the parameters counts as one, too.
     const bool is_marked = group.steps->from == StepsFrom::kSteps && !group.steps->name.empty();
-    group.state = StateOf(steps, group.steps->first, group.steps->last,
-                          policy::kMinWarmUpSteps + (is_marked ? 0 : 1));
+    const int64_t warm_up = policy::kMinWarmUpSteps + (is_marked ? 0 : 1);
+    const auto state_by = [&](int64_t CompileFact::* step) {
+      return StateOf(StepsOf(group, step), group.steps->first, group.steps->last, warm_up);
+    };
+    group.state = state_by(&CompileFact::latest_step);
+    if (state_by(&CompileFact::step).word != group.state.word) group.state = {};
     if (group.state.word == State::kWarmUp && !group.steps->shows_start)
       group.state.word = State::kUnknown;
     // A step of torch.compile's program may execute many functions, forward and backward, so the number
@@ -316,14 +325,6 @@ void SetState(RecompileGroup& group, const CompileSites& facts) {
       group.state.step.reset();
   } else if (group.causes.back().is_dynamic) {
     group.state.word = State::kSettled;
-  } else if (const auto begins_at = facts.profile_begins_at.find(site.process_id);
-             begins_at != facts.profile_begins_at.end() &&
-             begins_at->second <= policy::kSettledBeforeShare &&
-             std::ranges::all_of(group.compiles, &CompileFact::is_before_seen)) {
-    // The log goes on to the end of the run, and no such compile follows.
-    group.state = {.word = State::kSettled,
-                   .after_warm_up = int64_t(group.compiles.size()),
-                   .until_share = begins_at->second};
   } else if (site.cause == CutKind::kCompiledFunction &&
              int64_t(group.compiles.size()) > policy::kFewRecompiles) {
     // Each new value makes another program, and the log ends with such a compilation.
@@ -481,7 +482,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                     const std::map<std::string, int64_t>& executions) {
   const int64_t process_id = group.site->process_id;
   const Places places = PlacesOf(group, facts);
-  SetState(group, facts);
+  SetState(group);
   RecompileFigures figures =
       FiguresOf(group, first_executions, facts.wall_ns.at(process_id), executions);
   // Programs that come from a cache are counted only if all do.
@@ -709,7 +710,6 @@ extern const Analyzer recompilation{
                    policy::kRoundsOfPieces,
                    policy::kStepsWithPieces,
                    policy::kFirstStepsShare,
-                   policy::kSettledBeforeShare,
                    policy::kReportsWithWindows,
                    policy::kCompilesBeyondClean,
                    policy::kCompilesPerStep,

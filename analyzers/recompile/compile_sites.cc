@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "analyzers/policy.h"
 #include "analyzers/recompile/graph_parts.h"
@@ -196,8 +198,35 @@ class CallsSeen {
   absl::flat_hash_map<std::string, std::vector<int64_t>> of_function_;  // ordinals, ascending
 };
 
-// Sets the step of each compile of one process.
-void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
+// Places compiles in the steps that `xlaprof run` counted, even if no other source shows most of them.
+class Progress {
+ public:
+  // `rows` are those of one process in the order of their times, and `compiles` is how many compiles the
+  // sources show. Returns nothing if no step was counted, or if something else was counted as a compile.
+  static std::optional<Progress> Of(std::vector<ObservedProgressRow> rows, int64_t compiles) {
+    if (rows.empty() || rows.back().compiles != compiles || rows.back().steps <= 0) return {};
+    const bool is_ascending = std::ranges::is_sorted(rows, {}, &ObservedProgressRow::steps) &&
+                              std::ranges::is_sorted(rows, {}, &ObservedProgressRow::compiles);
+    if (!is_ascending || rows.front().steps < 0) return {};
+    return Progress(std::move(rows));
+  }
+
+  int64_t steps() const { return rows_.back().steps; }
+  // Sets the steps of the compile that has this place in the order of all, from 0.
+  void Place(int64_t place, CompileFact& compile) const {
+    const auto after = std::ranges::upper_bound(rows_, place, {}, &ObservedProgressRow::compiles);
+    const int64_t last = steps() - 1;
+    compile.step = after == rows_.begin() ? 0 : std::min(std::prev(after)->steps, last);
+    compile.latest_step = after == rows_.end() ? last : std::min(after->steps, last);
+  }
+
+ private:
+  explicit Progress(std::vector<ObservedProgressRow> rows) : rows_(std::move(rows)) {}
+  std::vector<ObservedProgressRow> rows_;
+};
+
+// Sets the step of each compile of one process, by the rows that lie in steps.
+void PlaceByRows(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
                   const absl::flat_hash_map<int64_t, OptInt>& step_of_compile, StepsSeen* steps) {
   const StepIndex index = NumberSteps(rows, steps);
   std::vector<StepMark> marks;
@@ -212,6 +241,7 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
   }
   if (!steps->known) return;
   const CallsSeen calls(rows);
+  std::vector<CompileFact*> before_seen;
   for (CompileFact* compile : compiles) {
     if (const OptInt step_id = step_of_compile.at(compile->id)) {
       if (const auto at = index.find(*step_id); at != index.end()) {
@@ -225,14 +255,34 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     if (compile->cause == CutKind::kCompiledFunction) compile->is_placed = RunsNext(rows, *compile);
     if (compile->cause == CutKind::kCall && steps->from != StepsFrom::kSteps) {
       compile->is_placed = calls.Runs(*compile);
-      compile->is_before_seen = mark == marks.begin();
-      if (compile->is_before_seen && !compile->is_placed) steps->shows_start = false;
+      if (mark != marks.begin()) continue;
+      before_seen.push_back(compile);
+      if (!compile->is_placed) steps->shows_start = false;
     }
   }
   // If the first executions are not seen, those of the last compiles before them are not, either.
-  for (CompileFact* compile : compiles) {
-    compile->is_before_seen &= !steps->shows_start && !RunsNext(rows, *compile);
-    if (compile->is_before_seen) compile->is_placed = false;
+  if (steps->shows_start) return;
+  for (CompileFact* compile : before_seen) {
+    if (!RunsNext(rows, *compile)) compile->is_placed = false;
+  }
+}
+
+// Sets the step of each compile of one process. What `xlaprof run` counted is less exact than the rows of
+// sources, but a profile shows only a few steps of the run.
+void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
+                  const absl::flat_hash_map<int64_t, OptInt>& step_of_compile,
+                  std::vector<ObservedProgressRow> observed, StepsSeen* steps) {
+  PlaceByRows(rows, compiles, step_of_compile, steps);
+  const auto progress = Progress::Of(std::move(observed), int64_t(compiles.size()));
+  const bool is_part = progress && 2 * steps->count() < progress->steps();
+  if (is_part)
+    *steps = StepsSeen{
+        .known = true, .last = progress->steps() - 1, .name = steps->name, .from = StepsFrom::kSteps};
+  for (size_t i = 0; i < compiles.size(); ++i) {
+    compiles[i]->latest_step = compiles[i]->step;
+    if (!is_part) continue;
+    compiles[i]->is_placed = true;
+    progress->Place(int64_t(i), *compiles[i]);
   }
 }
 
@@ -458,7 +508,7 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(std::vector<CompileFact> compiles, FactsInOrder(run, &step_of_compile));
   XP_TRY(const auto rows, RowsByProcess(run));
-  XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
+  XP_TRY(const ObservedProgress* progress, run.Get<ObservedProgress>());
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   std::map<int64_t, std::vector<CompileFact*>> by_process;
   for (CompileFact& compile : compiles) by_process[compile.process_id].push_back(&compile);
@@ -466,13 +516,12 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
     const auto at = rows.find(process_id);
     const ProcessRows none;
     const ProcessRows& of = at == rows.end() ? none : at->second;
-    PlaceInSteps(of, of_process, step_of_compile, &facts.steps[process_id]);
-    facts.wall_ns[process_id] = times->Of(process_id);
-    for (const ObservedProcessRow& row : observed->rows) {
-      if (row.process_id == process_id && row.profile_ts_ns && row.dur_ns > 0)
-        facts.profile_begins_at[process_id] =
-            double(*row.profile_ts_ns - row.ts_ns) / double(row.dur_ns);
+    std::vector<ObservedProgressRow> observed;
+    for (const ObservedProgressRow& row : progress->rows) {
+      if (row.process_id == process_id) observed.push_back(row);
     }
+    PlaceInSteps(of, of_process, step_of_compile, std::move(observed), &facts.steps[process_id]);
+    facts.wall_ns[process_id] = times->Of(process_id);
   }
   XP_TRY(const Sites* sites, run.Get<Sites>());
   for (const auto& [id, site] : sites->by_id)

@@ -34,8 +34,8 @@ struct CompileFact {
   bool inferred = false;        // inferred from the first use of a graph, not reported
   bool caller_known = false;    // JAX's log names the caller
   int64_t step = 0;             // from 0 at the start of the process, if StepsSeen::known
+  int64_t latest_step = 0;      // it was in a step from `step` to this one; mostly both are one
   bool is_placed = true;        // false: it was in no step that was seen, so `step` says nothing
-  bool is_before_seen = false;  // and it was before all of them
   // All printed forms of this graph: (form, graph.id).
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   // Returns what names the graph in its process: its hash, or else its number; "" if it has none.
@@ -84,8 +84,6 @@ struct CompileSites {
   std::vector<CompileSite> sites;                    // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;                // by process
   std::map<int64_t, OptInt> wall_ns;  // by process: from its first to its last row with a time
-  // By process that `xlaprof run` observed: the part of its time that had passed when its profile began.
-  std::map<int64_t, double> profile_begins_at;
   // By process: time of all its compiles, with tracing, and without loads from a cache.
   std::map<int64_t, int64_t> compiling_ns;
   // By process: programs of single operations (outside_jit.h), which belong to no site.

@@ -40,6 +40,7 @@ using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
 using ObservedProcesses = Table<ObservedProcessRow>;
+using ObservedProgress = Table<ObservedProgressRow>;
 
 // The parts of compilations whose source divides them. Those of one compilation do not overlap.
 struct CompilePhases {

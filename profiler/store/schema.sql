@@ -656,6 +656,16 @@ CREATE TABLE observed_process (
   problem TEXT                      -- the first thing that could not be recorded; NULL: none
 );
 
+-- How far a process that `xlaprof run` recorded was, whenever its steps and compilations were counted.
+-- @fact
+CREATE TABLE observed_progress (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ts_ns INTEGER NOT NULL,           -- when they were counted
+  steps INTEGER NOT NULL,           -- steps that had ended
+  compiles INTEGER NOT NULL         -- compilations that had ended
+);
+
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.
 -- @fact
 CREATE TABLE profiler_line (

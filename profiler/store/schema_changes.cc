@@ -38,6 +38,9 @@ constexpr std::array kChanges = {
     "step_unit TEXT, cpu_ns INTEGER, own_cpu_ns INTEGER, profile_moment TEXT, profile_ts_ns "
     "INTEGER, profile_dur_ns INTEGER, profile_first_step INTEGER, profile_end_step INTEGER, "
     "profile_error TEXT, problem TEXT)",
+    // To 6: when such a process compiled.
+    "CREATE TABLE observed_progress (id INTEGER PRIMARY KEY, process_id INTEGER, ts_ns INTEGER NOT "
+    "NULL, steps INTEGER NOT NULL, compiles INTEGER NOT NULL)",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

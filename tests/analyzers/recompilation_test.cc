@@ -45,6 +45,40 @@ TEST(Recompilation, AWarmUpIsNoWarningInASlice) {
   EXPECT_EQ(finding.severity, Severity::kInfo);
 }
 
+// Returns the state of five sizes that only a log shows, without steps. `progress` holds steps and
+// compilations that `xlaprof run` counted.
+Reason ReasonByProgress(const std::vector<std::pair<int64_t, int64_t>>& progress) {
+  RecompileRun run;
+  BatchesOf(run, {8, 9, 10, 11, 12}, {.cause = CutKind::kCall, .function = "train_step"});
+  run.Exec("UPDATE compile SET step_id = NULL; DELETE FROM execution; DELETE FROM step");
+  for (const auto& [steps, compiles] : progress) {
+    EXPECT_TRUE(
+        run.store()
+            .Add(ObservedProgressRow{
+                .process_id = run.process(), .ts_ns = steps, .steps = steps, .compiles = compiles})
+            .ok());
+  }
+  return *run.TheFinding().reason;
+}
+
+// Regression: a log of 80 compilations and a profile of one step gave the state "warm-up".
+TEST(Recompilation, CompilationsArePlacedByWhatRunCounted) {
+  EXPECT_EQ(ReasonByProgress({{29, 1}, {30, 2}, {59, 2}, {60, 3}, {79, 3}, {80, 4}, {94, 4}, {95, 5}, {100, 5}}).state,
+            State::kOngoing);
+  const Reason settled =
+      ReasonByProgress({{9, 1}, {10, 2}, {19, 2}, {20, 3}, {29, 3}, {30, 4}, {39, 4}, {40, 5}, {100, 5}});
+  EXPECT_EQ(settled.state, State::kSettled);
+  EXPECT_EQ(settled.step, 40);
+}
+
+TEST(Recompilation, WhatRunCountedMayBeTooLittleToTell) {
+  EXPECT_EQ(ReasonByProgress({{40, 1}, {100, 5}}).state, State::kUnknown);
+  // Something else was counted as a compilation.
+  EXPECT_EQ(ReasonByProgress({{9, 1}, {10, 2}, {20, 3}, {30, 4}, {40, 6}, {100, 6}}).state,
+            State::kUnknown);
+  EXPECT_EQ(ReasonByProgress({}).state, State::kUnknown);
+}
+
 // Returns a graph that stacks `count` scalars, as a step does that appends to a list.
 TestNodes StackOf(int64_t count) {
   TestNodes nodes;

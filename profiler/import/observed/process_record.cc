@@ -101,6 +101,13 @@ class RecordReading {
     if (kind == "state") {
       SeenAt(line.Int(1));
       row_.steps = line.Int(2);
+      const OptInt ts_ns = StoreTime(line.Int(1)), compiles = line.Int(4);
+      if (row_.process_id && ts_ns && compiles) {
+        XP_TRY(context_.Add(ObservedProgressRow{.process_id = row_.process_id,
+                                                .ts_ns = *ts_ns,
+                                                .steps = line.Int(2).value_or(0),
+                                                .compiles = *compiles}));
+      }
       row_.step_unit = WordOf<StepUnit>(line, 3);
       row_.cpu_ns = line.Int(5);
       row_.own_cpu_ns = line.Int(6);

@@ -13,6 +13,7 @@ _PERIOD_S = 0.05  # between two samples at first
 _SAMPLES_AT_FULL_RATE = 2400  # then the time between two samples grows with the run, so that its file stays small
 _PROFILE_PERIOD_S = 0.005  # while a profile is taken, which slows the program anyway
 _FLUSH_S, _STATE_S, _METRICS_S = 1.0, 10.0, 60.0
+_COMPILED_S = 0.5  # after a compilation, the state is written within this time, so that its step is known
 
 
 class _Every:
@@ -45,6 +46,8 @@ class Observer(threading.Thread):
         self.profile_begin_ns = None  # None: no profile runs
         self.cpu_ns = 0  # that this thread took
         self.flush_due, self.state_due, self.metrics_due = _Every(_FLUSH_S), _Every(_STATE_S), _Every(_METRICS_S)
+        self.compiled_due = _Every(_COMPILED_S)
+        self.compilations = 0  # in the newest state that was written
         atexit.register(self.finish)
 
     def run(self):
@@ -75,6 +78,8 @@ class Observer(threading.Thread):
         if self.state_due.is_due():
             self._add_state()
             self._keep_small()
+        elif framework is not None and self.compiled_due.is_due() and framework.compilations() != self.compilations:
+            self._add_state()
         if self.flush_due.is_due():
             self.record.flush()
 
@@ -126,8 +131,9 @@ class Observer(threading.Thread):
     def _add_state(self):
         framework = self.profiled or self.progress.active()
         steps = framework.steps() if framework is not None else None
+        self.compilations = framework.compilations() if framework is not None else 0
         self.record.add("state", time.time_ns(), steps, framework.step_unit if steps is not None else None,
-                        framework.compilations() if framework is not None else 0, time.process_time_ns(), self.cpu_ns)
+                        self.compilations, time.process_time_ns(), self.cpu_ns)
 
     def finish(self):
         """Ends the recording at the end of the program. A forked child leaves it to its parent."""

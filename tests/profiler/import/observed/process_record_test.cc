@@ -59,6 +59,9 @@ TEST(ProcessRecord, ReadsTheProcess) {
   EXPECT_THAT(in.Rows("SELECT profile_moment, profile_ts_ns - ts_ns, profile_dur_ns, "
                       "profile_first_step, profile_end_step FROM observed_process"),
               ElementsAre("steady|1000000000|500000000|8|20"));
+  EXPECT_THAT(in.Rows("SELECT p.ts_ns - o.ts_ns, p.steps, p.compiles FROM observed_progress p, "
+                      "observed_process o USING (process_id) ORDER BY 1"),
+              ElementsAre("2000000000|40|3", "3000000000|60|3"));
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
 }
 
