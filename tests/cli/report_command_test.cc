@@ -6,6 +6,7 @@
 
 #include "cli/input_options.h"
 #include "cli/progress.h"
+#include "core/base/sanitized.h"
 #include "core/base/version.h"
 #include "profiler/import/formats.h"
 #include "profiler/store/events.h"
@@ -100,7 +101,7 @@ TEST_F(ReportCommand, NeverReplacesWhatItReads) {
 
 // Regression: std::bad_alloc aborted the program, on whichever thread it was thrown.
 TEST_F(ReportCommand, TooLittleMemoryIsAnError) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef XLAPROF_SANITIZED
   GTEST_SKIP() << "shadow memory has no limit";
 #endif
   std::string trace = "[";

@@ -18,11 +18,7 @@
 #include <new>
 #include <thread>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define XLAPROF_SANITIZED 1
-#else
-#define XLAPROF_SANITIZED 0
-#endif
+#include "core/base/sanitized.h"
 
 // Sets the sanitizer's own limits: for one allocation, and for all memory.
 extern "C" const char* __asan_default_options() {
@@ -32,6 +28,12 @@ extern "C" const char* __asan_default_options() {
 
 namespace xlaprof {
 namespace {
+
+#ifdef XLAPROF_SANITIZED
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
 
 constexpr size_t kMostComplaints = 12;
 // Limits everything that a child maps, including files. It is far above what the measurement
@@ -72,7 +74,7 @@ bool ResetPeak() {
 
 std::string RunMeasured(const GuardedCase& one) {
   malloc_trim(0);
-  const bool measured = !XLAPROF_SANITIZED && ResetPeak();
+  const bool measured = !kIsSanitized && ResetPeak();
   const size_t before = StatusKiB("VmRSS:");
   const int64_t started_ns = NowNs();
   std::string complaint;
@@ -93,7 +95,7 @@ std::string RunMeasured(const GuardedCase& one) {
 
 [[noreturn]] void Child(size_t count, const std::function<GuardedCase(size_t)>& make,
                         Board& board) {
-  if (!XLAPROF_SANITIZED) {
+  if (!kIsSanitized) {
     rlimit limit{kAddressSpaceBytes, kAddressSpaceBytes};
     setrlimit(RLIMIT_AS, &limit);
   }

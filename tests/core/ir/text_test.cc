@@ -110,11 +110,12 @@ TEST(DotText, IsTorchXlas) {
 
 TEST(StableHloText, IsOneFunction) {
   const std::string text = StableHloText(Step());
+  // Compilers name different columns of a call.
   EXPECT_THAT(text, HasSubstr("module @\"SyncTensorsGraph.12\" {\n"
                               "  func.func public @main(%p0: tensor<4x3xf32> "
-                              "loc(\"xla__device_data\"(\"/home/user/train/step.cc\":100:38)), "
-                              "%p1: tensor<3xf32> {tf.aliasing_output = 0 : i32} "
-                              "loc(\"xla__device_data\"(\"/home/user/train/step.cc\":101:38)))"));
+                              "loc(\"xla__device_data\"(\"/home/user/train/step.cc\":100:"));
+  EXPECT_THAT(text, HasSubstr(")), %p1: tensor<3xf32> {tf.aliasing_output = 0 : i32} "
+                              "loc(\"xla__device_data\"(\"/home/user/train/step.cc\":101:"));
   EXPECT_THAT(text, HasSubstr("-> (tensor<3xf32>, tensor<4x3xf32>) {\n"
                               "    %0 = stablehlo.constant dense<0.5> : tensor<f32> "
                               "loc(\"update.1/prim__Constant\"(\"/home/user/train/step.cc\":103:"));

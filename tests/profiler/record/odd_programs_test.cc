@@ -7,6 +7,7 @@
 #include <latch>
 #include <thread>
 
+#include "core/base/sanitized.h"
 #include "profiler/record/current.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
@@ -216,7 +217,7 @@ TEST_F(OddProgram, AForkedChildDoesNotKeepTheLock) {
 // Regression: after a fork while the recording's thread was inside SQLite, the child could not get
 // its locks.
 TEST_F(OddProgram, AForkedChildMayRecordItself) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef XLAPROF_SANITIZED
   GTEST_SKIP() << "the sanitizer's allocator may be locked for ever in a child, or it starts no "
                   "threads there";
 #endif

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/sanitized.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -46,10 +47,7 @@ class SqliteExtension : public testing::Test {
   std::filesystem::path folder_;
 };
 
-#ifdef __SANITIZE_ADDRESS__
-#define SKIP_UNDER_SANITIZER() \
-  GTEST_SKIP() << "a sanitised library does not load into other programs"
-#elif defined(__SANITIZE_THREAD__)
+#ifdef XLAPROF_SANITIZED
 #define SKIP_UNDER_SANITIZER() \
   GTEST_SKIP() << "a sanitised library does not load into other programs"
 #else
