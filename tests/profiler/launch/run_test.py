@@ -3,6 +3,7 @@
 
 Each stand-in has the parts of its framework that the hook uses, and behaves as the real one as far as the hook can see. The real
 frameworks are judged by tests/live/run_test.py."""
+import atexit
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import sys
 import tarfile
 import tempfile
 import textwrap
+import types
 import unittest
 
 XLAPROF = str(pathlib.Path(sys.argv.pop(1)).resolve())
@@ -320,6 +322,26 @@ class Run(unittest.TestCase):
         self.assertIn("another message\nIn the end", done.stderr)
         self.assertNotIn("Compilation cache", done.stderr.split("In the end")[0])
         self.assertIn("Compilation cache", (self.folder / "out/stderr.txt").read_text())
+
+
+class Observed(unittest.TestCase):
+    def test_what_compiled_is_written_at_once(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "profiler/launch/hook"))
+        from xlaprof_hook import observer
+        lines = []
+        record = types.SimpleNamespace(add=lambda *line: lines.append(line), flush=lambda: None)
+        thread = observer.Observer(types.SimpleNamespace(record=record, options={}, frameworks={}))
+        atexit.unregister(thread.finish)
+        framework = types.SimpleNamespace(steps=lambda: 40, step_unit="step_mark", compilations=lambda: compilations)
+        thread.progress.active = lambda: framework
+        thread._profile = lambda framework: None
+        thread.metrics_due.is_due = thread.state_due.is_due = lambda: False
+        thread.compiled_due.is_due = lambda: True
+        written = []
+        for compilations in (0, 0, 3, 3, 4):
+            thread._watch()
+            written.append([line[4] for line in lines if line[0] == "state"])
+        self.assertEqual(written, [[], [], [3], [3], [3, 4]])
 
 
 if __name__ == "__main__":
