@@ -81,7 +81,7 @@ absl::Status MakeSliceViews(const Store& store, const Slice& slice) {
     if (table.Has("step_id") && !steps.empty()) where += " AND step_id IN (SELECT id FROM step)";
     if (table.Has("ts_ns")) {
       where += in_time(table.Has("enqueue_ts_ns") ? "coalesce(enqueue_ts_ns, ts_ns)" : "ts_ns",
-                       "coalesce(ts_ns + dur_ns, ts_ns)");
+                       table.Has("dur_ns") ? "coalesce(ts_ns + dur_ns, ts_ns)" : "ts_ns");
     }
     XP_TRY(store.Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE 1{1}",
                                   table.name, where)));
