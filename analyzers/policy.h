@@ -159,6 +159,10 @@ inline constexpr Threshold kTracedOperationsOfLoop{
 inline constexpr Threshold kFewRecompiles{
     int64_t{2}, Unit::kCount, "At most this many recompiles that have stopped are not a warning.",
     "Any run may have two changes, such as a last batch and an evaluation."};
+inline constexpr Threshold kSettledBeforeShare{
+    0.75, Unit::kShare,
+    "In a run without steps that xlaprof run recorded, the compilations of a function have stopped if all of them were before this share of its time.",
+    "Then at least a quarter of the run shows no such compilation."};
 inline constexpr Threshold kFirstStepsShare{
     0.05, Unit::kShare,
     "A few sizes of an input that were all compiled in this share of the steps are not a warning.",

@@ -325,6 +325,12 @@ void SetState(RecompileGroup& group) {
       group.state.step.reset();
   } else if (group.causes.back().is_dynamic) {
     group.state.word = State::kSettled;
+  } else if (const double share = std::ranges::max(group.compiles, {}, &CompileFact::latest_share)
+                                      ->latest_share;
+             share <= policy::kSettledBeforeShare) {
+    group.state = {.word = State::kSettled,
+                   .after_warm_up = int64_t(group.compiles.size()),
+                   .until_share = share};
   } else if (site.cause == CutKind::kCompiledFunction &&
              int64_t(group.compiles.size()) > policy::kFewRecompiles) {
     // Each new value makes another program, and the log ends with such a compilation.
@@ -709,6 +715,7 @@ extern const Analyzer recompilation{
                    policy::kCleanStepsAfterBurst,
                    policy::kRoundsOfPieces,
                    policy::kStepsWithPieces,
+                   policy::kSettledBeforeShare,
                    policy::kFirstStepsShare,
                    policy::kReportsWithWindows,
                    policy::kCompilesBeyondClean,

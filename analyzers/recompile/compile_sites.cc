@@ -198,31 +198,49 @@ class CallsSeen {
   absl::flat_hash_map<std::string, std::vector<int64_t>> of_function_;  // ordinals, ascending
 };
 
-// Places compiles in the steps that `xlaprof run` counted, even if no other source shows most of them.
+// Places compiles in the steps that `xlaprof run` counted, even if no other source shows most of them, and
+// in the time of the run.
 class Progress {
  public:
-  // `rows` are those of one process in the order of their times, and `compiles` is how many compiles the
-  // sources show. Returns nothing if no step was counted, or if something else was counted as a compile.
-  static std::optional<Progress> Of(std::vector<ObservedProgressRow> rows, int64_t compiles) {
-    if (rows.empty() || rows.back().compiles != compiles || rows.back().steps <= 0) return {};
+  // `rows` are those of the process in the order of their times, and `compiles` is how many compiles the
+  // sources show. Returns nothing if something else was counted as a compile.
+  static std::optional<Progress> Of(const ObservedProcessRow* process,
+                                    std::vector<ObservedProgressRow> rows, int64_t compiles) {
+    if (process == nullptr || process->dur_ns <= 0) return {};
+    if (rows.empty() || rows.back().compiles != compiles) return {};
     const bool is_ascending = std::ranges::is_sorted(rows, {}, &ObservedProgressRow::steps) &&
                               std::ranges::is_sorted(rows, {}, &ObservedProgressRow::compiles);
     if (!is_ascending || rows.front().steps < 0) return {};
-    return Progress(std::move(rows));
+    return Progress(*process, std::move(rows));
   }
 
-  int64_t steps() const { return rows_.back().steps; }
+  int64_t steps() const { return rows_.back().steps; }  // 0: none was counted
   // Sets the steps of the compile that has this place in the order of all, from 0.
-  void Place(int64_t place, CompileFact& compile) const {
-    const auto after = std::ranges::upper_bound(rows_, place, {}, &ObservedProgressRow::compiles);
+  void PlaceInSteps(int64_t place, CompileFact& compile) const {
+    const auto after = After(place);
     const int64_t last = steps() - 1;
     compile.step = after == rows_.begin() ? 0 : std::min(std::prev(after)->steps, last);
     compile.latest_step = after == rows_.end() ? last : std::min(after->steps, last);
   }
+  void PlaceInTime(int64_t place, CompileFact& compile) const {
+    const auto after = After(place);
+    if (after == rows_.end()) return;
+    compile.latest_share =
+        (double(after->ts_ns) - double(process_.ts_ns)) / double(process_.dur_ns);
+  }
 
  private:
-  explicit Progress(std::vector<ObservedProgressRow> rows) : rows_(std::move(rows)) {}
-  std::vector<ObservedProgressRow> rows_;
+  using Rows = std::vector<ObservedProgressRow>;
+
+  Progress(const ObservedProcessRow& process, Rows rows)
+      : process_(process), rows_(std::move(rows)) {}
+  // Returns the first row that counts the compile.
+  Rows::const_iterator After(int64_t place) const {
+    return std::ranges::upper_bound(rows_, place, {}, &ObservedProgressRow::compiles);
+  }
+
+  ObservedProcessRow process_;
+  Rows rows_;
 };
 
 // Sets the step of each compile of one process, by the rows that lie in steps.
@@ -271,18 +289,18 @@ void PlaceByRows(const ProcessRows& rows, const std::vector<CompileFact*>& compi
 // sources, but a profile shows only a few steps of the run.
 void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
                   const absl::flat_hash_map<int64_t, OptInt>& step_of_compile,
-                  std::vector<ObservedProgressRow> observed, StepsSeen* steps) {
+                  const std::optional<Progress>& progress, StepsSeen* steps) {
   PlaceByRows(rows, compiles, step_of_compile, steps);
-  const auto progress = Progress::Of(std::move(observed), int64_t(compiles.size()));
   const bool is_part = progress && 2 * steps->count() < progress->steps();
   if (is_part)
     *steps = StepsSeen{
         .known = true, .last = progress->steps() - 1, .name = steps->name, .from = StepsFrom::kSteps};
   for (size_t i = 0; i < compiles.size(); ++i) {
     compiles[i]->latest_step = compiles[i]->step;
+    if (progress) progress->PlaceInTime(int64_t(i), *compiles[i]);
     if (!is_part) continue;
     compiles[i]->is_placed = true;
-    progress->Place(int64_t(i), *compiles[i]);
+    progress->PlaceInSteps(int64_t(i), *compiles[i]);
   }
 }
 
@@ -508,6 +526,7 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(std::vector<CompileFact> compiles, FactsInOrder(run, &step_of_compile));
   XP_TRY(const auto rows, RowsByProcess(run));
+  XP_TRY(const ObservedProcesses* processes, run.Get<ObservedProcesses>());
   XP_TRY(const ObservedProgress* progress, run.Get<ObservedProgress>());
   XP_TRY(const RunTimes* times, run.Get<RunTimes>());
   std::map<int64_t, std::vector<CompileFact*>> by_process;
@@ -520,7 +539,12 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
     for (const ObservedProgressRow& row : progress->rows) {
       if (row.process_id == process_id) observed.push_back(row);
     }
-    PlaceInSteps(of, of_process, step_of_compile, std::move(observed), &facts.steps[process_id]);
+    const auto process =
+        std::ranges::find(processes->rows, OptInt(process_id), &ObservedProcessRow::process_id);
+    PlaceInSteps(of, of_process, step_of_compile,
+                 Progress::Of(process == processes->rows.end() ? nullptr : &*process,
+                              std::move(observed), int64_t(of_process.size())),
+                 &facts.steps[process_id]);
     facts.wall_ns[process_id] = times->Of(process_id);
   }
   XP_TRY(const Sites* sites, run.Get<Sites>());

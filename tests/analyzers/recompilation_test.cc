@@ -51,11 +51,20 @@ Reason ReasonByProgress(const std::vector<std::pair<int64_t, int64_t>>& progress
   RecompileRun run;
   BatchesOf(run, {8, 9, 10, 11, 12}, {.cause = CutKind::kCall, .function = "train_step"});
   run.Exec("UPDATE compile SET step_id = NULL; DELETE FROM execution; DELETE FROM step");
+  EXPECT_TRUE(run.store()
+                  .Add(ObservedProcessRow{.process_id = run.process(),
+                                          .command = "train.py",
+                                          .ts_ns = 0,
+                                          .dur_ns = 100,
+                                          .ended = true})
+                  .ok());
+  int64_t ts_ns = 0;
   for (const auto& [steps, compiles] : progress) {
+    ts_ns = std::min<int64_t>(ts_ns + 10, 100);
     EXPECT_TRUE(
         run.store()
             .Add(ObservedProgressRow{
-                .process_id = run.process(), .ts_ns = steps, .steps = steps, .compiles = compiles})
+                .process_id = run.process(), .ts_ns = ts_ns, .steps = steps, .compiles = compiles})
             .ok());
   }
   return *run.TheFinding().reason;
@@ -69,6 +78,14 @@ TEST(Recompilation, CompilationsArePlacedByWhatRunCounted) {
       ReasonByProgress({{9, 1}, {10, 2}, {19, 2}, {20, 3}, {29, 3}, {30, 4}, {39, 4}, {40, 5}, {100, 5}});
   EXPECT_EQ(settled.state, State::kSettled);
   EXPECT_EQ(settled.step, 40);
+}
+
+// A program that marks no steps has only times.
+TEST(Recompilation, CompilationsOfARunWithoutStepsArePlacedInItsTime) {
+  EXPECT_EQ(ReasonByProgress({{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 4}, {0, 4}, {0, 5}, {0, 5}}).state,
+            State::kSettled);  // after 70 of 100 ns
+  EXPECT_EQ(ReasonByProgress({{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 4}, {0, 4}, {0, 4}, {0, 5}}).state,
+            State::kUnknown);
 }
 
 TEST(Recompilation, WhatRunCountedMayBeTooLittleToTell) {
