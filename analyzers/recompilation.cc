@@ -290,7 +290,7 @@ OptText TextOrNull(const std::string& value) {
   return value.empty() ? std::nullopt : std::optional(value);
 }
 
-// The steps of compiles, ascending.
+// Returns the first or the latest step that each compile may be in, ascending.
 std::vector<int64_t> StepsOf(const RecompileGroup& group, int64_t CompileFact::* step) {
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->*step);

@@ -61,8 +61,8 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
     seen.shapes.push_back(shape);
   };
-  // Those that some compile changed. Others may differ between inputs that change alike, such as those
-  // of two layers.
+  // The set holds the dimensions that some compile changed. Others may differ between inputs that change
+  // alike, such as those of two layers.
   std::set<int> changed;
   for (const RecompileCause& cause : group.causes) {
     const std::optional<XlaShape> before = XlaShape::Parse(cause.before),

@@ -225,27 +225,26 @@ class Progress {
   void PlaceInTime(int64_t place, CompileFact& compile) const {
     const auto after = After(place);
     if (after == rows_.end()) return;
-    compile.latest_share =
-        (double(after->ts_ns) - double(process_.ts_ns)) / double(process_.dur_ns);
+    compile.latest_share = (double(after->ts_ns) - double(begin_ns_)) / double(dur_ns_);
   }
 
  private:
   using Rows = std::vector<ObservedProgressRow>;
 
   Progress(const ObservedProcessRow& process, Rows rows)
-      : process_(process), rows_(std::move(rows)) {}
+      : begin_ns_(process.ts_ns), dur_ns_(process.dur_ns), rows_(std::move(rows)) {}
   // Returns the first row that counts the compile.
   Rows::const_iterator After(int64_t place) const {
     return std::ranges::upper_bound(rows_, place, {}, &ObservedProgressRow::compiles);
   }
 
-  ObservedProcessRow process_;
+  int64_t begin_ns_, dur_ns_;  // of the process
   Rows rows_;
 };
 
 // Sets the step of each compile of one process, by the rows that lie in steps.
 void PlaceByRows(const ProcessRows& rows, const std::vector<CompileFact*>& compiles,
-                  const absl::flat_hash_map<int64_t, OptInt>& step_of_compile, StepsSeen* steps) {
+                 const absl::flat_hash_map<int64_t, OptInt>& step_of_compile, StepsSeen* steps) {
   const StepIndex index = NumberSteps(rows, steps);
   std::vector<StepMark> marks;
   if (steps->known) {
