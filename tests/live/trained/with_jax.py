@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 fault = sys.argv[1]
-steps = int(sys.argv[2]) if len(sys.argv) > 2 else {"clean": 600, "shape": 120, "loader": 60}[fault]
+steps = int(sys.argv[2]) if len(sys.argv) > 2 else {"clean": 600, "shape": 170, "loader": 60}[fault]
 random = np.random.default_rng(0)
 images = random.standard_normal((512, 256), dtype=np.float32)
 labels = random.integers(0, 10, 512)
@@ -41,7 +41,7 @@ def blurred(images):  # planted: loader
 
 
 def batch(step):
-    size = 512 - 4 * step if fault == "shape" else 512
+    size = 512 - 3 * step if fault == "shape" else 512
     x = images[:size]
     return (blurred(x) if fault == "loader" else x), labels[:size]
 

@@ -72,6 +72,41 @@ JAX = {
             raise RuntimeError("no profiler in this stand-in")
         """,
 }
+TORCH = {
+    "torch/__init__.py": """
+        from torch import autograd, compiler, optim, profiler
+        """,
+    "torch/autograd.py": "def _profiler_enabled(): return False",
+    "torch/compiler.py": "def is_compiling(): return False",
+    "torch/optim/__init__.py": """
+        from torch.optim import optimizer
+        class SGD:
+            def step(self):
+                for hook in optimizer.hooks:
+                    hook(self, (), {})
+        """,
+    "torch/optim/optimizer.py": """
+        hooks = []
+        register_optimizer_step_post_hook = hooks.append
+        """,
+    "torch/profiler.py": """
+        import threading
+        is_running = False
+        class profile:
+            def __init__(self, **options):
+                pass
+            def start(self):
+                global is_running
+                self.thread, is_running = threading.get_ident(), True
+            def stop(self):
+                global is_running
+                is_running = False
+                if threading.get_ident() != self.thread:
+                    raise RuntimeError("Can't disable Kineto profiler when it's not running")
+            def export_chrome_trace(self, path):
+                open(path, "wb").close()
+        """,
+}
 # Trains until the record of the process has what a test waits for, so that no test depends on how fast the machine is.
 TRAIN = """
     import glob, os, time, torch_xla
@@ -198,6 +233,36 @@ class Run(unittest.TestCase):
         self.assertEqual(profile[0], "asked")
         self.assertGreaterEqual(profile[3], 40)
         self.assertGreaterEqual(profile[4], 60)
+
+    def test_a_profile_of_pytorch_ends_with_the_program(self):
+        self.write(TORCH | {"train.py": """
+            import time, torch
+            optimizer = torch.optim.SGD()
+            while not torch.profiler.is_running:
+                optimizer.step()
+                time.sleep(0.01)
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [profile] = self.lines()["profile"]
+        self.assertIsNone(profile[5])
+        self.assertTrue(list((self.folder / "out").glob("profile.*.json.gz")))
+
+    def test_a_profile_of_pytorch_that_no_step_begins_keeps_nobody_waiting(self):
+        self.write(TORCH | {"train.py": """
+            import time, torch, xlaprof_hook
+            optimizer = torch.optim.SGD()
+            watched = xlaprof_hook.recording.observer.progress.watched
+            while "torch" not in watched:
+                time.sleep(0.01)
+            for step in range(20):
+                optimizer.step()
+            while watched["torch"].request is None:
+                time.sleep(0.01)
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ended before its next step", self.lines()["profile"][0][5])
 
     def test_a_program_with_its_own_profile_works(self):
         self.write(TORCH_XLA | {"train.py": """

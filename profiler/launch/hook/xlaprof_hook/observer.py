@@ -140,6 +140,7 @@ class Observer(threading.Thread):
         if os.getpid() != self.pid or self.is_ending.is_set():
             return
         self.is_ending.set()
+        self.progress.end()
         if not self.lock.acquire(timeout=30):
             return
         try:

@@ -53,7 +53,8 @@ class JaxProfile(_XSpaceProfile):
 
 class KinetoProfile:
     """PyTorch's profiler. It records the thread that starts it, so the program's thread starts and stops it after a step of the
-    optimizer. If no optimizer steps, the observer's thread starts it for all threads."""
+    optimizer. If no optimizer steps, the observer's thread starts it for all threads. At the end of the program, when no step
+    follows, the main thread stops it."""
 
     def __init__(self, framework, options):
         self.framework = framework
@@ -80,22 +81,7 @@ class KinetoProfile:
         self.profiler.start()
 
     def _do(self, action):
-        if not self.framework.steps():
+        if self.framework.steps() and threading.current_thread() is not threading.main_thread():
+            self.framework.do_at_next_step(action)
+        else:
             action()
-            return
-        done = threading.Event()
-        failed = []
-
-        def on_programs_thread():
-            try:
-                action()
-            except Exception as error:
-                failed.append(error)
-            done.set()
-
-        self.framework.at_next_step = on_programs_thread
-        if not done.wait(timeout=60):
-            self.framework.at_next_step = None
-            raise RuntimeError("no step ended within a minute")
-        if failed:
-            raise failed[0]

@@ -60,6 +60,26 @@ class PyTorchXla:
         return f"the debug output of PyTorch/XLA after its first {_MOST_DEBUG_BYTES >> 20} MiB"
 
 
+class _Request:
+    """What a thread of the program must do for the observer."""
+
+    def __init__(self, action):
+        self.action = action
+        self.error = None
+        self.done = threading.Event()
+
+    def do(self):
+        try:
+            self.action()
+        except Exception as error:
+            self.error = error
+        self.done.set()
+
+    def refuse(self, why):
+        self.error = RuntimeError(why)
+        self.done.set()
+
+
 class PyTorch:
     """A program that uses PyTorch without XLA. Its steps are those of the optimizer that steps first."""
     module = "torch"
@@ -70,7 +90,8 @@ class PyTorch:
         from torch.optim.optimizer import register_optimizer_step_post_hook
         self.count = 0
         self.optimizer = None
-        self.at_next_step = None  # what the program's thread must do for us
+        self.request = None
+        self.has_ended = False
         is_compiling = torch.compiler.is_compiling
 
         def after_step(optimizer, args, kwargs):
@@ -80,12 +101,30 @@ class PyTorch:
             self.optimizer = self.optimizer or id(optimizer)
             if self.optimizer == id(optimizer):
                 self.count += 1
-                action, self.at_next_step = self.at_next_step, None
-                if action is not None:
-                    action()
+                request, self.request = self.request, None
+                if request is not None:
+                    request.do()
 
         register_optimizer_step_post_hook(after_step)
         self.profile = profiles.KinetoProfile(self, recording.options)
+
+    def do_at_next_step(self, action):
+        """Lets the program's thread do `action` after its next step, and waits for that. Raises what it raises."""
+        request = self.request = _Request(action)
+        if self.has_ended:
+            self.end()
+        if not request.done.wait(timeout=60):
+            self.request = None
+            raise RuntimeError("no step ended within a minute")
+        if request.error:
+            raise request.error
+
+    def end(self):
+        """Tells that the program makes no more steps."""
+        self.has_ended = True
+        request, self.request = self.request, None
+        if request is not None:
+            request.refuse("the program ended before its next step")
 
     def steps(self):
         return self.count or None
@@ -153,6 +192,12 @@ class Progress:
             if framework is not None and (framework.steps() or framework.compilations()):
                 return framework
         return None
+
+    def end(self):
+        """Tells the frameworks that the program has ended."""
+        for framework in self.watched.values():
+            if hasattr(framework, "end"):
+                framework.end()
 
 
 _KINDS = (TorchTpu, PyTorchXla, Jax, PyTorch)
