@@ -15,7 +15,7 @@
 #include "analyzers/recompile_limit.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/sync_point.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -14,7 +14,7 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 
 namespace xlaprof {
 namespace {

@@ -27,7 +27,7 @@
 #include "analyzers/run/step_uploads.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -12,8 +12,8 @@
 #include "analyzers/run/device_ops.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/steps.h"
-#include "core/base/collective.h"
-#include "core/base/source_place.h"
+#include "base/collective.h"
+#include "base/source_place.h"
 
 namespace xlaprof {
 namespace {

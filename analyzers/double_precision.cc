@@ -6,7 +6,7 @@
 #include "analyzers/graph/promotion.h"
 #include "analyzers/run/top_ops.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -12,7 +12,7 @@
 #include "analyzers/run/fallback_copies.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

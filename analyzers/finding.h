@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/store/vocabulary.h"
 
 namespace xlaprof {

@@ -11,7 +11,7 @@
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
-#include "core/base/jax_module.h"
+#include "base/jax_module.h"
 
 namespace xlaprof {
 namespace {

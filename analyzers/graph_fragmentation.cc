@@ -12,7 +12,7 @@
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "profiler/store/cut_kind.h"
 
 namespace xlaprof {

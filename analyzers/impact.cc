@@ -6,7 +6,7 @@
 #include "analyzers/policy.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run_time.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -18,7 +18,7 @@
 #include "analyzers/run/step_periods.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

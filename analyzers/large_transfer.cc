@@ -17,9 +17,9 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_call.h"
 #include "analyzers/run/work_unit.h"
-#include "core/base/metric_names.h"
-#include "core/base/source_place.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/source_place.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyzers/run/donatable_copies.h"
 #include "analyzers/run/kept_states.h"
 #include "analyzers/run/steps.h"
-#include "core/base/jax_module.h"
+#include "base/jax_module.h"
 
 namespace xlaprof {
 namespace {

@@ -13,7 +13,7 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

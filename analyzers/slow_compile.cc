@@ -15,10 +15,10 @@
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/duration.h"
-#include "core/base/metric_names.h"
-#include "core/base/source_place.h"
-#include "core/base/whole.h"
+#include "base/duration.h"
+#include "base/metric_names.h"
+#include "base/source_place.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -21,8 +21,8 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "analyzers/run/work_unit.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 #include "profiler/store/cut_kind.h"
 
 namespace xlaprof {

@@ -9,8 +9,8 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/run/graph_nodes.h"
-#include "core/base/source_place.h"
-#include "core/base/xla_shape.h"
+#include "base/source_place.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

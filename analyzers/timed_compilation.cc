@@ -4,8 +4,8 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/run/metrics.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

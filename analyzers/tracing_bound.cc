@@ -11,8 +11,8 @@
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "base/escape.h"
+#include "base/temporary_folder.h"
 #include "cli/capture_command.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
@@ -14,9 +16,7 @@
 #include "cli/slice_options.h"
 #include "cli/store_file.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
-#include "core/base/temporary_folder.h"
-#include "profiler/serve/client.h"
+#include "serve/client.h"
 
 namespace xlaprof {
 namespace {

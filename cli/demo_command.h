@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace CLI {
 class App;

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "analyzers/report/report.h"
+#include "base/escape.h"
 #include "cli/demo_command.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 #include "examples/demo.h"
 #include "profiler/store/store.h"
 

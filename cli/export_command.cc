@@ -5,10 +5,10 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
+#include "base/escape.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 #include "exporters/exporter.h"
 
 namespace xlaprof {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/escape.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/import.h"
 #include "profiler/record/recover.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace CLI {

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <forward_list>
 
-#include "core/base/leftover.h"
+#include "base/leftover.h"
 
 namespace xlaprof {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
+#include "base/unfinished_file.h"
 #include "cli/input_options.h"
-#include "core/base/status.h"
-#include "core/base/unfinished_file.h"
 
 namespace xlaprof {
 

@@ -12,10 +12,10 @@
 #include <new>
 #include <sstream>
 
+#include "base/escape.h"
+#include "base/leftover.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
-#include "core/base/escape.h"
-#include "core/base/leftover.h"
 #include "profiler/import/map_guard.h"
 
 namespace xlaprof {

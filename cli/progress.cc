@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "analyzers/report/report_layout.h"
+#include "base/escape.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {

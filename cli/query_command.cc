@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "base/escape.h"
 #include "cli/input_options.h"
 #include "cli/query_output.h"
 #include "cli/query_views.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 #include "profiler/store/read_sql.h"
 #include "profiler/store/store.h"
 

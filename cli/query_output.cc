@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzers/report/report_layout.h"
-#include "core/base/escape.h"
+#include "base/escape.h"
 #include "exporters/output/json_text.h"
 
 namespace xlaprof {

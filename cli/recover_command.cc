@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "analyzers/open_scopes_text.h"
+#include "base/escape.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/store.h"
 

@@ -10,10 +10,10 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
+#include "base/escape.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 #include "profiler/launch/child.h"
 #include "profiler/launch/pack.h"
 #include "profiler/launch/recording_folder.h"

@@ -5,7 +5,7 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace CLI {

@@ -2,9 +2,9 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
+#include "base/escape.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
 
 namespace xlaprof {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "analyzers/finding.h"
+#include "base/status.h"
 #include "cli/output.h"
-#include "core/base/status.h"
 #include "profiler/import/import.h"
 
 namespace xlaprof {

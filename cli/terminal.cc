@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/escape.h"
-#include "core/base/numbers.h"
+#include "base/escape.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 

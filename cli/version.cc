@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/version.h"
+#include "base/version.h"
 #include "profiler/import/formats.h"
 #include "profiler/store/store.h"
 

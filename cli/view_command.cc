@@ -9,14 +9,14 @@
 #include <sstream>
 
 #include "analyzers/analyzer.h"
+#include "base/escape.h"
+#include "base/temporary_folder.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
-#include "core/base/temporary_folder.h"
 #include "exporters/exporter.h"
-#include "profiler/serve/perfetto_ui.h"
-#include "profiler/serve/viewer.h"
+#include "serve/perfetto_ui.h"
+#include "serve/viewer.h"
 
 namespace xlaprof {
 namespace {

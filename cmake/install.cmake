@@ -22,8 +22,8 @@ install(FILES ${PROJECT_BINARY_DIR}/xlaprof.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 if(NOT XLAPROF_ONLY_RECORD)
   install(TARGETS xlaprof_lazy_library EXPORT xlaprof-lazy COMPONENT lazy)
   install(EXPORT xlaprof-lazy NAMESPACE xlaprof:: DESTINATION ${package} FILE xlaprof-lazy.cmake COMPONENT lazy)
-  # The runtime's headers include each other as core/….
-  install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy
+  # The runtime's headers include each other as core/… and base/….
+  install(DIRECTORY base core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy
           FILES_MATCHING PATTERN "*.h" PATTERN "backend/native" EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/include/xlaprof/lazy.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy)
   install(TARGETS xlaprof xlaprof-demo xlaprof-capture COMPONENT program)

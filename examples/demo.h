@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

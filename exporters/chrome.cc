@@ -2,7 +2,7 @@
 // docs/formats/chrome_export.md.
 #include <algorithm>
 
-#include "core/base/version.h"
+#include "base/version.h"
 #include "exporters/chrome/chrome_events.h"
 #include "exporters/exporter.h"
 #include "exporters/output/json_text.h"

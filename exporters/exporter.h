@@ -12,7 +12,7 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

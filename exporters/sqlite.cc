@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "analyzers/report/report.h"
-#include "core/base/version.h"
+#include "base/version.h"
 #include "exporters/exporter.h"
 #include "exporters/sqlite/row_inserter.h"
 #include "exporters/sqlite/sqlite_sql.h"

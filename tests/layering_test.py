@@ -6,13 +6,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Maps a folder to the folders of ours that it may include (besides itself and core/base), and to libraries (besides std, fmt and
+# Maps a folder to the folders of ours that it may include (besides itself and base), and to libraries (besides std, fmt and
 # abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
 FORMATS = ["text", "graph", "xspace", "trace", "chrome", "perfetto", "gaudi", "observed", "xla", "jax", "torch", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
-    "core/base": [],
+    "base": [],
     "core": ["core/observe"],
     "profiler/store": [],
     "include/xlaprof": ["core"],
@@ -34,7 +34,7 @@ OURS = {
     "profiler/import/log": IMPORTER + ["profiler/import/" + f for f in ["text", "xla", "jax", "torch_xla", "torch"]],
     "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/formats.h", "profiler/import/text"],
     "profiler/launch": [],
-    "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
+    "serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"] + ["analyzers/" + f for f in ["run", "graph", "recompile"]],
     "analyzers/words": ["profiler/store", "analyzers"],
     "analyzers/graph": ["profiler/store"],
@@ -54,11 +54,11 @@ OURS = {
     "exporters/view": ["profiler/store", "exporters/timeline", "analyzers/finding.h", "analyzers/report", "analyzers/graph/graph_sides.h",
                        "analyzers/run/run.h", "analyzers/run/step_idle.h", "analyzers/run/step_parts.h"],
     "examples": ["core", "profiler/record"],
-    "cli": ["core", "profiler", "analyzers", "exporters", "examples/demo.h"],
+    "cli": ["core", "profiler", "serve", "analyzers", "exporters", "examples/demo.h"],
     "python": ["core", "profiler", "analyzers", "exporters"],
 }
 LIBRARIES = {
-    "core/base": [],
+    "base": [],
     "core": ["dnnl", "xla/pjrt", "nlohmann"],
     "profiler/store": ["sqlite3", "zstd"],
     "include/xlaprof": [],
@@ -80,7 +80,7 @@ LIBRARIES = {
     "profiler/import/log": [],
     "profiler/import/join": [],
     "profiler/launch": ["nlohmann", "zlib"],
-    "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
+    "serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": [],
     "analyzers/words": [],
     "analyzers/graph": [],
@@ -135,7 +135,7 @@ def problems():
                 target_folder = folder_of(target)
                 if target_folder is None:
                     yield f"{relative}:{number}: \"{target}\" is not a path from the top of the tree"
-                elif target_folder in (folder, "core/base"):
+                elif target_folder in (folder, "base"):
                     pass
                 elif not any(target == t or target.startswith(t + "/") for t in OURS[folder]):
                     yield where

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyzers/graph/graph_listing.h"
 #include "analyzers/graph/graph_structure.h"
 #include "analyzers/graph/named_inputs.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -15,8 +15,8 @@
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
 #include "analyzers/graph/loop_count.h"
-#include "core/base/numbers.h"
-#include "core/base/xla_shape.h"
+#include "base/numbers.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

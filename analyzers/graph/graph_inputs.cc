@@ -6,8 +6,8 @@
 #include <string>
 
 #include "analyzers/graph/graph_content.h"
-#include "core/base/source_place.h"
-#include "core/base/xla_shape.h"
+#include "base/source_place.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

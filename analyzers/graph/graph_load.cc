@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzers/graph/graph_diff.h"
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

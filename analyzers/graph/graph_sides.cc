@@ -7,7 +7,7 @@
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_fold.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "analyzers/graph/graph_content.h"
-#include "core/base/array_bytes.h"
-#include "core/base/numbers.h"
-#include "core/base/xla_shape.h"
+#include "base/array_bytes.h"
+#include "base/numbers.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

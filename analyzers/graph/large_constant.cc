@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyzers/graph/graph_content.h"
-#include "core/base/array_bytes.h"
+#include "base/array_bytes.h"
 
 namespace xlaprof {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analyzers/graph/graph_content.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -15,7 +15,7 @@
 #include "analyzers/run/cache_clears.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

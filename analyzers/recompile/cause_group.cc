@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/base/array_bytes.h"
+#include "base/array_bytes.h"
 
 namespace xlaprof {
 namespace {

@@ -11,7 +11,7 @@
 #include "analyzers/recompile/compile_sites.h"
 #include "analyzers/recompile/padding.h"
 #include "analyzers/recompile/state.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

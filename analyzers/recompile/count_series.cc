@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "analyzers/run/tables.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {

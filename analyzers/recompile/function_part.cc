@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 

@@ -10,7 +10,7 @@
 
 #include "analyzers/recompile/cause_group.h"
 #include "analyzers/recompile/compile_sites.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

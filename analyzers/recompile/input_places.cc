@@ -4,7 +4,7 @@
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_inputs.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

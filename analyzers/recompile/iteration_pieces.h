@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

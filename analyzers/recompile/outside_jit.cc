@@ -9,7 +9,7 @@
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 
 namespace xlaprof {
 namespace {

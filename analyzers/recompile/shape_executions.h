@@ -7,7 +7,7 @@
 
 #include "analyzers/recompile/cause_group.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

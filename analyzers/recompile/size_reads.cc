@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

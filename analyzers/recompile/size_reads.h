@@ -8,7 +8,7 @@
 
 #include "analyzers/recompile/cause.h"
 #include "analyzers/run/early_cuts.h"
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 
 namespace xlaprof {
 

@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 
 namespace xlaprof {
 

@@ -5,7 +5,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/run/host_functions.h"
 #include "analyzers/run/tables.h"
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

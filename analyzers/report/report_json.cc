@@ -4,8 +4,8 @@
 
 #include "analyzers/report/report.h"
 #include "analyzers/report/verdict.h"
-#include "core/base/escape.h"
-#include "core/base/version.h"
+#include "base/escape.h"
+#include "base/version.h"
 
 namespace xlaprof {
 namespace {

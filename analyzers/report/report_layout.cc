@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/base/escape.h"
+#include "base/escape.h"
 
 namespace xlaprof {
 namespace {

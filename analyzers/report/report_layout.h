@@ -1,5 +1,5 @@
 // Lays out text so that no long text breaks the page. The text must be printable already
-// (core/base/escape.h), except for PrintableStart(). Widths are columns of a terminal.
+// (base/escape.h), except for PrintableStart(). Widths are columns of a terminal.
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/source_quote.h"
 #include "analyzers/report/verdict.h"
-#include "core/base/escape.h"
-#include "core/base/version.h"
+#include "base/escape.h"
+#include "base/version.h"
 
 namespace xlaprof {
 namespace {

@@ -11,7 +11,7 @@
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/source_quote.h"
 #include "analyzers/report/verdict.h"
-#include "core/base/escape.h"
+#include "base/escape.h"
 
 namespace xlaprof {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

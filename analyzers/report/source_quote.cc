@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzers/report/report_layout.h"
-#include "core/base/descriptor.h"
-#include "core/base/escape.h"
+#include "base/descriptor.h"
+#include "base/escape.h"
 
 namespace xlaprof {
 namespace {

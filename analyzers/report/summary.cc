@@ -18,8 +18,8 @@
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/work_unit.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

@@ -9,7 +9,7 @@
 #include "analyzers/report/coverage.h"
 #include "analyzers/run/run.h"
 #include "analyzers/run/work_unit.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analyzers/run/run.h"
-#include "core/base/source_place.h"
-#include "core/base/status.h"
+#include "base/source_place.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/whole.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

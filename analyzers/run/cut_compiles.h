@@ -5,7 +5,7 @@
 #include <set>
 
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

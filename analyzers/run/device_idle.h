@@ -7,7 +7,7 @@
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
 #include "analyzers/run/steps.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

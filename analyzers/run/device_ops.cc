@@ -8,7 +8,7 @@
 #include "analyzers/run/async_ops.h"
 #include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/device_time.h"
-#include "core/base/category.h"
+#include "base/category.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

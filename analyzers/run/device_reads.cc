@@ -13,7 +13,7 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_call.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/store/events.h"
 #include "profiler/store/ordered_events.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

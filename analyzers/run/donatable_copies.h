@@ -11,7 +11,7 @@
 #include "analyzers/graph/donation.h"
 #include "analyzers/run/copy_times.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

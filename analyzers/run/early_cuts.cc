@@ -15,7 +15,7 @@
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/whole.h"
+#include "base/whole.h"
 #include "profiler/store/cut_kind.h"
 
 namespace xlaprof {

@@ -10,8 +10,8 @@
 #include "analyzers/finding.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
-#include "core/base/xla_shape.h"
+#include "base/status.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

@@ -6,8 +6,8 @@
 #include "analyzers/run/fetches.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "analyzers/run/tables.h"
-#include "core/base/metric_names.h"
-#include "core/base/whole.h"
+#include "base/metric_names.h"
+#include "base/whole.h"
 
 namespace xlaprof {
 namespace {

@@ -13,7 +13,7 @@
 #include "analyzers/finding.h"
 #include "analyzers/run/run.h"
 #include "analyzers/run/tables.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

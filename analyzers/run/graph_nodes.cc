@@ -7,7 +7,7 @@
 
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

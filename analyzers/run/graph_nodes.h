@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analyzers/run/run.h"
-#include "core/base/source_place.h"
-#include "core/base/xla_shape.h"
+#include "base/source_place.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

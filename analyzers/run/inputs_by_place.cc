@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analyzers/run/user_code.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -10,7 +10,7 @@
 #include "analyzers/run/donatable_copies.h"
 #include "analyzers/run/program_call.h"
 #include "analyzers/run/tables.h"
-#include "core/base/array_bytes.h"
+#include "base/array_bytes.h"
 
 namespace xlaprof {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyzers/finding.h"
 #include "analyzers/graph/kept_inputs.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

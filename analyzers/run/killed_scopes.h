@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/open_scope.h"
 
 namespace xlaprof {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analyzers/run/tables.h"
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 
 namespace xlaprof {
 namespace {

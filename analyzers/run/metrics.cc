@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 
 namespace xlaprof {
 namespace {

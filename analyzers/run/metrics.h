@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -1,7 +1,7 @@
 #include "analyzers/run/program_call.h"
 
 #include "analyzers/run/tables.h"
-#include "core/base/jax_module.h"
+#include "base/jax_module.h"
 
 namespace xlaprof {
 

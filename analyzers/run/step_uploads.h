@@ -7,7 +7,7 @@
 
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

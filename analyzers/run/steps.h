@@ -8,7 +8,7 @@
 
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

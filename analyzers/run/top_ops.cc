@@ -7,7 +7,7 @@
 #include "analyzers/policy.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_ops.h"
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

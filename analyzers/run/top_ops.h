@@ -7,7 +7,7 @@
 
 #include "analyzers/run/device_ops.h"
 #include "analyzers/run/run.h"
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

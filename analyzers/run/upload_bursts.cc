@@ -9,8 +9,8 @@
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
-#include "core/base/array_bytes.h"
-#include "core/base/metric_names.h"
+#include "base/array_bytes.h"
+#include "base/metric_names.h"
 
 namespace xlaprof {
 namespace {

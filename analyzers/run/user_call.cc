@@ -2,7 +2,7 @@
 
 #include "analyzers/run/each_batch.h"
 #include "analyzers/run/user_code.h"
-#include "core/base/jax_module.h"
+#include "base/jax_module.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

@@ -8,8 +8,8 @@
 
 #include "analyzers/run/idle_causes.h"
 #include "analyzers/run/run.h"
-#include "core/base/source_place.h"
-#include "core/base/status.h"
+#include "base/source_place.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -3,7 +3,7 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/words/recompile_change.h"
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

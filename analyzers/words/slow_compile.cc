@@ -6,7 +6,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/words/compilation.h"
 #include "analyzers/words/how_to_record.h"
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

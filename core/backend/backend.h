@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/ref.h"
-#include "core/base/status.h"
+#include "base/ref.h"
+#include "base/status.h"
 #include "core/compile/program.h"
 
 namespace xlaprof::lazy {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/source_location.h"
+#include "base/source_location.h"
 #include "core/exec/cut.h"
 
 namespace xlaprof::lazy::debug {

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 #include "core/debug/append.h"
 
 namespace xlaprof::lazy::debug {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/metrics/metrics.h"
 
 namespace xlaprof::lazy::debug {

@@ -6,7 +6,7 @@
 #include <source_location>
 #include <utility>
 
-#include "core/base/fork.h"
+#include "base/fork.h"
 #include "core/exec/graph_lock.h"
 #include "core/ir/error.h"
 #include "core/observe/observer.h"

@@ -1,6 +1,6 @@
 #include "core/exec/compile.h"
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/debug/debug.h"
 #include "core/exec/announce.h"
 #include "core/exec/device.h"

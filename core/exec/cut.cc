@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/debug/debug.h"
 #include "core/environment.h"
 #include "core/exec/announce.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
+#include "base/fork.h"
 #include "core/environment.h"
-#include "core/base/fork.h"
 #include "core/exec/transfer.h"
 #include "core/ir/error.h"
 #include "core/metrics/metrics.h"

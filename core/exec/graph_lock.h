@@ -2,7 +2,7 @@
 // values, so a cut must not replace or donate a value that another thread is about to use.
 #pragma once
 
-#include "core/base/spin_lock.h"
+#include "base/spin_lock.h"
 
 namespace xlaprof::lazy {
 

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/unfinished_file.h"
-#include "core/base/version.h"
+#include "base/unfinished_file.h"
+#include "base/version.h"
 #include "core/metrics/metrics.h"
 
 namespace xlaprof::lazy {

@@ -1,6 +1,6 @@
 #include "core/exec/transfer.h"
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/exec/announce.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"

@@ -6,8 +6,8 @@
 #include <array>
 #include <mutex>
 
-#include "core/base/source_location.h"
-#include "core/base/spin_lock.h"
+#include "base/source_location.h"
+#include "base/spin_lock.h"
 #include "core/exec/data.h"
 #include "core/ir/error.h"
 

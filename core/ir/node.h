@@ -7,8 +7,8 @@
 
 #include <source_location>
 
-#include "core/base/pooled.h"
-#include "core/base/ref.h"
+#include "base/pooled.h"
+#include "base/ref.h"
 #include "core/ir/op.h"
 #include "core/ir/scope.h"
 

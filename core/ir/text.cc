@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/base/source_location.h"
+#include "base/source_location.h"
 
 namespace xlaprof::lazy {
 namespace {

@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "core/base/clock_ns.h"
-#include "core/base/metric_names.h"
+#include "base/clock_ns.h"
+#include "base/metric_names.h"
 #include "core/environment.h"
 
 namespace xlaprof::lazy {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/category.h"
+#include "base/category.h"
 
 namespace xlaprof::observe {
 

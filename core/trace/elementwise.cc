@@ -4,7 +4,7 @@
 #include <list>
 #include <numbers>
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/environment.h"
 #include "core/exec/transfer.h"
 #include "core/metrics/metrics.h"

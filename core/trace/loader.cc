@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/base/fork.h"
+#include "base/fork.h"
 #include "core/exec/call.h"
 #include "core/exec/cut.h"
 #include "core/observe/observer.h"

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <tuple>
 
-#include "core/base/escape.h"
-#include "core/base/unfinished_file.h"
+#include "base/escape.h"
+#include "base/unfinished_file.h"
 #include "core/ir/hash.h"
 
 namespace xlaprof::lazy {

@@ -15,7 +15,7 @@
 #include <map>
 #include <string>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "core/trace/tensor.h"
 
 namespace xlaprof::lazy {

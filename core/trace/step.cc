@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/debug/append.h"
 #include "core/debug/debug.h"
 #include "core/environment.h"

@@ -1,6 +1,6 @@
 #include "core/trace/tensor.h"
 
-#include "core/base/metric_names.h"
+#include "base/metric_names.h"
 #include "core/environment.h"
 #include "core/exec/cut.h"
 #include "core/exec/transfer.h"

@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/ref.h"
+#include "base/ref.h"
 #include "core/exec/device.h"
 #include "core/ir/error.h"
 #include "core/ir/shape.h"

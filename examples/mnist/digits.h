@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof::examples {
 

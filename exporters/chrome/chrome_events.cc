@@ -1,6 +1,6 @@
 #include "exporters/chrome/chrome_events.h"
 
-#include "core/base/escape.h"
+#include "base/escape.h"
 #include "exporters/output/json_text.h"
 #include "exporters/timeline/merged_arguments.h"
 #include "exporters/timeline/track_events.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "exporters/output/proto_text.h"
 
 namespace xlaprof {

@@ -1,6 +1,6 @@
 #include "exporters/output/proto_text.h"
 
-#include "core/base/escape.h"
+#include "base/escape.h"
 
 namespace xlaprof {
 

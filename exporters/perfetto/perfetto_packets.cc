@@ -1,6 +1,6 @@
 #include "exporters/perfetto/perfetto_packets.h"
 
-#include "core/base/escape.h"
+#include "base/escape.h"
 
 namespace xlaprof {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/ordered_events.h"
 
 namespace xlaprof {

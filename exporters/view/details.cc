@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/base/category.h"
+#include "base/category.h"
 #include "exporters/view/short_text.h"
 #include "exporters/view/slices.h"
 #include "exporters/view/totals.h"

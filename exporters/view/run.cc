@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/run/step_parts.h"
-#include "core/base/category.h"
-#include "core/base/version.h"
+#include "base/category.h"
+#include "base/version.h"
 #include "exporters/timeline/time_span.h"
 #include "exporters/view/nullable_json.h"
 #include "exporters/view/slices.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/import/byte_sink.h"
 #include "profiler/import/file_ends.h"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/descriptor.h"
-#include "core/base/status.h"
+#include "base/descriptor.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

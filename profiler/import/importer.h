@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/events.h"
 #include "profiler/store/store.h"
 

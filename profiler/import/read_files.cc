@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/escape.h"
+#include "base/escape.h"
 #include "profiler/import/formats.h"
 #include "profiler/store/issue_codes.h"
 

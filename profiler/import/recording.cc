@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "profiler/import/importer.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/damaged_store.h"

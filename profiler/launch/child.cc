@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "core/base/descriptor.h"
+#include "base/descriptor.h"
 
 namespace xlaprof {
 namespace {

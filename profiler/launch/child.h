@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/unfinished_file.h"
+#include "base/unfinished_file.h"
 
 namespace xlaprof {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/launch/secrets.h"
 
 namespace xlaprof {

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 #include "profiler/launch/hook_files.h"
 #include "profiler/launch/stderr_pipe.h"
 

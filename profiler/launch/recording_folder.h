@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/status.h"
-#include "core/base/temporary_folder.h"
+#include "base/status.h"
+#include "base/temporary_folder.h"
 #include "profiler/launch/child.h"
 
 namespace xlaprof {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/descriptor.h"
-#include "core/base/status.h"
+#include "base/descriptor.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 
 namespace xlaprof::record {
 

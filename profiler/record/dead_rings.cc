@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "core/base/descriptor.h"
-#include "core/base/sqlite_files.h"
+#include "base/descriptor.h"
+#include "base/sqlite_files.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
 

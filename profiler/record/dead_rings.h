@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof::record {
 

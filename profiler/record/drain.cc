@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/base/clock_ns.h"
-#include "core/base/sqlite_files.h"
-#include "core/base/unfinished_file.h"
+#include "base/clock_ns.h"
+#include "base/sqlite_files.h"
+#include "base/unfinished_file.h"
 #include "profiler/record/marked_steps.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/sites.h"

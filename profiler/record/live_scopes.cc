@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/base/descriptor.h"
+#include "base/descriptor.h"
 #include "profiler/record/clock.h"
 #include "profiler/record/ring_file.h"
 

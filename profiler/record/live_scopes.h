@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/open_scope.h"
 
 namespace xlaprof {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "core/base/category.h"
-#include "core/base/status.h"
+#include "base/category.h"
+#include "base/status.h"
 #include "profiler/record/ring.h"
 
 #ifdef XLAPROF_RECORD_H

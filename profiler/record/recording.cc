@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 #include "profiler/record/categories.h"
 #include "profiler/record/current.h"
 #include "profiler/record/drain.h"

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <vector>
 
-#include "core/base/descriptor.h"
-#include "core/base/temporary_folder.h"
+#include "base/descriptor.h"
+#include "base/temporary_folder.h"
 #include "profiler/record/collector.h"
 #include "profiler/record/forked.h"
 #include "profiler/record/marked_steps.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 
 namespace xlaprof {
 

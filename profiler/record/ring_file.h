@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/record/ring.h"
 
 namespace xlaprof::record {

@@ -3,8 +3,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/source_location.h"
-#include "core/base/source_place.h"
+#include "base/source_location.h"
+#include "base/source_place.h"
 
 namespace xlaprof::record {
 namespace {

@@ -1,6 +1,6 @@
 #include "profiler/record/sites.h"
 
-#include "core/base/source_location.h"
+#include "base/source_location.h"
 #include "profiler/record/record.h"
 
 namespace xlaprof {

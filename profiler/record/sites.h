@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/base/category.h"
+#include "base/category.h"
 #include "profiler/record/ring_file.h"
 
 namespace xlaprof::record {

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof::record {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/record/dead_rings.h"
 #include "profiler/record/recover.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof::stacks {
 namespace {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <map>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof::stacks {
 namespace {

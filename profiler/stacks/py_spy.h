@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/stacks/thread_stack.h"
 
 namespace xlaprof::stacks {

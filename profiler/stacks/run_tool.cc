@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/clock_ns.h"
-#include "core/base/descriptor.h"
+#include "base/clock_ns.h"
+#include "base/descriptor.h"
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 #include "profiler/record/live_scopes.h"
 #include "profiler/stacks/gdb.h"
 #include "profiler/stacks/ptrace.h"

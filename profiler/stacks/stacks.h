@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/stacks/process_tree.h"
 #include "profiler/stacks/stack_groups.h"
 #include "profiler/store/open_scope.h"

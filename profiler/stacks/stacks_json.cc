@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "core/base/escape.h"
+#include "base/escape.h"
 #include "profiler/stacks/stacks.h"
 
 namespace xlaprof::stacks {

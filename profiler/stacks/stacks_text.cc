@@ -5,7 +5,7 @@
 
 #include "analyzers/open_scopes_text.h"
 #include "analyzers/quantity.h"
-#include "core/base/escape.h"
+#include "base/escape.h"
 #include "profiler/stacks/stacks.h"
 
 namespace xlaprof::stacks {

@@ -1,7 +1,7 @@
 // The virtual table arg.
 #include <algorithm>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/store/virtual_tables_internal.h"
 
 namespace xlaprof::sql {

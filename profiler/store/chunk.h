@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/events.h"
 
 struct ZSTD_CCtx_s;

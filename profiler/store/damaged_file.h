@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

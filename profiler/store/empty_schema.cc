@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "core/base/work_queue.h"
+#include "base/work_queue.h"
 #include "profiler/store/chunk_rows.h"
 #include "profiler/store/track_buffer.h"
 

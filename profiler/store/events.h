@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/category.h"
+#include "base/category.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

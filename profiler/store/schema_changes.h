@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -1,7 +1,7 @@
 // Checks whether a file that was opened is a store as this version writes it.
 #pragma once
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

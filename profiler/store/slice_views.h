@@ -1,7 +1,7 @@
 // The two steps of Store::Restrict.
 #pragma once
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

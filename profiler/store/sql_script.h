@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

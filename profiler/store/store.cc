@@ -9,7 +9,7 @@
 #include <cstring>
 #include <deque>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/store/empty_schema.h"
 #include "profiler/store/schema_changes.h"
 #include "profiler/store/schema_check.h"

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/rows.h"
 #include "profiler/store/sqlite.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/sqlite.h"
 
 namespace xlaprof {

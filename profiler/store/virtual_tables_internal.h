@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/chunk.h"
 #include "profiler/store/events.h"
 #include "profiler/store/sqlite.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof::python {
 

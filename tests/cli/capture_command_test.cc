@@ -6,10 +6,10 @@
 
 #include <thread>
 
-#include "profiler/serve/server.h"
 #include "profiler/store/store.h"
-#include "tests/profiler/serve/busy_program.h"
+#include "serve/server.h"
 #include "tests/run_program.h"
+#include "tests/serve/busy_program.h"
 
 namespace xlaprof {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sanitized.h"
+#include "base/version.h"
 #include "cli/input_options.h"
 #include "cli/progress.h"
-#include "core/base/sanitized.h"
-#include "core/base/version.h"
 #include "profiler/import/formats.h"
 #include "profiler/store/events.h"
 #include "tests/run_program.h"

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 
 namespace xlaprof::examples {
 namespace {

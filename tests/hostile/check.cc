@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/report/report.h"
-#include "core/base/escape.h"
+#include "base/escape.h"
 #include "profiler/import/import.h"
 #include "profiler/import/text/utf8.h"
 

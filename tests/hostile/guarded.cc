@@ -18,7 +18,7 @@
 #include <new>
 #include <thread>
 
-#include "core/base/sanitized.h"
+#include "base/sanitized.h"
 
 // Sets the sanitizer's own limits: for one allocation, and for all memory.
 extern "C" const char* __asan_default_options() {

@@ -1,6 +1,6 @@
 #include "core/backend/native/executable.h"
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 
 namespace xlaprof::lazy {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof::lazy {
 namespace {

@@ -1,8 +1,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/clock_ns.h"
 #include "core/backend/native/executable.h"
-#include "core/base/clock_ns.h"
 #include "core/ir/text.h"
 
 namespace xlaprof::lazy {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 
+#include "base/status.h"
 #include "core/backend/native/loops.h"
 #include "core/backend/native/thread_pool.h"
-#include "core/base/status.h"
 #include "core/compile/program.h"
 
 namespace xlaprof::lazy {

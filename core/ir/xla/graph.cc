@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "core/ir/xla/builder_internal.h"
 
 namespace xlaprof::lazy::xla {

@@ -8,9 +8,9 @@
 // no `]}`.
 #include <algorithm>
 
-#include "core/base/work_queue.h"
-#include "profiler/import/chrome/chrome_span.h"
+#include "base/work_queue.h"
 #include "profiler/import/chrome/chrome_rows.h"
+#include "profiler/import/chrome/chrome_span.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/store/issue_codes.h"

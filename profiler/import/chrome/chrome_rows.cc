@@ -4,7 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

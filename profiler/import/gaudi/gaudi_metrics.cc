@@ -12,8 +12,8 @@
 #include <map>
 #include <set>
 
-#include "core/base/metric_names.h"
-#include "core/base/numbers.h"
+#include "base/metric_names.h"
+#include "base/numbers.h"
 #include "profiler/import/gaudi/gaudi_dumps.h"
 #include "profiler/import/importer.h"
 #include "profiler/store/issue_codes.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 
 namespace xlaprof {

@@ -19,8 +19,8 @@
 
 #include <algorithm>
 
-#include "core/base/numbers.h"
-#include "core/base/source_place.h"
+#include "base/numbers.h"
+#include "base/source_place.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 

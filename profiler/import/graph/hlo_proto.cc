@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/graph/hlo.pb.h"
 #include "profiler/import/graph/hlo_metadata.h"

@@ -22,8 +22,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "core/base/numbers.h"
-#include "core/base/xla_shape.h"
+#include "base/numbers.h"
+#include "base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/text/lines.h"

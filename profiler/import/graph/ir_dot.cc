@@ -17,7 +17,7 @@
 #include <optional>
 #include <tuple>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 

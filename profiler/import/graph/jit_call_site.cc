@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "core/base/jax_module.h"
+#include "base/jax_module.h"
 #include "profiler/import/text/python_frames.h"
 
 namespace xlaprof {

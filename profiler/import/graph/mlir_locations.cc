@@ -11,7 +11,7 @@
 // which the first counts.
 #include "profiler/import/graph/mlir_locations.h"
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"

@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/graph/mlir_locations.h"

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/numbers.h"
-#include "core/base/source_place.h"
-#include "core/base/xla_shape.h"
+#include "base/numbers.h"
+#include "base/source_place.h"
+#include "base/xla_shape.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/jax/jax_log_label.h"
 #include "profiler/import/jax/jax_log_repeats.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

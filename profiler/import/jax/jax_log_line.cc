@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/log_line.h"
 

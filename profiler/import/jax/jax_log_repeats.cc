@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/jax/jax_log_line.h"
 #include "profiler/import/text/lines.h"
 

@@ -3,7 +3,7 @@
 // difference is that compile's time.
 #include <map>
 
-#include "core/base/whole.h"
+#include "base/whole.h"
 #include "profiler/import/join/join.h"
 
 namespace xlaprof {

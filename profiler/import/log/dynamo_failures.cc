@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/utf8.h"
 

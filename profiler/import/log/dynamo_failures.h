@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/import/log/dynamo_lines.h"
 
 namespace xlaprof {

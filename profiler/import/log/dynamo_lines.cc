@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

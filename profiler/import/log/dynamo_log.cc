@@ -30,7 +30,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/import/log/dialect.h"
 #include "profiler/import/log/dynamo_end.h"
 #include "profiler/import/log/dynamo_failures.h"

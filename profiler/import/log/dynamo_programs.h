@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 #include "profiler/import/log/dynamo_recompiles.h"
 #include "profiler/import/torch/guard_failure.h"
 

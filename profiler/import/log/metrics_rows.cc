@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/metric_names.h"
-#include "core/base/numbers.h"
+#include "base/metric_names.h"
+#include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/metric_number.h"

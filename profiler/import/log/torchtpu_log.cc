@@ -29,8 +29,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/metric_names.h"
-#include "core/base/numbers.h"
+#include "base/metric_names.h"
+#include "base/numbers.h"
 #include "profiler/import/log/dialect.h"
 #include "profiler/import/text/rounds.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/category.h"
-#include "core/base/source_place.h"
+#include "base/category.h"
+#include "base/source_place.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/store/issue_codes.h"
 #include "profiler/store/tables.h"

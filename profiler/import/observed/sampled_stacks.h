@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/odd_input.h"
 #include "profiler/store/rows.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/trace/trace_text.h"
 
 namespace xlaprof::pftrace {

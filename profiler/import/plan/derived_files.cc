@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/sqlite_files.h"
+#include "base/sqlite_files.h"
 
 namespace xlaprof {
 

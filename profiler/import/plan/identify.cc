@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "core/base/sqlite_files.h"
+#include "base/sqlite_files.h"
 #include "profiler/import/file_ends.h"
 #include "profiler/import/plan/derived_files.h"
 #include "profiler/import/plan/dump_files.h"

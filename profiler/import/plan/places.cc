@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/plan/trace_runs.h"
 
 namespace xlaprof {

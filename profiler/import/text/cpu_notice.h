@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

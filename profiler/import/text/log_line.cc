@@ -6,7 +6,7 @@
 #include <cctype>
 #include <optional>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/python_string.h"
 #include "profiler/import/text/utf8.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 namespace xlaprof {
 namespace {

@@ -5,8 +5,8 @@
 #include <cctype>
 #include <vector>
 
-#include "core/base/numbers.h"
-#include "core/base/source_place.h"
+#include "base/numbers.h"
+#include "base/source_place.h"
 
 namespace xlaprof {
 namespace {

@@ -1,6 +1,6 @@
 #include "profiler/import/text/python_string.h"
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 

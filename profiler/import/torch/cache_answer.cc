@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
 

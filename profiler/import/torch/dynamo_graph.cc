@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/torch/guard_failure.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 
 namespace xlaprof {
 

@@ -24,7 +24,7 @@
 
 #include <algorithm>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"

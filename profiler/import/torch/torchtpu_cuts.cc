@@ -27,7 +27,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/stablehlo_text.h"
 #include "profiler/import/graph/torchtpu_ops.h"

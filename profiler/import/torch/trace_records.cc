@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

@@ -7,7 +7,7 @@
 #include <deque>
 #include <set>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/debug_markers.h"

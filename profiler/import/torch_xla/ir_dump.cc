@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-#include "core/base/source_place.h"
+#include "base/source_place.h"
 #include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/ir_text.h"
 #include "profiler/import/graph/printed_graph.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "core/base/duration.h"
-#include "core/base/numbers.h"
+#include "base/duration.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/torch_xla/metric_number.h"
 

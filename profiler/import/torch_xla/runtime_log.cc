@@ -6,8 +6,8 @@
 #include <cctype>
 #include <chrono>
 
-#include "core/base/numbers.h"
-#include "core/base/xla_shape.h"
+#include "base/numbers.h"
+#include "base/xla_shape.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/log_line.h"
 

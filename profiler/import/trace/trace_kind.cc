@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <optional>
 
-#include "core/base/collective.h"
-#include "core/base/numbers.h"
+#include "base/collective.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

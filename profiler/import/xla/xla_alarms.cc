@@ -26,7 +26,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/base/xla_shape.h"
+#include "base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/hlo_text.h"
 #include "profiler/import/text/log_line.h"

@@ -1,6 +1,6 @@
 #include "profiler/import/xla/xla_buffers.h"
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 #include "profiler/import/text/lines.h"
 
 namespace xlaprof {

@@ -1,6 +1,6 @@
 #include "profiler/import/xla/xla_dump_name.h"
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 namespace {

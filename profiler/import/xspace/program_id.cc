@@ -1,6 +1,6 @@
 #include "profiler/import/xspace/program_id.h"
 
-#include "core/base/numbers.h"
+#include "base/numbers.h"
 
 namespace xlaprof {
 

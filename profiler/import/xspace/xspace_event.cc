@@ -1,5 +1,5 @@
 // Reads one event of a line: its time, category and flows, and what it says of the run.
-#include "core/base/array_bytes.h"
+#include "base/array_bytes.h"
 #include "profiler/import/xspace/program_id.h"
 #include "profiler/import/xspace/xspace_plane.h"
 

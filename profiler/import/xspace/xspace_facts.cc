@@ -5,8 +5,8 @@
 #include <tuple>
 #include <variant>
 
-#include "core/base/jax_module.h"
-#include "core/base/numbers.h"
+#include "base/jax_module.h"
+#include "base/numbers.h"
 #include "profiler/import/graph/jit_call_site.h"
 
 namespace xlaprof {

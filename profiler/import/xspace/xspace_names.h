@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/base/category.h"
+#include "base/category.h"
 
 namespace xlaprof {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "core/metrics/metrics.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"

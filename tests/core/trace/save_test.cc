@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "core/metrics/metrics.h"
 #include "core/trace/functions.h"
 #include "core/trace/safetensors.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "profiler/import/import.h"
 
 namespace xlaprof {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

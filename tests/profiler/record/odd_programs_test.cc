@@ -7,7 +7,7 @@
 #include <latch>
 #include <thread>
 
-#include "core/base/sanitized.h"
+#include "base/sanitized.h"
 #include "profiler/record/current.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"

@@ -13,7 +13,7 @@
 #include <map>
 #include <thread>
 
-#include "core/base/clock_ns.h"
+#include "base/clock_ns.h"
 #include "core/observe/observer.h"
 #include "profiler/record/current.h"
 #include "profiler/record/recover.h"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "profiler/record/ring_file.h"
 
 namespace xlaprof {

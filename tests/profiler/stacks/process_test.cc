@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "profiler/stacks/process_tree.h"
 #include "profiler/stacks/ptrace.h"
 #include "profiler/stacks/run_tool.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/base/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "tests/golden_file.h"
 
 namespace xlaprof {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/sanitized.h"
+#include "base/sanitized.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

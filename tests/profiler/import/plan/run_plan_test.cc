@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 #include "profiler/import/plan/places.h"
 
 namespace xlaprof {

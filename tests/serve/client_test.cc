@@ -1,0 +1,199 @@
+// Tests the client against servers that are old, broken or absent.
+#include "serve/client.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+
+#include "serve/profiler_service.grpc.pb.h"
+#include "tests/serve/busy_program.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using Answer =
+    std::function<grpc::Status(const tensorflow::ProfileRequest&, tensorflow::ProfileResponse&)>;
+
+// Answers with the function that it is given; without one, it serves something else.
+class FakeServer : public tensorflow::ProfilerService::Service {
+ public:
+  explicit FakeServer(Answer answer) : answer_(std::move(answer)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    if (answer_) {
+      builder.RegisterService(this);
+    } else {
+      builder.RegisterCallbackGenericService(&other_);
+    }
+    builder.SetMaxSendMessageSize(-1);
+    server_ = builder.BuildAndStart();
+  }
+  int port() const { return port_; }
+
+ private:
+  grpc::Status Profile(grpc::ServerContext*, const tensorflow::ProfileRequest* request,
+                       tensorflow::ProfileResponse* response) override {
+    return answer_(*request, *response);
+  }
+  const Answer answer_;
+  grpc::CallbackGenericService other_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+// A socket that listens, sends `reply` to each connection, and closes it.
+class PlainServer {
+ public:
+  explicit PlainServer(std::string reply) : reply_(std::move(reply)) {
+    socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    socklen_t size = sizeof at;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size);
+    port_ = ntohs(at.sin_port);
+    if (reply_.empty()) return;  // bound, but refuses connections
+    listen(socket_, 8);
+    thread_ = std::thread([this] {
+      while (true) {
+        const int client = accept(socket_, nullptr, nullptr);
+        if (client < 0) return;
+        (void)!write(client, reply_.data(), reply_.size());
+        usleep(50'000);
+        close(client);
+      }
+    });
+  }
+  ~PlainServer() {
+    shutdown(socket_, SHUT_RDWR);
+    if (thread_.joinable()) thread_.join();
+    close(socket_);
+  }
+  int port() const { return port_; }
+
+ private:
+  const std::string reply_;
+  int socket_ = -1, port_ = 0;
+  std::thread thread_;
+};
+
+class Client : public testing::Test {
+ protected:
+  absl::StatusOr<Captured> CaptureFrom(const std::string& address) {
+    return Capture({.address = address, .duration_ms = 50, .folder = folder_.path()});
+  }
+  std::string Error(const std::string& address, absl::StatusCode code) {
+    auto captured = CaptureFrom(address);
+    EXPECT_EQ(captured.status().code(), code) << captured.status();
+    EXPECT_TRUE(std::string(Message(captured.status())).starts_with(address + ": "));
+    return std::string(Message(captured.status()));
+  }
+  std::string Error(int port, absl::StatusCode code) { return Error(AddressOf(port), code); }
+  std::string Content(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  TemporaryFolder folder_ = *TemporaryFolder::Make("test");
+};
+
+// A server that does not know emit_xspace writes the file itself and sends an empty answer.
+TEST_F(Client, TakesTheFileOfAnOldServer) {
+  FakeServer server([](const tensorflow::ProfileRequest& request, tensorflow::ProfileResponse&) {
+    const fs::path run = fs::path(request.repository_root()) / request.session_id();
+    fs::create_directories(run);
+    std::string host = request.host_name();
+    std::replace(host.begin(), host.end(), ':', '_');
+    std::ofstream(run / (host + ".xplane.pb")) << "the profile";
+    return grpc::Status::OK;
+  });
+  auto captured = CaptureFrom(AddressOf(server.port()));
+  ASSERT_TRUE(captured.ok()) << captured.status();
+  EXPECT_EQ(Content(captured->file), "the profile");
+}
+
+TEST_F(Client, TakesTheToolDataOfAnOlderServer) {
+  FakeServer server([](const tensorflow::ProfileRequest&, tensorflow::ProfileResponse& response) {
+    auto* other = response.add_tool_data();
+    other->set_name("overview_page.json");
+    other->set_data("{}");
+    auto* data = response.add_tool_data();
+    data->set_name("xplane.pb");
+    data->set_data("the profile");
+    return grpc::Status::OK;
+  });
+  auto captured = CaptureFrom(AddressOf(server.port()));
+  ASSERT_TRUE(captured.ok()) << captured.status();
+  EXPECT_EQ(Content(captured->file), "the profile");
+}
+
+TEST_F(Client, TakesProfilesOfManyMegabytes) {
+  FakeServer server([](const tensorflow::ProfileRequest&, tensorflow::ProfileResponse& response) {
+    response.mutable_xspace()->assign(size_t(64) << 20, 'x');
+    return grpc::Status::OK;
+  });
+  auto captured = CaptureFrom(AddressOf(server.port()));
+  ASSERT_TRUE(captured.ok()) << captured.status();
+  EXPECT_EQ(fs::file_size(captured->file), size_t(64) << 20);
+}
+
+TEST_F(Client, AnswersWithoutAProfile) {
+  FakeServer empty([](const tensorflow::ProfileRequest&, tensorflow::ProfileResponse& response) {
+    response.set_empty_trace(true);
+    return grpc::Status::OK;
+  });
+  EXPECT_THAT(Error(empty.port(), absl::StatusCode::kNotFound),
+              HasSubstr("nothing happened in 50 ms. Capture while steps run"));
+  FakeServer nothing([](auto&, auto&) { return grpc::Status::OK; });
+  EXPECT_THAT(Error(nothing.port(), absl::StatusCode::kNotFound),
+              HasSubstr("the server answered without a profile"));
+}
+
+TEST_F(Client, ErrorsOfTheServerAreTold) {
+  FakeServer busy([](auto&, auto&) {
+    return grpc::Status(grpc::ALREADY_EXISTS, "Another profiling session active.");
+  });
+  EXPECT_THAT(Error(busy.port(), absl::StatusCode::kAlreadyExists),
+              HasSubstr("Another profiling session active. Try again later"));
+  FakeServer hostile(
+      [](auto&, auto&) { return grpc::Status(grpc::INTERNAL, "no \x1b[31mtracer"); });
+  EXPECT_THAT(Error(hostile.port(), absl::StatusCode::kUnavailable),
+              HasSubstr("the server could not capture: no \\x1b[31mtracer"));
+}
+
+TEST_F(Client, NobodyListens) {
+  PlainServer refusing("");
+  EXPECT_THAT(Error(refusing.port(), absl::StatusCode::kUnavailable),
+              AllOf(HasSubstr("no profiler server answers there: connection refused"),
+                    HasSubstr("xp.start_server(PORT)")));
+  EXPECT_THAT(Error("nowhere.invalid:9012", absl::StatusCode::kUnavailable),
+              HasSubstr("no profiler server answers there: no such host"));
+}
+
+TEST_F(Client, WhatListensIsNoProfiler) {
+  PlainServer http("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(Error(http.port(), absl::StatusCode::kUnavailable), HasSubstr("does not speak gRPC"));
+  FakeServer other(nullptr);
+  EXPECT_THAT(Error(other.port(), absl::StatusCode::kUnimplemented),
+              HasSubstr("this server is not a profiler server"));
+}
+
+TEST(Address, HostAndPort) {
+  for (const char* good : {"localhost:9012", "10.0.0.1:1", "vm-0.zone_a:65535", "[::1]:9012"})
+    EXPECT_TRUE(CheckAddress(good).ok()) << good;
+  for (const char* bad : {"", ":", "localhost", "localhost:", ":9012", "localhost:0", "a:65536",
+                          "a:90x", "unix:/tmp/x:1", "a b:1", "::1:9012", "a:1:2", "ipv4:1.2.3.4:5"})
+    EXPECT_FALSE(CheckAddress(bad).ok()) << bad;
+}
+
+}  // namespace
+}  // namespace xlaprof
