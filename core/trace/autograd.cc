@@ -6,8 +6,8 @@
 #include <queue>
 
 #include "core/ir/scope.h"
+#include "core/trace/emit.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 namespace {

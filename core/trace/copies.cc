@@ -1,5 +1,5 @@
+#include "core/trace/emit.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/trace/emit.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 

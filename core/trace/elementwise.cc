@@ -1,75 +1,11 @@
-#include <absl/container/flat_hash_map.h>
-
 #include <cmath>
-#include <list>
 #include <numbers>
 
-#include "base/metric_names.h"
-#include "core/environment.h"
-#include "core/exec/transfer.h"
-#include "core/metrics/metrics.h"
+#include "core/trace/emit.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 namespace {
-
-// Counts `xla::add` and others at each call.
-void CountCall(const Op& op) {
-  struct Known {
-    const Op* op = nullptr;
-    metrics::Counter* counter = nullptr;
-  };
-  // An operation has its own entry, or shares one.
-  constinit thread_local std::array<Known, 256> all{};
-  Known& known = all[reinterpret_cast<uintptr_t>(&op) / sizeof(Op) % all.size()];
-  if (known.op != &op) [[unlikely]]
-    known = {&op, &metrics::Counter::Of(fmt::format("xla::{}", op.short_name()))};
-  known.counter->Add();
-}
-
-// Caches recent scalars that became parameters, so that a number used in each step is sent only
-// once.
-class ScalarCache {
- public:
-  NodePtr Get(Device& device, Scalar value, DType type) {
-    const Key key{&device, type, value.is_whole ? value.whole : AttributeOf(value.real),
-                  value.is_whole};
-    std::lock_guard lock(mutex_);
-    if (auto found = by_key_.find(key); found != by_key_.end()) {
-      recent_.splice(recent_.begin(), recent_, found->second);
-      return found->second->second;
-    }
-    XLAPROF_COUNT("DeviceDataCacheMiss");
-    const HostTensor host = value.is_whole ? Converted(&value.whole, {DType::kI64, {}}, type)
-                                           : Converted(&value.real, {DType::kF64, {}}, type);
-    Ref<Data> data = Upload(device, host.bytes.data(), host.shape, Call::Where());
-    data->Keep();
-    if (recent_.size() == kCapacity) {
-      by_key_.erase(recent_.back().first);
-      recent_.pop_back();
-    }
-    recent_.emplace_front(key, Node::OfData(std::move(data), Call::Where()));
-    by_key_[key] = recent_.begin();
-    return recent_.front().second;
-  }
-
- private:
-  static constexpr size_t kCapacity = 128;
-  using Key = std::tuple<const Device*, DType, int64_t, bool>;
-  using Recent = std::list<std::pair<Key, NodePtr>>;
-  std::mutex mutex_;
-  Recent recent_;
-  absl::flat_hash_map<Key, Recent::iterator> by_key_;
-};
-
-NodePtr ScalarNode(Scalar value, DType type, Device& device) {
-  static ScalarCache& cache = *new ScalarCache;
-  const bool is_special = value.real == 0 || value.real == 1;
-  if (!is_special || environment().no_special_scalars) return cache.Get(device, value, type);
-  return IsFloat(type) ? Node::Constant(value.real, type, Call::Where())
-                       : Node::Constant(int64_t(value.real), type, Call::Where());
-}
 
 // Returns whether both have this type and the same sizes, as operations on several tensors require.
 bool AreAlike(const Tensor& a, const Tensor& b, DType type) {
@@ -181,54 +117,6 @@ Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
 }
 
 }  // namespace
-
-Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b, size_t but) {
-  Dims left = a.sizes(), right = b.sizes();
-  left.resize(left.size() - but), right.resize(right.size() - but);
-  if (left == right) return left;
-  Dims sizes = left.size() >= right.size() ? left : right;
-  const Dims& shorter = left.size() >= right.size() ? right : left;
-  for (size_t i = 1; i <= shorter.size(); ++i) {
-    int64_t& size = sizes[sizes.size() - i];
-    const int64_t other = shorter[shorter.size() - i];
-    if (size == other || other == 1) continue;
-    if (size != 1) {
-      RaiseHere("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1", op,
-                TextOf(a), TextOf(b), left[left.size() - i], right[right.size() - i], i + but);
-    }
-    size = other;
-  }
-  return sizes;
-}
-
-Tensor Expanded(const Tensor& x, const Dims& sizes) {
-  return x.sizes() == sizes ? x : x.expand(sizes);
-}
-
-Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical) {
-  Device& device = ImplOf(operands.begin()->tensor).storage->device();
-  absl::InlinedVector<NodePtr, 1> views;  // holds nodes that nothing else references
-  absl::InlinedVector<const Node*, 3> nodes(operands.size());
-  size_t at = 0;
-  for (const auto& [operand] : operands) {
-    if (&ImplOf(operand).storage->device() != &device) {
-      RaiseHere("{} of tensors on {} and {}: move one of them with to(device)", op.name,
-                device.name(), operand.device().name());
-    }
-    const TensorImpl& impl = *operand.impl();
-    nodes[at++] = impl.steps.empty() ? impl.storage->value().get()
-                                     : views.emplace_back(NodeOf(operand)).get();
-  }
-  static metrics::Metric& tracing = metrics::Metric::Of(
-      metric_names::kLazyTracing, metrics::Unit::kTimeNs, metrics::Arena::kLazy);
-  metrics::SampledCall sampled(tracing);
-  CountCall(op);
-  return Wrap(device, Node::Make(op, nodes, attributes, Call::Where()), logical);
-}
-
-Tensor ScalarTensor(Scalar value, DType type, Device& device) {
-  return Wrap(device, ScalarNode(value, OnDevice(type), device), type);
-}
 
 Tensor Tensor::to(DType type, Where where) const {
   if (type == dtype()) return *this;

@@ -7,8 +7,8 @@
 #include "core/debug/debug.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
+#include "core/trace/emit.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 

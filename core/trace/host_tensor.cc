@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/trace/tensor_impl.h"
+#include "core/trace/emit.h"
 
 namespace xlaprof::lazy {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/trace/emit.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 namespace {

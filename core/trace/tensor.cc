@@ -5,9 +5,9 @@
 #include "core/exec/cut.h"
 #include "core/exec/transfer.h"
 #include "core/metrics/metrics.h"
+#include "core/trace/emit.h"
 #include "core/trace/fallback.h"
 #include "core/trace/functions.h"
-#include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
 
@@ -20,12 +20,6 @@ Tensor& Tensor::operator=(Tensor&&) noexcept = default;
 Tensor::~Tensor() = default;
 
 void RaiseNone() { RaiseHere("an undefined tensor was used"); }
-
-NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
-  for (const ViewStep& step : steps)
-    value = Node::Make(*step.op, {value.get()}, step.attributes, Call::Where());
-  return value;
-}
 
 namespace {
 
@@ -49,70 +43,6 @@ NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part
 }
 
 }  // namespace
-
-DType OnDevice(DType logical) {
-  const Environment& env = environment();
-  if (logical == DType::kF32 && env.use_bf16) return DType::kBF16;
-  if (logical == DType::kF32 && env.use_f16) return DType::kF16;
-  if (logical == DType::kI64 && env.use_32bit_long) return DType::kI32;
-  return logical;
-}
-
-Tensor Wrap(Device& device, NodePtr value, DType logical) {
-  // Operations that choose their own type ignore XLA_USE_32BIT_LONG and similar variables, so their
-  // result is cast.
-  if (const DType kept = OnDevice(logical); value->shape().dtype != kept)
-    value = Node::Make(op::cast, {value.get()}, {int64_t(kept)}, Call::Where());
-  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = Storage::Make(device, std::move(value), logical);
-  return Tensor(std::move(impl));
-}
-
-namespace {
-
-// Returns whether the second permutation undoes the first.
-bool TurnsBack(const ViewStep& step, const ViewStep& next) {
-  if (step.op != &op::permute || next.op != &op::permute) return false;
-  if (step.attributes.size() != next.attributes.size()) return false;
-  for (size_t i = 0; i < next.attributes.size(); ++i)
-    if (step.attributes[size_t(next.attributes[i])] != int64_t(i)) return false;
-  return true;
-}
-
-}  // namespace
-
-Ref<TensorImpl> ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps) {
-  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = std::move(storage);
-  impl->steps = std::move(steps);
-  impl->writes_seen = impl->storage->recorded_writes();
-  return impl;
-}
-
-Tensor MakeView(const Tensor& tensor, ViewStep step) {
-  const TensorImpl& from = ImplOf(tensor);
-  Ref<TensorImpl> impl = ViewOf(from.storage, from.steps);
-  if (!impl->steps.empty() && TurnsBack(impl->steps.back(), step)) {
-    impl->steps.pop_back();
-  } else {
-    impl->steps.push_back(std::move(step));
-  }
-  Tensor view(std::move(impl));
-  NodeOf(view);  // raises an Error if it does not fit
-  return view;
-}
-
-std::string TextOf(const Tensor& x) { return Shape{x.dtype(), x.sizes()}.ToText(); }
-std::string TextOf(Scalar value) {
-  if (value.is_truth) return value.whole == 0 ? "false" : "true";
-  return value.is_whole ? fmt::format("{}", value.whole) : fmt::format("{}", value.real);
-}
-
-int64_t DimOf(std::string_view op, const Tensor& x, int64_t dim, int64_t added) {
-  const int64_t rank = NodeOf(x)->shape().rank() + added;
-  if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
-  RaiseHere("{}({}): dimension {} is out of range: there are {}", op, TextOf(x), dim, rank);
-}
 
 DType Tensor::dtype() const { return ImplOf(*this).storage->logical(); }
 Dims Tensor::sizes() const { return NodeOf(*this)->shape().dims; }

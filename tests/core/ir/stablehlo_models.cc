@@ -9,8 +9,8 @@
 #include "core/ir/stablehlo.h"
 #include "core/nn/nn.h"
 #include "core/nn/optim.h"
+#include "core/trace/emit.h"
 #include "core/trace/safetensors.h"
-#include "core/trace/tensor_impl.h"
 #include "examples/mnist/net.h"
 
 namespace xlaprof::lazy {
