@@ -28,6 +28,7 @@ inline constexpr char kUncachedCompile[] = "UncachedCompile";
 inline constexpr char kCachedCompile[] = "CachedCompile";
 inline constexpr char kCreateCompileHandles[] = "CreateCompileHandles";
 inline constexpr char kCreateDataHandles[] = "CreateDataHandles";
+inline constexpr char kDestroyDataHandles[] = "DestroyDataHandles";
 inline constexpr char kReleaseDataHandles[] = "ReleaseDataHandles";
 
 }  // namespace xlaprof::metric_names

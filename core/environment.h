@@ -55,7 +55,9 @@ struct Environment {
   int64_t log_levels[kLogModules.size()] = {};
   bool log_thread_id = false;  // TF_CPP_LOG_THREAD_ID: lines have their thread's id
   std::string log_file;        // TF_CPP_VLOG_FILENAME: file for those lines
-  bool diagnostics = false;    // whether any of these diagnostics is on
+  // Returns whether XLA_SAVE_HLO_FILE or XLA_DUMP_HLO_GRAPH asks for programs that fail.
+  bool shows_failed_programs() const { return !save_hlo_file.empty() || dump_hlo_graph; }
+  bool diagnostics = false;  // whether any of these diagnostics is on
 };
 
 const Environment& environment();

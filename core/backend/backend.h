@@ -10,7 +10,7 @@
 
 #include "base/ref.h"
 #include "base/status.h"
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 
 namespace xlaprof::lazy {
 

@@ -15,7 +15,9 @@
 #include "core/debug/frames.h"
 #include "core/debug/log.h"
 #include "core/debug/step_rules.h"
+#include "core/environment.h"
 #include "core/exec/call.h"
+#include "core/exec/device.h"
 #include "core/ir/hlo_text.h"
 
 namespace xlaprof::lazy::debug {
@@ -69,94 +71,114 @@ void PrintSummary() {
   }
 }
 
+// Writes in torch_xla's words what environment variables ask for.
+class Debug final : public RuntimeListener {
+ public:
+  void OnLiveTensors(size_t count) override { Log(kGraphs, 4, "{} live tensors: devices=()", count); }
+  void OnTensors(size_t count) override {
+    Log(kGraphs, 4, "Trying to sync the value of {} tensor(s)", count);
+  }
+  void OnRead(size_t count) override {
+    Log(kGraphs, 4, "Trying to get the value of {} tensor(s)", count);
+  }
+
+  void OnCut(const TracedGraph& graph, Device& device, const Cut& cut) override {
+    Log(kGraphs, 4, "Tensors graph hash {} on device {}", graph.tensors_hash.ToText(),
+        device.name());
+    Log(kGraphs, 4, "Parameter sequence graph hash {}", graph.hash.ToText());
+    Log(kGraphs, 5, "Graph hash: {}", graph.hash.ToText());
+    if (environment().save_tensors_file.empty()) return;
+    static std::atomic<int64_t> dumps{0};
+    const Program program = MakeProgram(graph, fmt::format("IrToHlo.{}", ++dumps));
+    std::vector<Hash> roots;
+    for (const NodePtr& root : graph.roots) roots.push_back(root->hash());
+    const std::string text =
+        GraphText(program, environment().save_tensors_fmt, {.debug = environment().ir_debug});
+    AddToTensorsFile(device.name(),
+                     SectionBegin(FrameTexts(cut.cause, StackAt(cut.where)), roots, text));
+  }
+
+  void OnCompile(const Program& program, Device& device, const Cut& cut) override {
+    Log(kGraphs, 3, "Compiling IR graph hash {} on device {} ...", program.hash.ToText(),
+        device.name());
+    if (!PrintsBlocks(1)) return;
+    const BlockFacts facts =
+        FactsOf(program.hash, program.parameters.size(), program.results.size(), cut);
+    Print(CompilationBlock(facts, environment().debug_frames) +
+              ComputationHashLine(Mix(Hash{}, HloText(program)).ToText()),
+          stderr);
+  }
+
+  void OnCompiled(const Compilation& compilation) override {
+    if (compilation.was_kept == true) return;
+    const TracedGraph& graph = compilation.graph;
+    const Executable::Sizes sizes = compilation.compiled.executable->sizes();
+    Log(kClient, 3,
+        "memory usage detail = CompiledMemoryStats(generated_code_size_in_bytes={}, "
+        "argument_size_in_bytes={}, output_size_in_bytes={}, alias_size_in_bytes={}, "
+        "temp_size_in_bytes={})",
+        sizes.program_bytes, sizes.argument_bytes, sizes.result_bytes, sizes.alias_bytes,
+        sizes.temporary_bytes);
+    Log(kGraphs, 3, "Compiling IR graph hash {} on device {} done!", graph.hash.ToText(),
+        compilation.device.name());
+    if (Logs(kGraphs, 5)) Log(kGraphs, 5, "Compiled program shape {}", ProgramShape(graph));
+    Log(kGraphs, 5, "TensorsGraphSize={}", graph.nodes.size());
+    if (PrintsBlocks(1)) Print(PostCompilationBlock(sizes), stderr);
+  }
+
+  void OnFailed(const Program& program, absl::Status* error) override {
+    const Environment& asked = environment();
+    if (!asked.shows_failed_programs()) return;
+    const std::string hlo = HloText(program, {.debug = asked.ir_debug});
+    if (!asked.save_hlo_file.empty()) {
+      static std::atomic<int64_t> saved{0};
+      AppendToFile("XLA_SAVE_HLO_FILE", asked.save_hlo_file, HloSection(saved++, gettid(), hlo));
+    }
+    if (!asked.dump_hlo_graph) return;
+    *error = absl::Status(error->code(),
+                          fmt::format("{}\n>>> Dumping Computation 0\n{}", Message(*error), hlo));
+  }
+
+  void OnEnqueue(const TracedGraph& graph, const Cut& cut, Execution& execution) override {
+    if (!environment().save_tensors_file.empty())
+      AddToTensorsFile(execution.device.name(), SectionEnd(graph.hash));
+    if (!PrintsBlocks(2)) return;
+    const CompiledGraph& compiled = *execution.graph;
+    Print(ExecutionBlock(FactsOf(compiled.hash, compiled.inputs, compiled.outputs, cut),
+                         environment().debug_frames),
+          stderr);
+  }
+
+  void OnRun(const Execution& execution) override {
+    Log(kGraphs, 3, "Executing IR graph hash {} on device {} ...", execution.graph->hash.ToText(),
+        execution.device.name());
+  }
+  void OnRan(const Execution& execution) override {
+    Log(kGraphs, 3, "Executing IR graph hash {} on device {} done!",
+        execution.graph->hash.ToText(), execution.device.name());
+  }
+
+  void OnStep(const observe::Step*) override {
+    if (!environment().debug) return;
+    Print(StepRuleLines(), stdout);
+    std::fflush(stdout);
+  }
+
+  void OnFallback(std::string_view op, const observe::Stack& stack) override {
+    if (IsTracked(op))
+      AppendToFile("XLA_FNTRACKER_FILE", environment().fn_tracker_file,
+                   FnTrackerSection(op, FrameTexts(stack)));
+    if (!environment().debug) return;
+    [[maybe_unused]] static const int registered = std::atexit(PrintSummary);
+    AddFallback(op, FrameTexts(stack));
+  }
+};
+
 }  // namespace
 
-void OnLiveTensors(size_t count) { Log(kGraphs, 4, "{} live tensors: devices=()", count); }
-void OnTensors(size_t count) { Log(kGraphs, 4, "Trying to sync the value of {} tensor(s)", count); }
-void OnRead(size_t count) { Log(kGraphs, 4, "Trying to get the value of {} tensor(s)", count); }
-
-void OnCut(const TracedGraph& graph, const std::string& device, const Cut& cut) {
-  Log(kGraphs, 4, "Tensors graph hash {} on device {}", graph.tensors_hash.ToText(), device);
-  Log(kGraphs, 4, "Parameter sequence graph hash {}", graph.hash.ToText());
-  Log(kGraphs, 5, "Graph hash: {}", graph.hash.ToText());
-  if (environment().save_tensors_file.empty()) return;
-  static std::atomic<int64_t> dumps{0};
-  const Program program = MakeProgram(graph, fmt::format("IrToHlo.{}", ++dumps));
-  std::vector<Hash> roots;
-  for (const NodePtr& root : graph.roots) roots.push_back(root->hash());
-  const std::string text =
-      GraphText(program, environment().save_tensors_fmt, {.debug = environment().ir_debug});
-  AddToTensorsFile(device, SectionBegin(FrameTexts(cut.cause, StackAt(cut.where)), roots, text));
-}
-
-void OnProgram(const TracedGraph& graph, const std::string& device) {
-  if (!environment().save_tensors_file.empty()) AddToTensorsFile(device, SectionEnd(graph.hash));
-}
-
-void OnCompile(const Program& program, const std::string& device, const Cut& cut) {
-  Log(kGraphs, 3, "Compiling IR graph hash {} on device {} ...", program.hash.ToText(), device);
-  if (!PrintsBlocks(1)) return;
-  const BlockFacts facts =
-      FactsOf(program.hash, program.parameters.size(), program.results.size(), cut);
-  Print(CompilationBlock(facts, environment().debug_frames) +
-            ComputationHashLine(Mix(Hash{}, HloText(program)).ToText()),
-        stderr);
-}
-
-void OnCompiled(const TracedGraph& graph, const std::string& device,
-                const Executable::Sizes& sizes) {
-  Log(kClient, 3,
-      "memory usage detail = CompiledMemoryStats(generated_code_size_in_bytes={}, "
-      "argument_size_in_bytes={}, output_size_in_bytes={}, alias_size_in_bytes={}, "
-      "temp_size_in_bytes={})",
-      sizes.program_bytes, sizes.argument_bytes, sizes.result_bytes, sizes.alias_bytes,
-      sizes.temporary_bytes);
-  Log(kGraphs, 3, "Compiling IR graph hash {} on device {} done!", graph.hash.ToText(), device);
-  if (Logs(kGraphs, 5)) Log(kGraphs, 5, "Compiled program shape {}", ProgramShape(graph));
-  Log(kGraphs, 5, "TensorsGraphSize={}", graph.nodes.size());
-  if (PrintsBlocks(1)) Print(PostCompilationBlock(sizes), stderr);
-}
-
-absl::Status OnCompileError(const absl::Status& error, const Program& program) {
-  const Environment& asked = environment();
-  if (asked.save_hlo_file.empty() && !asked.dump_hlo_graph) return error;
-  const std::string hlo = HloText(program, {.debug = asked.ir_debug});
-  if (!asked.save_hlo_file.empty()) {
-    static std::atomic<int64_t> saved{0};
-    AppendToFile("XLA_SAVE_HLO_FILE", asked.save_hlo_file, HloSection(saved++, gettid(), hlo));
-  }
-  if (!asked.dump_hlo_graph) return error;
-  return absl::Status(error.code(),
-                      fmt::format("{}\n>>> Dumping Computation 0\n{}", Message(error), hlo));
-}
-
-void OnExecution(const CompiledGraph& graph, const Cut& cut) {
-  if (!PrintsBlocks(2)) return;
-  Print(ExecutionBlock(FactsOf(graph.hash, graph.inputs, graph.outputs, cut),
-                       environment().debug_frames),
-        stderr);
-}
-
-void OnRun(const CompiledGraph& graph, const std::string& device) {
-  Log(kGraphs, 3, "Executing IR graph hash {} on device {} ...", graph.hash.ToText(), device);
-}
-void OnRan(const CompiledGraph& graph, const std::string& device) {
-  Log(kGraphs, 3, "Executing IR graph hash {} on device {} done!", graph.hash.ToText(), device);
-}
-
-void OnStep() {
-  if (!environment().debug) return;
-  Print(StepRuleLines(), stdout);
-  std::fflush(stdout);
-}
-
-void OnFallback(std::string_view op, const observe::Stack& stack) {
-  if (IsTracked(op))
-    AppendToFile("XLA_FNTRACKER_FILE", environment().fn_tracker_file,
-                 FnTrackerSection(op, FrameTexts(stack)));
-  if (!environment().debug) return;
-  [[maybe_unused]] static const int registered = std::atexit(PrintSummary);
-  AddFallback(op, FrameTexts(stack));
+RuntimeListener& DebugListener() {
+  static Debug& listener = *new Debug;
+  return listener;
 }
 
 }  // namespace xlaprof::lazy::debug

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 #include "core/ir/text.h"
 
 namespace xlaprof::lazy::debug {

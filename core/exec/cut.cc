@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "base/metric_names.h"
-#include "core/debug/debug.h"
 #include "core/environment.h"
-#include "core/exec/announce.h"
 #include "core/exec/call.h"
-#include "core/exec/compile.h"
 #include "core/exec/device.h"
+#include "core/exec/listener.h"
+#include "core/exec/load_or_compile.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
 
@@ -18,7 +16,6 @@ namespace xlaprof::lazy {
 namespace {
 
 using metrics::Arena;
-using metrics::Counter;
 using metrics::Metric;
 using metrics::Unit;
 
@@ -48,47 +45,65 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
             [](auto& a, auto& b) { return a.parameter < b.parameter; });
 }
 
-// The data of an execution on the device's thread.
+// Passes kernels to the profiler's observer.
+class KernelAnnouncer final : public KernelListener {
+ public:
+  // Returns null while nobody observes.
+  KernelListener* listener() { return observer_ == nullptr ? nullptr : this; }
+  void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) override {
+    observer_->OnKernel({.name = kernel.name,
+                         .op_names = kernel.op_names,
+                         .shape = kernel.shape,
+                         .operands = kernel.operands,
+                         .ts_ns = ts_ns,
+                         .dur_ns = dur_ns,
+                         .flops = kernel.flops,
+                         .bytes = kernel.bytes});
+  }
+
+ private:
+  observe::Observer* const observer_ = observe::Current();
+};
+
+// An execution on the device's thread.
 struct Task {
-  Device& device;
-  std::shared_ptr<CompiledGraph> graph;
+  Execution execution;
   std::vector<Ref<Data>> parameters, results;
-  observe::Execution announced;
-  uint64_t run = 0;
 
   void Execute();
   absl::StatusOr<std::vector<Ref<Buffer>>> Run();
 };
 
 absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
+  const CompiledGraph& graph = *execution.graph;
   for (const Ref<Data>& parameter : parameters) XP_TRY(parameter->Wait());
   std::vector<Ref<Buffer>> arguments(parameters.size());
   {
     static Metric& time = LazyMetric("UnwrapXlaData", Unit::kTimeNs);
     metrics::Timed timed(time);
-    for (const Program::Donation& donation : graph->donations)
+    for (const Program::Donation& donation : graph.donations)
       arguments[size_t(donation.parameter)] = parameters[size_t(donation.parameter)]->Donate();
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (!arguments[i]) arguments[i] = parameters[i]->buffer();
       if (!arguments[i])
-        return DataLoss("{}: a value that it needs was donated to an earlier step", graph->name);
+        return DataLoss("{}: a value that it needs was donated to an earlier step", graph.name);
     }
   }
   KernelAnnouncer kernels;
-  return graph->executable->Run(std::move(arguments), kernels.listener());
+  auto buffers = graph.executable->Run(std::move(arguments), kernels.listener());
+  if (buffers.ok() || !graph.program) return buffers;
+  absl::Status error = buffers.status();
+  Tell(&RuntimeListener::OnFailed, *graph.program, &error);
+  return error;
 }
 
 void Task::Execute() {
-  static Metric& time = Metric::Of(metric_names::kExecuteTime, Unit::kTimeNs, Arena::kRuntime);
-  static Counter& handles = Counter::Of(metric_names::kCreateDataHandles, Arena::kRuntime);
-  DeviceTurn turn(device.name());
-  const int64_t begin_ns = device.backend().NowNs();
-  if (debug::Asked()) debug::OnRun(*graph, device.name());
+  Backend& backend = execution.device.backend();
+  Tell(&RuntimeListener::OnRun, execution);
+  execution.begin_ns = backend.NowNs();
   absl::StatusOr<std::vector<Ref<Buffer>>> buffers = Run();
-  const int64_t end_ns = device.backend().NowNs();
-  if (debug::Asked()) debug::OnRan(*graph, device.name());
-  time.Add(double(end_ns - begin_ns));
-  AnnounceExecution(announced, graph->name, begin_ns, end_ns, device.backend());
+  execution.end_ns = backend.NowNs();
+  Tell(&RuntimeListener::OnRan, execution);
   static Metric& wrap_time = LazyMetric("WrapXlaData", Unit::kTimeNs);
   metrics::Timed wrap(wrap_time);
   for (size_t i = 0; i < results.size(); ++i) {
@@ -98,7 +113,6 @@ void Task::Execute() {
       results[i]->Fail(buffers.status());
     }
   }
-  if (buffers.ok()) handles.Add(int64_t(results.size()));
 }
 
 void HashGraph(TracedGraph& graph, bool ends_step) {
@@ -115,31 +129,24 @@ std::shared_ptr<CompiledGraph> LookUp(Device& device, const TracedGraph& graph) 
 // their way. `graph` must have its hash. The caller holds a GraphLock.
 absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
                                             const Cut& cut) {
-  LazyMetric("TensorsGraphSize", Unit::kValue).Add(double(graph.nodes.size()));
-  if (debug::Asked()) debug::OnCut(graph, device.name(), cut);
+  Tell(&RuntimeListener::OnCut, graph, device, cut);
   std::shared_ptr<CompiledGraph> compiled = LookUp(device, graph);
   if (compiled != nullptr) {
-    XLAPROF_COUNT(metric_names::kCachedCompile);
+    Tell(&RuntimeListener::OnCached, graph);
   } else {
-    XP_TRY(compiled, Compile(device, graph, cut));
+    XP_TRY(compiled, LoadOrCompile(device, graph, cut));
     device.cache().Add(compiled);
-  }
-  if (debug::Asked()) {
-    debug::OnProgram(graph, device.name());
-    debug::OnExecution(*compiled, cut);
   }
   XLAPROF_OBSERVE(kExecute, "ScheduleSyncTensorsGraph");
   static std::atomic<uint64_t> runs{0};
   auto task = std::make_shared<Task>(
-      Task{.device = device, .graph = compiled, .parameters = graph.parameters, .run = ++runs});
+      Task{.execution = {.graph = compiled, .device = device, .run = ++runs},
+           .parameters = graph.parameters});
   for (const Shape& shape : compiled->results)
-    task->results.push_back(MakeRef<Data>(shape, device, task->run));
+    task->results.push_back(MakeRef<Data>(shape, device, task->execution.run));
   std::vector<Ref<Data>> results = task->results;
-  task->announced = DescribeExecution(*compiled, device, cut, task->run);
-  AnnounceEnqueue(task->run);
-  if (graph.executed_again > 0) Counter::Of("NodesExecutedAgain").Add(graph.executed_again);
+  Tell(&RuntimeListener::OnEnqueue, graph, cut, task->execution);
   device.Enqueue([task] { task->Execute(); }, cut.wait);
-  XLAPROF_COUNT("ExecuteComputation");
   return results;
 }
 
@@ -195,7 +202,7 @@ absl::StatusOr<std::vector<Ref<Data>>> SendStorages(Device& device,
                                                     std::vector<Ref<Storage>>& storages,
                                                     bool ends_step, const Cut& cut,
                                                     TracedGraph& graph) {
-  if (debug::Asked()) debug::OnTensors(storages.size());
+  Tell(&RuntimeListener::OnTensors, storages.size());
   const auto computed = CollectPending(storages);
   const std::span pending(storages.begin(), computed);
   if (pending.empty()) return std::vector<Ref<Data>>();
@@ -237,7 +244,7 @@ absl::Status CutStep(Device& device, const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncLiveTensorsGraph");
   auto find = [&] {
     std::vector<Ref<Storage>> live = device.live().All();
-    if (debug::Asked()) debug::OnLiveTensors(live.size());
+    Tell(&RuntimeListener::OnLiveTensors, live.size());
     return live;
   };
   return CutStorages(device, find, /*ends_step=*/true, cut);
@@ -256,7 +263,7 @@ absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, c
 absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<NodePtr> values,
                                                 const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
-  if (debug::Asked()) debug::OnRead(values.size());
+  Tell(&RuntimeListener::OnRead, values.size());
   TracedGraph graph;
   {
     XLAPROF_OBSERVE(kTracing, "RunPostOrder");

@@ -15,6 +15,7 @@ class Data final : public RefCounted {
   // `run` is the execution that computes the value, or 0 if it comes from the host.
   Data(Shape shape, Device& device, uint64_t run = 0)
       : shape_(std::move(shape)), device_(device), run_(run) {}
+  ~Data() override;
 
   const Shape& shape() const { return shape_; }
   Device& device() const { return device_; }
@@ -30,7 +31,7 @@ class Data final : public RefCounted {
   // Returns the value's buffer, or null. Call Wait() first.
   const Ref<Buffer>& buffer() const { return buffer_; }
 
-  void Set(Ref<Buffer> buffer) { Become(std::move(buffer), absl::OkStatus()); }
+  void Set(Ref<Buffer> buffer);
   void Fail(absl::Status error) { Become(nullptr, std::move(error)); }
   // Gives the memory to a result. Nobody may read this value again.
   Ref<Buffer> Donate() { return std::move(buffer_); }
@@ -54,7 +55,7 @@ class Data final : public RefCounted {
   Ref<Buffer> buffer_;
   absl::Status error_;
   std::atomic<State> state_{kOnItsWay};
-  bool kept_ = false;
+  bool kept_ = false, has_handle_ = false;
 };
 
 }  // namespace xlaprof::lazy

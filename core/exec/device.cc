@@ -7,6 +7,7 @@
 #include "base/clock_ns.h"
 #include "base/fork.h"
 #include "core/environment.h"
+#include "core/exec/listener.h"
 #include "core/exec/transfer.h"
 #include "core/ir/error.h"
 #include "core/metrics/metrics.h"
@@ -117,6 +118,17 @@ int64_t Device::WaitForRoom() {
 void Device::RunUntil(const Data& data) {
   std::unique_lock lock(mutex_);
   while (!data.is_there() && !is_running_ && !tasks_.empty()) RunNext(lock);
+}
+
+absl::Status AwaitOnHost(const Data& data) {
+  if (data.is_there()) return data.Wait();
+  Device& device = data.device();
+  const int64_t begin_ns = device.backend().NowNs();
+  device.RunUntil(data);
+  absl::Status status = data.Wait();
+  Tell(&RuntimeListener::OnHostWait,
+       observe::HostWait{data.run(), device.backend().NowNs() - begin_ns});
+  return status;
 }
 
 void Device::WaitForAll() {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "core/backend/backend.h"
-#include "core/exec/compile_cache.h"
 #include "core/exec/persistent_cache.h"
+#include "core/exec/program_cache.h"
 #include "core/exec/storage.h"
 
 namespace xlaprof::lazy {
@@ -36,7 +36,7 @@ class Device {
   bool is_host() const { return name_ == kHostName; }
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
-  CompileCache& cache() { return cache_; }
+  ProgramCache& cache() { return cache_; }
   // Returns the persistent cache, or null if programs are not kept. Hold a GraphLock, as for
   // cache().
   PersistentCache* persistent_cache() { return persistent_cache_.get(); }
@@ -73,7 +73,7 @@ class Device {
   const std::string name_;
   const std::unique_ptr<Backend> backend_;
   LiveStorages live_;
-  CompileCache cache_;
+  ProgramCache cache_;
   std::unique_ptr<PersistentCache> persistent_cache_;
 
   std::mutex seed_mutex_;
@@ -87,5 +87,9 @@ class Device {
   bool is_running_ = false;  // a task runs, on any thread
   std::thread thread_;
 };
+
+// Waits for the result of an execution. Does the device's work meanwhile if no other thread does,
+// and reports how long it took.
+absl::Status AwaitOnHost(const Data& data);
 
 }  // namespace xlaprof::lazy

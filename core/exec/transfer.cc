@@ -1,33 +1,11 @@
 #include "core/exec/transfer.h"
 
-#include "base/metric_names.h"
-#include "core/exec/announce.h"
-#include "core/exec/call.h"
 #include "core/exec/device.h"
+#include "core/exec/listener.h"
 #include "core/ir/error.h"
-#include "core/metrics/metrics.h"
-#include "core/observe/observer.h"
 
 namespace xlaprof::lazy {
 namespace {
-
-using metrics::Arena;
-using metrics::Metric;
-using metrics::Unit;
-
-// Announces a transfer. `begin_ns` is a time of the device's clock.
-void Announce(bool to_device, Device& device, int64_t bytes, int64_t begin_ns,
-              std::source_location where) {
-  if (observe::Observer* observer = observe::Current()) {
-    observer->OnTransfer({.to_device = to_device,
-                          .bytes = bytes,
-                          .ts_ns = begin_ns,
-                          .dur_ns = device.backend().NowNs() - begin_ns,
-                          .device = device.name(),
-                          .scope = std::string(ScopeText(CurrentScope())),
-                          .stack = StackAt(where)});
-  }
-}
 
 Ref<Data> Put(Device& device, const void* host, Shape shape) {
   auto buffer = device.backend().ToDevice(host, shape);
@@ -50,17 +28,10 @@ absl::Status Fetch(const Data& data, void* host) {
 Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where) {
   if (device.is_host()) return Put(device, host, std::move(shape));
   XLAPROF_OBSERVE(kTransfer, "TransferToDevice");
-  static Metric& time =
-      Metric::Of(metric_names::kTransferToDeviceTime, Unit::kTimeNs, Arena::kRuntime);
-  static Metric& size = Metric::Of(metric_names::kOutboundData, Unit::kBytes, Arena::kRuntime);
-  static metrics::Counter& handles =
-      metrics::Counter::Of(metric_names::kCreateDataHandles, Arena::kRuntime);
-  metrics::Timed timed(time);
   const int64_t begin_ns = device.backend().NowNs(), bytes = shape.bytes();
   Ref<Data> data = Put(device, host, std::move(shape));
-  size.Add(double(bytes));
-  handles.Add();
-  Announce(true, device, bytes, begin_ns, where);
+  Tell(&RuntimeListener::OnTransfer,
+       Transferred{true, device, bytes, begin_ns, device.backend().NowNs(), where});
   return data;
 }
 
@@ -68,14 +39,10 @@ absl::Status Download(const Data& data, void* host, std::source_location where) 
   Device& device = data.device();
   if (device.is_host()) return Fetch(data, host);
   XLAPROF_OBSERVE(kTransfer, "TransferFromDevice");
-  static Metric& time =
-      Metric::Of(metric_names::kTransferFromDeviceTime, Unit::kTimeNs, Arena::kRuntime);
-  static Metric& size = Metric::Of(metric_names::kInboundData, Unit::kBytes, Arena::kRuntime);
-  metrics::Timed timed(time);
   const int64_t begin_ns = device.backend().NowNs();
   XP_TRY(Fetch(data, host));
-  size.Add(double(data.shape().bytes()));
-  Announce(false, device, data.shape().bytes(), begin_ns, where);
+  Tell(&RuntimeListener::OnTransfer, Transferred{false, device, data.shape().bytes(), begin_ns,
+                                                 device.backend().NowNs(), where});
   return absl::OkStatus();
 }
 

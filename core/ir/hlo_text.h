@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 #include "core/ir/text.h"
 
 namespace xlaprof::lazy {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 
 namespace xlaprof::lazy {
 

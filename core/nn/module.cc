@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "core/exec/call.h"
-#include "core/metrics/metrics.h"
-#include "core/observe/observer.h"
+#include "core/exec/listener.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"
 
@@ -35,12 +34,6 @@ std::vector<NamedTensor> TensorsOf(Module& module) {
   std::vector<NamedTensor> named_tensors;
   AddTensors(module, "", &named_tensors);
   return named_tensors;
-}
-
-void Announce(const observe::Untied& untied) {
-  static metrics::Counter& counter = metrics::Counter::Of("UntiedParameters");
-  counter.Add(int64_t(untied.names.size()) - 1);
-  if (observe::Observer* observer = observe::Current()) observer->OnUntied(untied);
 }
 
 }  // namespace
@@ -108,7 +101,7 @@ void Module::to(Device& device, Where where) {
     tensors[at->second].names.push_back(named_tensors[i].path);
   }
   for (const observe::Untied& tensor : tensors) {
-    if (tensor.names.size() > 1) Announce(tensor);
+    if (tensor.names.size() > 1) Tell(&RuntimeListener::OnUntied, tensor);
   }
 }
 

@@ -39,7 +39,7 @@ struct Graph {
   int64_t inputs = 0, outputs = 0;
   std::vector<GraphNode> nodes;
 };
-struct Compile {
+struct Compilation {
   std::string graph_hash;
   std::string_view cause;  // in the words of the store's execution.cause
   int64_t ts_ns = 0, dur_ns = 0;
@@ -114,7 +114,7 @@ class Observer {
   virtual void OnEnqueue(uint64_t run) = 0;
 
   virtual void OnGraph(const Graph& graph) = 0;
-  virtual void OnCompile(const Compile& compile) = 0;
+  virtual void OnCompile(const Compilation& compile) = 0;
   virtual void OnExecution(const Execution& execution) = 0;
   virtual void OnHostWait(const HostWait& wait) = 0;
   virtual void OnTransfer(const Transfer& transfer) = 0;

@@ -4,19 +4,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/debug/debug.h"
-#include "core/metrics/metrics.h"
-#include "core/observe/observer.h"
+#include "core/exec/listener.h"
 #include "core/trace/emit.h"
 #include "core/trace/functions.h"
 
 namespace xlaprof::lazy {
 
 void CountFallback(std::string_view op) {
-  metrics::Counter::Of(op, metrics::Arena::kRuntime).Add();
-  if (observe::Observer* observer = observe::Current())
-    observer->OnFallback({.op = op, .stack = StackAt(Call::Where())});
-  if (debug::Asked()) debug::OnFallback(op, StackAt(Call::Where()));
+  Tell(&RuntimeListener::OnFallback, op, StackAt(Call::Where()));
 }
 
 namespace {

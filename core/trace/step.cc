@@ -1,19 +1,14 @@
 #include "core/trace/step.h"
 
-#include <atomic>
-#include <cstdio>
 #include <exception>
 #include <map>
 #include <optional>
 
-#include "base/metric_names.h"
-#include "core/debug/append.h"
-#include "core/debug/debug.h"
 #include "core/environment.h"
 #include "core/exec/call.h"
 #include "core/exec/cut.h"
+#include "core/exec/listener.h"
 #include "core/ir/scope.h"
-#include "core/metrics/metrics.h"
 #include "core/trace/tensor_impl.h"
 
 namespace xlaprof::lazy {
@@ -31,33 +26,16 @@ Step& TheStep() {
   return step;
 }
 
-void AnnounceStep(Device& device) {
+void EndTheStep(Device& device) {
   Step& step = TheStep();
   std::lock_guard lock(step.mutex);
   const int64_t now_ns = device.backend().NowNs();
-  observe::Observer* observer = observe::Current();
-  if (observer != nullptr && step.begin_ns) {
-    observer->OnStep({.name = step.name,
-                      .number = step.number,
-                      .ts_ns = *step.begin_ns,
-                      .dur_ns = now_ns - *step.begin_ns});
-  }
+  std::optional<observe::Step> ended;
+  if (step.begin_ns) ended = {step.name, step.number, *step.begin_ns, now_ns - *step.begin_ns};
+  Tell(&RuntimeListener::OnStep, ended ? &*ended : nullptr);
   step.begin_ns = now_ns;
   step.name.clear();
   step.number.reset();
-}
-
-// Writes the whole report to XLA_METRICS_FILE, once per step.
-void SaveMetrics() {
-  const std::string& path = environment().metrics_file;
-  if (path.empty()) return;
-  static std::atomic<int64_t> saves = 0;
-  const std::string text = fmt::format("[MetricsData; step={}]\n{}\n", saves++, metrics_report());
-  if (path == "STDERR" || path == "STDOUT") {
-    fmt::print(path == "STDERR" ? stderr : stdout, "{}\n", text);
-    return;
-  }
-  AppendToFile("XLA_METRICS_FILE", path, text);
 }
 
 void RaiseIfError(const absl::Status& status) {
@@ -79,15 +57,11 @@ void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
   {
     XLAPROF_OBSERVE(kHost, "StepMarker");
     RaiseIfError(CutStep(device, {cause, Call::Where(), wait || environment().sync_wait}));
-    static metrics::Counter& steps =
-        metrics::Counter::Of(metric_names::kMarkStep, metrics::Arena::kRuntime);
-    steps.Add();
+    Tell(&RuntimeListener::OnMark, device);
     device.AdvanceSeed();
     ResetScopes();
   }
-  AnnounceStep(device);
-  if (debug::Asked()) debug::OnStep();
-  SaveMetrics();
+  EndTheStep(device);
 }
 
 }  // namespace internal

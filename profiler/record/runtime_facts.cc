@@ -117,7 +117,7 @@ absl::StatusOr<int64_t> RuntimeFactWriter::AddFact(Store& store, Table table, Ro
   return id;
 }
 
-absl::Status RuntimeFactWriter::Add(Store& store, const observe::Compile& compile) {
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Compilation& compile) {
   XP_TRY(OptInt graph_id, GraphOf(store, compile.graph_hash));
   return internal::ToStatus(AddFact(store, kCompiles,
                                     CompileRow{.graph_id = graph_id,

@@ -19,7 +19,7 @@
 namespace xlaprof::record {
 
 using RuntimeFact =
-    std::variant<observe::Graph, observe::Compile, observe::Execution, observe::HostWait,
+    std::variant<observe::Graph, observe::Compilation, observe::Execution, observe::HostWait,
                  observe::Transfer, observe::Fallback, observe::Untied, observe::Step>;
 
 // Collects facts. Any thread may call these functions.
@@ -62,7 +62,7 @@ class RuntimeFactWriter {
   template <class Row>
   absl::StatusOr<int64_t> AddFact(Store& store, Table table, Row row, const observe::Stack& stack);
   absl::Status Add(Store& store, const observe::Graph& graph);
-  absl::Status Add(Store& store, const observe::Compile& compile);
+  absl::Status Add(Store& store, const observe::Compilation& compile);
   absl::Status Add(Store& store, const observe::Execution& execution);
   absl::Status Add(Store& store, const observe::HostWait& wait);
   absl::Status Add(Store& store, const observe::Transfer& transfer);

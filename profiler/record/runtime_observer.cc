@@ -141,7 +141,7 @@ class RuntimeObserver final : public observe::Observer {
   }
 
   void OnGraph(const observe::Graph& fact) override { Keep(fact); }
-  void OnCompile(const observe::Compile& fact) override { Keep(fact); }
+  void OnCompile(const observe::Compilation& fact) override { Keep(fact); }
   void OnExecution(const observe::Execution& fact) override { Keep(fact); }
   void OnHostWait(const observe::HostWait& fact) override { Keep(fact); }
   void OnTransfer(const observe::Transfer& fact) override { Keep(fact); }

@@ -1,7 +1,7 @@
 // Describes tensors that are read or written in another order than that of their memory.
 #pragma once
 
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 
 namespace xlaprof::lazy {
 

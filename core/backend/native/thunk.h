@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "core/backend/native/loops.h"
 #include "core/backend/native/thread_pool.h"
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 
 namespace xlaprof::lazy {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 
 namespace xlaprof::lazy::xla {
 

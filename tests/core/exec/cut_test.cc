@@ -332,7 +332,7 @@ class EventLog final : public Listener {
   void OnGraph(const observe::Graph& graph) override {
     Hear(fmt::format("graph of {} nodes", graph.nodes.size()));
   }
-  void OnCompile(const observe::Compile& compile) override {
+  void OnCompile(const observe::Compilation& compile) override {
     Hear(fmt::format("compile for {} at line {}", compile.cause, compile.stack.front().line()));
   }
   void OnExecution(const observe::Execution& execution) override {

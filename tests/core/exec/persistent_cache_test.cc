@@ -77,8 +77,8 @@ class PersistentCacheTest : public ::testing::Test {
 
 class Compiles final : public Listener {
  public:
-  std::vector<observe::Compile> compiles;
-  void OnCompile(const observe::Compile& compile) override { compiles.push_back(compile); }
+  std::vector<observe::Compilation> compiles;
+  void OnCompile(const observe::Compilation& compile) override { compiles.push_back(compile); }
 };
 
 TEST_F(PersistentCacheTest, AnotherProcessFindsWhatOneCompiled) {

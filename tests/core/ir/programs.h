@@ -2,7 +2,7 @@
 // shapes.
 #pragma once
 
-#include "core/compile/program.h"
+#include "core/graph/program.h"
 
 namespace xlaprof::lazy {
 

@@ -4,8 +4,8 @@
 // checks them.
 #include <cstdio>
 
-#include "core/compile/graph.h"
 #include "core/exec/transfer.h"
+#include "core/graph/traced_graph.h"
 #include "core/ir/stablehlo.h"
 #include "core/nn/nn.h"
 #include "core/nn/optim.h"

@@ -22,7 +22,7 @@ class Listener : public observe::Observer {
   void OnKernel(const observe::Kernel&) override {}
   void OnEnqueue(uint64_t) override {}
   void OnGraph(const observe::Graph&) override {}
-  void OnCompile(const observe::Compile&) override {}
+  void OnCompile(const observe::Compilation&) override {}
   void OnExecution(const observe::Execution&) override {}
   void OnHostWait(const observe::HostWait&) override {}
   void OnTransfer(const observe::Transfer&) override {}

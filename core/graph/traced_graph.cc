@@ -1,4 +1,4 @@
-#include "core/compile/graph.h"
+#include "core/graph/traced_graph.h"
 
 #include <absl/container/flat_hash_set.h>
 

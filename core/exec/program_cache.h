@@ -5,6 +5,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 
 #include "core/backend/backend.h"
 
@@ -18,12 +19,13 @@ struct CompiledGraph {
   std::vector<Program::Donation> donations;
   std::vector<Shape> results;
   std::unique_ptr<Executable> executable;
+  std::optional<Program> program;  // kept if errors show it
 };
 
 // Use it only while holding a GraphLock.
-class CompileCache {
+class ProgramCache {
  public:
-  explicit CompileCache(size_t capacity) : capacity_(capacity) {}
+  explicit ProgramCache(size_t capacity) : capacity_(capacity) {}
   std::shared_ptr<CompiledGraph> Find(const Hash& hash);
   void Add(std::shared_ptr<CompiledGraph> graph);
   size_t size() const { return by_hash_.size(); }

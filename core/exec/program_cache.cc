@@ -1,15 +1,15 @@
-#include "core/exec/compile_cache.h"
+#include "core/exec/program_cache.h"
 
 namespace xlaprof::lazy {
 
-std::shared_ptr<CompiledGraph> CompileCache::Find(const Hash& hash) {
+std::shared_ptr<CompiledGraph> ProgramCache::Find(const Hash& hash) {
   auto found = by_hash_.find(hash);
   if (found == by_hash_.end()) return nullptr;
   recent_.splice(recent_.begin(), recent_, found->second);
   return *found->second;
 }
 
-void CompileCache::Add(std::shared_ptr<CompiledGraph> graph) {
+void ProgramCache::Add(std::shared_ptr<CompiledGraph> graph) {
   if (by_hash_.size() == capacity_) {
     by_hash_.erase(recent_.back()->hash);
     recent_.pop_back();
