@@ -36,6 +36,7 @@ bool IsCollectiveOp(std::string_view name) {
     if (name.find(part) != name.npos) return true;
   }
   if (name.starts_with('%')) name.remove_prefix(1);
+  if (const size_t end = name.rfind("::"); end != name.npos) name.remove_prefix(end + 2);
   for (std::string_view op : kOps) {
     if (name.size() < op.size() ||
         (name.size() > op.size() && name[op.size()] != '-' && name[op.size()] != '_' &&

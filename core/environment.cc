@@ -137,6 +137,8 @@ Environment ReadAll() {
   Environment e;
   Read("XLAPROF_DEVICE", &e.device);
   ReadCount<int64_t>("XLAPROF_THREADS", 0, &e.threads);
+  ReadCount("XLAPROF_DEVICES", int64_t{1}, &e.devices);
+  ReadCount("XLAPROF_COLLECTIVE_TIMEOUT_S", int64_t{1}, &e.collective_timeout_s);
   ReadCount<size_t>("XLA_METRICS_SAMPLES", 1, &e.metrics_samples);
   ReadPercentiles("XLA_METRICS_PERCENTILES", &e.metrics_percentiles);
   Read("XLA_METRICS_FILE", &e.metrics_file);

@@ -21,6 +21,8 @@ inline constexpr std::array<std::string_view, 2> kLogModules{"xla_graph_executor
 struct Environment {
   std::string device = "native";  // XLAPROF_DEVICE: native or null
   int64_t threads = 0;            // XLAPROF_THREADS of the native backend; 0: one per core
+  int64_t devices = 1;            // XLAPROF_DEVICES: devices of this process, which share the cores
+  int64_t collective_timeout_s = 300;  // XLAPROF_COLLECTIVE_TIMEOUT_S: how long ranks wait for others
   size_t metrics_samples = 1024;  // XLA_METRICS_SAMPLES
   std::vector<double> metrics_percentiles{0.01, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99};
   std::string metrics_file;                 // XLA_METRICS_FILE: file for a report at each step

@@ -10,6 +10,7 @@
 
 #include "base/ref.h"
 #include "base/status.h"
+#include "core/backend/peers.h"
 #include "core/graph/program.h"
 
 namespace xlaprof::lazy {
@@ -50,6 +51,12 @@ class KernelListener {
   virtual void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) = 0;
 };
 
+// What a program may use while it runs.
+struct RunContext {
+  KernelListener* listener = nullptr;  // null: nobody listens
+  Peers* peers = nullptr;              // null: the program runs alone
+};
+
 // A compiled program. It runs on only one thread at a time.
 class Executable {
  public:
@@ -58,7 +65,7 @@ class Executable {
   // Runs the program with `arguments` in its order, and returns the results in order. The caller
   // keeps no other reference to donated arguments, so that their memory can be used.
   virtual absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
-                                                       KernelListener* listener) = 0;
+                                                       const RunContext& context) = 0;
 
   struct Sizes {
     int64_t argument_bytes = 0, result_bytes = 0;

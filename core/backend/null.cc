@@ -68,12 +68,12 @@ class NullExecutable final : public Executable {
   }
 
   absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
-                                               KernelListener* listener) override {
+                                               const RunContext& context) override {
     if (arguments.size() != arguments_)
       return Invalid("{}: takes {} arguments, not {}", name_, arguments_, arguments.size());
     for (const Kernel& kernel : kernels_) {
       const int64_t begin_ns = state_->now_ns.fetch_add(kKernelNs);
-      if (listener != nullptr) listener->OnKernel(kernel, begin_ns, kKernelNs);
+      if (context.listener != nullptr) context.listener->OnKernel(kernel, begin_ns, kKernelNs);
     }
     std::vector<Ref<Buffer>> results;
     for (const Shape& shape : results_) results.push_back(MakeRef<NullBuffer>(shape, state_));

@@ -69,6 +69,7 @@ class KernelAnnouncer final : public KernelListener {
 struct Task {
   Execution execution;
   std::vector<Ref<Data>> parameters, results;
+  int64_t step = 0;  // the steps that the device had ended when it was requested
 
   void Execute();
   absl::StatusOr<std::vector<Ref<Buffer>>> Run();
@@ -90,7 +91,11 @@ absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
     }
   }
   KernelAnnouncer kernels;
-  auto buffers = graph.executable->Run(std::move(arguments), kernels.listener());
+  std::optional<RankPeers> peers;
+  if (Rank* rank = execution.device.rank())
+    peers.emplace(*rank, Whereabouts{.step = step, .graph = graph.hash, .graph_name = graph.name});
+  auto buffers = graph.executable->Run(
+      std::move(arguments), {.listener = kernels.listener(), .peers = peers ? &*peers : nullptr});
   if (buffers.ok() || !graph.program) return buffers;
   absl::Status error = buffers.status();
   Tell(&RuntimeListener::OnFailed, *graph.program, &error);
@@ -141,7 +146,8 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   static std::atomic<uint64_t> runs{0};
   auto task = std::make_shared<Task>(
       Task{.execution = {.graph = compiled, .device = device, .run = ++runs},
-           .parameters = graph.parameters});
+           .parameters = graph.parameters,
+           .step = device.steps()});
   for (const Shape& shape : compiled->results)
     task->results.push_back(MakeRef<Data>(shape, device, task->execution.run));
   std::vector<Ref<Data>> results = task->results;
@@ -242,6 +248,7 @@ absl::Status CutStorages(Device& device, absl::FunctionRef<std::vector<Ref<Stora
 
 absl::Status CutStep(Device& device, const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncLiveTensorsGraph");
+  if (Rank* rank = device.rank()) XP_TRY(rank->board().status());
   auto find = [&] {
     std::vector<Ref<Storage>> live = device.live().All();
     Tell(&RuntimeListener::OnLiveTensors, live.size());

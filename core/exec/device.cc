@@ -20,8 +20,16 @@ namespace {
 // queue would fill the memory.
 constexpr int64_t kMaxQueued = 4;
 
+// Returns the threads of a device's kernels, so that all devices together use each core once.
+int ThreadsOfOne() {
+  const Environment& env = environment();
+  if (env.devices == 1) return int(env.threads);
+  const int64_t all = env.threads > 0 ? env.threads : int64_t(std::thread::hardware_concurrency());
+  return int(std::max<int64_t>(1, all / env.devices));
+}
+
 std::unique_ptr<Backend> MakeBackend(std::string_view name) {
-  if (name == "native") return MakeNativeBackend(int(environment().threads));
+  if (name == "native") return MakeNativeBackend(ThreadsOfOne());
   // Its clock begins now, so that its times fit those of the host if both are recorded.
   if (name == "null") return MakeNullBackend(ClockNs(CLOCK_MONOTONIC));
   Raise("XLAPROF_DEVICE={} is not a device. Set it to native or null", name);
@@ -39,14 +47,20 @@ MadeDevices& AllMade() {
 
 }  // namespace
 
-Device& Device::Default() {
-  static Device& device = *[] {
-    std::unique_ptr<Backend> backend = MakeBackend(environment().device);
-    std::string name = fmt::format("{}:0", backend->name());
-    return new Device(std::move(name), std::move(backend));
+std::span<Device* const> Device::Supported() {
+  static const std::vector<Device*>& devices = *[] {
+    auto* made = new std::vector<Device*>;
+    for (int64_t i = 0; i < environment().devices; ++i) {
+      std::unique_ptr<Backend> backend = MakeBackend(environment().device);
+      std::string name = fmt::format("{}:{}", backend->name(), i);
+      made->push_back(new Device(std::move(name), std::move(backend)));
+    }
+    return made;
   }();
-  return device;
+  return devices;
 }
+
+Device& Device::Default() { return of_thread_ != nullptr ? *of_thread_ : *Supported().front(); }
 
 Device& Device::Host() {
   static Device& device =
@@ -56,7 +70,7 @@ Device& Device::Host() {
 
 Device* Device::Find(std::string_view name) {
   if (name == kHostName) return &Host();
-  if (name == Default().name()) return &Default();
+  Supported();  // makes them at the first use
   MadeDevices& made = AllMade();
   std::lock_guard lock(made.mutex);
   const auto found = std::ranges::find(made.devices, name, &Device::name);
@@ -64,7 +78,7 @@ Device* Device::Find(std::string_view name) {
 }
 
 std::string Device::Names() {
-  std::vector<std::string> names{Default().name(), std::string(kHostName)};
+  std::vector<std::string> names{Supported().front()->name(), std::string(kHostName)};
   MadeDevices& made = AllMade();
   std::lock_guard lock(made.mutex);
   for (const Device* device : made.devices) {

@@ -6,12 +6,14 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 
 #include "core/backend/backend.h"
 #include "core/exec/persistent_cache.h"
 #include "core/exec/program_cache.h"
+#include "core/exec/rank.h"
 #include "core/exec/storage.h"
 
 namespace xlaprof::lazy {
@@ -19,8 +21,12 @@ namespace xlaprof::lazy {
 // A device lives as long as the process.
 class Device {
  public:
-  // Returns the device that XLAPROF_DEVICE names.
+  // Returns the calling thread's device if it is a rank (launch.h, data_parallel.h), or else the
+  // first of Supported().
   static Device& Default();
+  // Returns the devices of the backend that XLAPROF_DEVICE names: CPU:0, CPU:1 and so on, as many
+  // as XLAPROF_DEVICES says. They divide the cores among them.
+  static std::span<Device* const> Supported();
   // Returns the host itself, "cpu", on which a model may be made before it is moved. It is made at
   // the first call. Copies to and from it are not counted as transfers.
   static Device& Host();
@@ -43,6 +49,27 @@ class Device {
   void set_persistent_cache(std::unique_ptr<PersistentCache> cache) {
     persistent_cache_ = std::move(cache);
   }
+
+  // Returns the number of steps that it has ended, in its job if it is a rank.
+  int64_t steps() const { return steps_.load(std::memory_order_relaxed); }
+  void CountStep() { steps_.fetch_add(1, std::memory_order_relaxed); }
+
+  // The rank that the device is in a job, or null. Set it only while the device has nothing to do.
+  Rank* rank() const { return rank_.get(); }
+  void set_rank(std::shared_ptr<Rank> rank) {
+    rank_ = std::move(rank);
+    steps_ = 0;
+  }
+  // Makes this the calling thread's Default(), until it dies.
+  class OfThread {
+   public:
+    explicit OfThread(Device& device) : before_(std::exchange(of_thread_, &device)) {}
+    ~OfThread() { of_thread_ = before_; }
+    OfThread(const OfThread&) = delete;
+
+   private:
+    Device* const before_;
+  };
 
   // Queues `task`, which runs after the earlier ones, on the device's thread or on one that waits
   // for it. `caller_waits` means that the caller calls RunUntil at once, so that the thread need
@@ -75,6 +102,10 @@ class Device {
   LiveStorages live_;
   ProgramCache cache_;
   std::unique_ptr<PersistentCache> persistent_cache_;
+
+  std::atomic<int64_t> steps_{0};
+  std::shared_ptr<Rank> rank_;
+  static inline constinit thread_local Device* of_thread_ = nullptr;
 
   std::mutex seed_mutex_;
   int64_t step_seed_ = 101;

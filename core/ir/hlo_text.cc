@@ -130,8 +130,10 @@ class HloPrinter {
       aliases += fmt::format("{} {{{}}}: ({}, {{}}, may-alias)", aliases.empty() ? "" : ",",
                              donation.result, donation.parameter);
     if (!aliases.empty()) aliases = fmt::format(", input_output_alias={{{} }}", aliases);
-    return fmt::format("HloModule {}{}, entry_computation_layout={{({})->{}}}\n", name_, aliases,
-                       parameters, Results(true));
+    const std::string replicas =
+        graph_.ranks == 1 ? "" : fmt::format(", replica_count={}", graph_.ranks);
+    return fmt::format("HloModule {}{}, entry_computation_layout={{({})->{}}}{}\n", name_, aliases,
+                       parameters, Results(true), replicas);
   }
 
   template <class Values>
@@ -234,6 +236,20 @@ class HloPrinter {
             "scatter_dims_to_operand_dims={}, index_vector_dim={}, to_apply={}",
             Braces(lists[0]), Braces(lists[1]), Braces(lists[2]),
             TypeOf(instruction.operands[1]).rank() - 1, Computation(instruction.combine, element));
+      case Kind::kCollective: {
+        std::string text;
+        const Dims& ranks = instruction.lists[0];
+        for (size_t i = 0; i < ranks.size(); i += size_t(instruction.number)) {
+          const auto begin = ranks.begin() + int64_t(i);
+          text += (i > 0 ? "," : "") + Braces({begin, begin + instruction.number});
+        }
+        text = fmt::format(", replica_groups={{{}}}", text);
+        if (instruction.lists[1][0] >= 0)
+          text += fmt::format(", dimensions={}", Braces(instruction.lists[1]));
+        if (!instruction.combine.empty())
+          text += ", to_apply=" + Computation(instruction.combine, element);
+        return text;
+      }
     }
     return "";
   }

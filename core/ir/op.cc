@@ -70,6 +70,10 @@ static constexpr const Op* kAllOps[] = {
     &op::native_batch_norm_backward,
     &op::batch_norm_inference,
     &op::uniform,
+    &op::all_reduce,
+    &op::all_gather,
+    &op::reduce_scatter,
+    &op::collective_broadcast,
 };
 
 std::span<const Op* const> AllOps() { return kAllOps; }

@@ -103,7 +103,19 @@ extern const Op native_batch_norm, native_batch_norm_backward, batch_norm_infere
 // of i). Only the first of the two resulting words counts: (word >> 8) * 2^-24.
 extern const Op uniform;
 
+// Collectives, in which all ranks take part (core/backend/peers.h). Their last attributes are the
+// number of ranks, the size of a group, and the ranks group by group, or nothing if all are one
+// group. A rank gets what its group has.
+// all_reduce: a ReduceOp. Values are combined in the order of the group, so all get the same bits.
+// all_gather: dim; the values follow each other along it, in the order of the group.
+// reduce_scatter: a ReduceOp, dim; a rank gets the part of the result with its place in the group.
+// collective_broadcast: the root, whose value all get, and the number of ranks; it has no groups.
+extern const Op all_reduce, all_gather, reduce_scatter, collective_broadcast;
+
 }  // namespace op
+
+// How collectives combine the values of several ranks, in the order of torch_xla's reduce types.
+enum class ReduceOp : uint8_t { kSum, kMul, kMin, kMax };
 
 // Returns all operations.
 std::span<const Op* const> AllOps();

@@ -84,8 +84,11 @@ class StableHloPrinter {
   }
 
   std::string Print() {
-    text_ = fmt::format("module @{} {{\n  func.func public @main(",
-                        xla::Quoted(program_.name.empty() ? "main" : program_.name));
+    text_ = fmt::format(
+        "module @{}{} {{\n  func.func public @main(",
+        xla::Quoted(program_.name.empty() ? "main" : program_.name),
+        graph_.ranks == 1 ? ""
+                          : fmt::format(" attributes {{mhlo.num_replicas = {} : i32}}", graph_.ranks));
     for (size_t i = 0; i < graph_.parameters.size(); ++i) Parameter(i);
     text_ += ") -> (";
     for (size_t i = 0; i < graph_.results.size(); ++i)
@@ -255,6 +258,26 @@ class StableHloPrinter {
                     List(lists[0]), List(lists[1]), List(lists[2]), IndexVectorDim(instruction)));
   }
 
+  void Collective(const xla::Instruction& instruction) {
+    const Dims& ranks = instruction.lists[0];
+    const int64_t group = instruction.number;
+    std::string rows;
+    for (size_t i = 0; i < ranks.size(); i += size_t(group)) {
+      rows += fmt::format("{}[{}]", i > 0 ? ", " : "",
+                          fmt::join(ranks.begin() + int64_t(i),
+                                    ranks.begin() + int64_t(i) + group, ", "));
+    }
+    std::string attributes = fmt::format("replica_groups = dense<[{}]> : tensor<{}x{}xi64>", rows,
+                                         int64_t(ranks.size()) / group, group);
+    if (instruction.name == "all_gather")
+      attributes += fmt::format(", all_gather_dim = {} : i64", instruction.lists[1][0]);
+    if (instruction.name == "reduce_scatter")
+      attributes += fmt::format(", scatter_dimension = {} : i64", instruction.lists[1][0]);
+    const bool combines = !instruction.combine.empty();
+    General(instruction, instruction.name,
+            combines ? fmt::format(" ({})", Combine(instruction)) : "", attributes);
+  }
+
   void Operation(const xla::Instruction& instruction) {
     const auto& lists = instruction.lists;
     const std::string type = instruction.type.StableHloText();
@@ -310,6 +333,8 @@ class StableHloPrinter {
         return Gather(instruction);
       case Kind::kScatter:
         return Scatter(instruction);
+      case Kind::kCollective:
+        return Collective(instruction);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "core/nn/optim.h"
 
 #include "core/exec/call.h"
+#include "core/trace/collective.h"
 
 namespace xlaprof::lazy {
 namespace optim {
@@ -79,8 +80,20 @@ void Adam::SetClocks() {
 
 }  // namespace optim
 
+void reduce_gradients(optim::Optimizer& optimizer, Where where) {
+  OpCall call(where);
+  const int64_t ranks = world_size(optimizer.device());
+  if (ranks == 1) return;
+  std::vector<Tensor> gradients;
+  for (const Tensor& parameter : optimizer.parameters()) {
+    if (Tensor gradient = parameter.grad()) gradients.push_back(gradient);
+  }
+  all_reduce_(ReduceOp::kSum, gradients, 1.0 / double(ranks));
+}
+
 void optimizer_step(optim::Optimizer& optimizer, bool barrier, Where where) {
   Call call(where);
+  reduce_gradients(optimizer);
   optimizer.step();
   if (barrier) mark_step(optimizer.device(), where);
 }

@@ -13,6 +13,7 @@ class Optimizer {
   virtual ~Optimizer() = default;
   virtual void step(Where where = Where::current()) = 0;
   void zero_grad();
+  const std::vector<Tensor>& parameters() const { return parameters_; }
   // Returns the device of its parameters.
   Device& device() const { return parameters_.front().device(); }
 
@@ -52,8 +53,11 @@ class Adam final : public Optimizer {
 }  // namespace xlaprof::lazy::optim
 
 namespace xlaprof::lazy {
-// Makes the optimizer's step. If `barrier`, also makes a step mark, for loops without a loader that
-// does.
+// Replaces the gradients of the optimizer's parameters by their means over all ranks, in place and
+// in one exchange per type. Does nothing if there is one rank.
+void reduce_gradients(optim::Optimizer& optimizer, Where where = Where::current());
+// Reduces the gradients and makes the optimizer's step. If `barrier`, also makes a step mark, for
+// loops without a loader that does.
 void optimizer_step(optim::Optimizer& optimizer, bool barrier = false,
                     Where where = Where::current());
 }  // namespace xlaprof::lazy

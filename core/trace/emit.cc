@@ -6,8 +6,10 @@
 
 #include "base/metric_names.h"
 #include "core/environment.h"
+#include "core/exec/cut.h"
 #include "core/exec/transfer.h"
 #include "core/metrics/metrics.h"
+#include "core/trace/eager.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -94,6 +96,12 @@ DType OnDevice(DType logical) {
   return logical;
 }
 
+void ExecuteNow(const Ref<Storage>& storage) {
+  const absl::Status status = CutTensors(storage->device(), std::span(&storage, 1),
+                                         {cause::kUserSync, Call::Where(), /*wait=*/true});
+  if (!status.ok()) RaiseHere("{}", Message(status));
+}
+
 Tensor Wrap(Device& device, NodePtr value, DType logical) {
   // Operations that choose their own type ignore XLA_USE_32BIT_LONG and similar variables, so their
   // result is cast.
@@ -101,6 +109,8 @@ Tensor Wrap(Device& device, NodePtr value, DType logical) {
     value = Node::Make(op::cast, {value.get()}, {int64_t(kept)}, Call::Where());
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = Storage::Make(device, std::move(value), logical);
+  if (EagerMode::is_on()) [[unlikely]]
+    ExecuteNow(impl->storage);
   return Tensor(std::move(impl));
 }
 

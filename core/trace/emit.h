@@ -33,6 +33,8 @@ class BorrowedNode {
 inline BorrowedNode NodeOf(const Tensor& tensor) { return BorrowedNode(ImplOf(tensor)); }
 // Converts values to another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
+// Computes a storage's value and waits for it, as EagerMode does after each operation.
+void ExecuteNow(const Ref<Storage>& storage);
 // Returns a new tensor with this value, in the type in which devices keep the logical one.
 Tensor Wrap(Device& device, NodePtr value, DType logical);
 // Records an operation at the line of the outermost call.

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -11,35 +12,57 @@
 #include "base/fork.h"
 #include "core/exec/call.h"
 #include "core/exec/cut.h"
+#include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
 #include "core/trace/step.h"
 
 namespace xlaprof::lazy {
 
-// Holds what the caller and the loader's thread share.
-struct DeviceLoader::Shared {
-  void Run();
+namespace {
 
-  const std::function<std::optional<HostBatch>()> read;
-  Device& device;
+Batch OnDevice(const HostBatch& host, Device& device, Where where) {
+  Batch batch;
+  for (const HostTensor& tensor : host) batch.push_back(Tensor::FromHost(tensor, device, where));
+  return batch;
+}
+
+}  // namespace
+
+// Holds what the callers and the loader's thread share.
+struct ParallelLoader::Shared {
+  void Run();
+  // Reads a batch for each device. Returns fewer at the end.
+  std::vector<HostBatch> ReadRound();
+  bool has_room() const {
+    return std::ranges::all_of(batches, [&](auto& queue) { return queue.size() < ahead; });
+  }
+
+  const ReadBatch read;
+  const std::vector<Device*> devices;
   const size_t ahead;
   const Where where;
   std::mutex mutex;  // guards the members below, except the thread
   std::condition_variable changed;
-  std::deque<Batch> batches;
+  std::vector<std::deque<Batch>> batches;  // by device
+  int64_t dropped = 0;
   std::exception_ptr error;
   bool at_end = false, stopping = false;
   std::thread thread;
 };
 
-DeviceLoader::DeviceLoader(std::function<std::optional<HostBatch>()> read, Device& device,
-                           size_t ahead, Where where)
-    : device_(device),
-      shared_(new Shared{std::move(read), device, std::max<size_t>(1, ahead), where}) {
+ParallelLoader::ParallelLoader(ReadBatch read, std::vector<Device*> devices, size_t ahead,
+                               Where where) {
+  if (devices.empty()) {
+    Call call(where);
+    RaiseHere("ParallelLoader: there are no devices");
+  }
+  shared_.reset(new Shared{std::move(read), std::move(devices), std::max<size_t>(1, ahead), where});
+  shared_->batches.resize(shared_->devices.size());
   shared_->thread = std::thread(&Shared::Run, shared_.get());
 }
 
-DeviceLoader::~DeviceLoader() {
+ParallelLoader::~ParallelLoader() {
+  if (shared_ == nullptr) return;
   if (is_forked) {
     // Only the parent has the thread, which would be waited for.
     (void)shared_.release();
@@ -53,51 +76,73 @@ DeviceLoader::~DeviceLoader() {
   shared_->thread.join();
 }
 
-void DeviceLoader::Shared::Run() {
+std::vector<HostBatch> ParallelLoader::Shared::ReadRound() {
+  std::vector<HostBatch> round;
+  while (round.size() < devices.size()) {
+    XLAPROF_OBSERVE(kInput, "cpu_loader.next");
+    std::optional<HostBatch> host = read();
+    if (!host) break;
+    round.push_back(*std::move(host));
+  }
+  return round;
+}
+
+void ParallelLoader::Shared::Run() {
   pthread_setname_np(pthread_self(), "loader");
   Call call(where);
   std::unique_lock lock(mutex);
   while (!stopping && !at_end) {
     lock.unlock();
-    std::optional<Batch> batch;
+    std::vector<Batch> round;
+    size_t read_batches = 0;
     std::exception_ptr raised;
     try {
-      std::optional<HostBatch> host;
-      {
-        XLAPROF_OBSERVE(kInput, "cpu_loader.next");
-        host = read();
-      }
-      if (host) {
+      const std::vector<HostBatch> hosts = ReadRound();
+      read_batches = hosts.size();
+      if (read_batches == devices.size()) {
         XLAPROF_OBSERVE(kTransfer, "cpu_data_to_xla_device");
-        batch.emplace();
-        for (const HostTensor& tensor : *host)
-          batch->push_back(Tensor::FromHost(tensor, device, where));
+        for (size_t i = 0; i < devices.size(); ++i)
+          round.push_back(OnDevice(hosts[i], *devices[i], where));
       }
     } catch (...) {
       raised = std::current_exception();
     }
     lock.lock();
-    at_end = !batch;
+    at_end = round.empty();
     error = raised;
-    if (batch) batches.push_back(*std::move(batch));
+    if (at_end && read_batches > 0 && !raised) {
+      dropped = int64_t(read_batches);
+      metrics::Counter::Of("ParallelLoaderDroppedBatches").Add(dropped);
+    }
+    for (size_t i = 0; i < round.size(); ++i) batches[i].push_back(std::move(round[i]));
     changed.notify_all();
-    changed.wait(lock, [&] { return stopping || at_end || batches.size() < ahead; });
+    changed.wait(lock, [&] { return stopping || at_end || has_room(); });
   }
 }
 
-std::optional<DeviceLoader::Batch> DeviceLoader::next(Where where) {
-  internal::EndStep(device_, cause::kLoader, false, where);
+int64_t ParallelLoader::dropped() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->dropped;
+}
+
+std::optional<Batch> ParallelLoader::next(Device& device, Where where) {
+  const auto found = std::ranges::find(shared_->devices, &device);
+  if (found == shared_->devices.end()) {
+    Call call(where);
+    RaiseHere("ParallelLoader: it does not load for {}", device.name());
+  }
+  std::deque<Batch>& batches = shared_->batches[size_t(found - shared_->devices.begin())];
+  internal::EndStep(device, cause::kLoader, false, where);
   XLAPROF_OBSERVE(kInput, "get_batch_from_device_queue");
-  Shared& shared = *shared_;
-  std::unique_lock lock(shared.mutex);
-  shared.changed.wait(lock, [&] { return !shared.batches.empty() || shared.at_end; });
-  if (shared.batches.empty()) {
-    if (shared.error) std::rethrow_exception(std::exchange(shared.error, nullptr));
+  std::unique_lock lock(shared_->mutex);
+  shared_->changed.wait(lock, [&] { return !batches.empty() || shared_->at_end; });
+  if (batches.empty()) {
+    if (shared_->error) std::rethrow_exception(shared_->error);
     return std::nullopt;
   }
-  Batch batch = std::move(shared.batches.front());
-  shared.batches.pop_front();
-  shared.changed.notify_all();
+  Batch batch = std::move(batches.front());
+  batches.pop_front();
+  shared_->changed.notify_all();
   return batch;
 }
 

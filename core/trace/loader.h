@@ -1,5 +1,5 @@
-// Loads batches for a device, ahead of time and on its own thread, as MpDeviceLoader does. Asking
-// for the next batch ends the step.
+// Load batches for devices, ahead of time and on a thread of their own, as torch_xla's
+// ParallelLoader and MpDeviceLoader do. Asking for the next batch ends the step.
 #pragma once
 
 #include <functional>
@@ -11,26 +11,60 @@
 
 namespace xlaprof::lazy {
 
-class DeviceLoader {
+using HostBatch = std::vector<HostTensor>;
+using Batch = std::vector<Tensor>;
+// Returns the next batch, or nothing at the end.
+using ReadBatch = std::function<std::optional<HostBatch>()>;
+
+// Deals batches to devices: the first to the first device, and so on. All devices get the same
+// number. If the last batches do not suffice for all devices, they are dropped and counted
+// (ParallelLoaderDroppedBatches).
+class ParallelLoader {
  public:
-  using HostBatch = std::vector<HostTensor>;
-  using Batch = std::vector<Tensor>;
+  // Starts the thread, which calls `read` until that returns nothing. For each device, it loads up
+  // to `ahead` batches that nobody has asked for yet.
+  explicit ParallelLoader(ReadBatch read, std::vector<Device*> devices, size_t ahead = 8,
+                          Where where = Where::current());
+  ~ParallelLoader();
+  ParallelLoader(const ParallelLoader&) = delete;
 
-  // Starts the thread, which calls `read` until that returns an empty batch.
-  explicit DeviceLoader(std::function<std::optional<HostBatch>()> read,
-                        Device& device = Device::Default(), size_t ahead = 8,
-                        Where where = Where::current());
-  ~DeviceLoader();
-  DeviceLoader(const DeviceLoader&) = delete;
-
-  // Marks the step and waits for a batch, which is empty at the end. Raises what `read` raised.
-  std::optional<Batch> next(Where where = Where::current());
+  // Marks the step of one of the devices and waits for its batch. Returns nothing at the end.
+  // Raises what `read` raised. The threads of several devices may call it at the same time.
+  std::optional<Batch> next(Device& device, Where where = Where::current());
+  // Returns how many batches were dropped. Call it after the end.
+  int64_t dropped() const;
 
  private:
   struct Shared;
 
-  Device& device_;
   std::unique_ptr<Shared> shared_;  // with its thread
+};
+
+// A ParallelLoader's batches for one device, which it must outlive.
+class PerDeviceLoader {
+ public:
+  PerDeviceLoader(ParallelLoader& loader, Device& device) : loader_(loader), device_(device) {}
+  std::optional<Batch> next(Where where = Where::current()) { return loader_.next(device_, where); }
+
+ private:
+  ParallelLoader& loader_;
+  Device& device_;
+};
+
+// Loads batches for one device.
+class DeviceLoader {
+ public:
+  using HostBatch = lazy::HostBatch;
+  using Batch = lazy::Batch;
+
+  explicit DeviceLoader(ReadBatch read, Device& device = Device::Default(), size_t ahead = 8,
+                        Where where = Where::current())
+      : loader_(std::move(read), {&device}, ahead, where), device_(device) {}
+  std::optional<Batch> next(Where where = Where::current()) { return loader_.next(device_, where); }
+
+ private:
+  ParallelLoader loader_;
+  Device& device_;
 };
 
 }  // namespace xlaprof::lazy

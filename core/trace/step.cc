@@ -58,6 +58,7 @@ void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
     XLAPROF_OBSERVE(kHost, "StepMarker");
     RaiseIfError(CutStep(device, {cause, Call::Where(), wait || environment().sync_wait}));
     Tell(&RuntimeListener::OnMark, device);
+    device.CountStep();
     device.AdvanceSeed();
     ResetScopes();
   }

@@ -5,6 +5,7 @@
 #include "core/exec/cut.h"
 #include "core/exec/transfer.h"
 #include "core/metrics/metrics.h"
+#include "core/trace/eager.h"
 #include "core/trace/emit.h"
 #include "core/trace/fallback.h"
 #include "core/trace/functions.h"
@@ -157,6 +158,7 @@ void Assign(const Tensor& target, const Tensor& value) {
   if (NeedsGrad(fitting) && !fitting.impl()->grad_fn) fitting = fitting.clone();
   const NodePtr whole = impl.storage->value();
   impl.storage->Write(Into(whole, impl.steps, NodeOf(fitting)));
+  if (EagerMode::is_on()) ExecuteNow(impl.storage);
   if (!NoGrad::is_on() && impl.steps.empty()) {
     if (impl.requires_grad || fitting.requires_grad()) impl.storage->NoteRecordedWrite();
     impl.grad_fn = fitting.impl()->grad_fn;

@@ -45,6 +45,10 @@ Maker MakerOf(const Op* op) {
       {&op::native_batch_norm_backward, MakeBatchNorm},
       {&op::batch_norm_inference, MakeBatchNorm},
       {&op::uniform, MakeUniform},
+      {&op::all_reduce, MakeCollective},
+      {&op::all_gather, MakeCollective},
+      {&op::reduce_scatter, MakeCollective},
+      {&op::collective_broadcast, MakeCollective},
   };
   auto found = makers.find(op);
   return found == makers.end() ? nullptr : found->second;
@@ -106,7 +110,12 @@ class Compiler {
   ThunkOr Single(const Unit& unit) {
     const int32_t i = unit.members[0];
     const Instruction& it = instruction(i);
-    Task task{.instruction = it, .pool = *made_.pool_};
+    const Maker make = MakerOf(it.op);
+    Task task{.instruction = it, .pool = *made_.pool_, .index = i};
+    if (make == MakeCollective) {
+      if (made_.meetings_ == nullptr) made_.meetings_ = std::make_unique<Meetings>();
+      task.meetings = made_.meetings_.get();
+    }
     task.others.resize(size_t(it.op->outputs - 1));
     for (int32_t member : unit.members) {
       const size_t output = it.op->outputs > 1 ? size_t(instruction(member).attributes.back()) : 0;
@@ -123,7 +132,6 @@ class Compiler {
       if (source.view >= 0) std::swap(sizes.dims.end()[-1], sizes.dims.end()[-2]);
       task.operands.push_back({SlotOf(source.value), sizes});
     }
-    const Maker make = MakerOf(it.op);
     if (make == nullptr)
       return Unsupported("{}: the native backend does not have this operation", Describe(task));
     return make(task);

@@ -36,7 +36,7 @@ absl::Status NativeExecutable::Check(const std::vector<Ref<Buffer>>& arguments) 
 }
 
 absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<Buffer>> arguments,
-                                                               KernelListener* listener) {
+                                                               const RunContext& context) {
   XP_TRY(Check(arguments));
   for (size_t i = 0; i < arguments.size(); ++i)
     if (parameters_[i].slot >= 0) table_[size_t(parameters_[i].slot)] = Native(arguments[i]).data();
@@ -64,14 +64,16 @@ absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<B
     made.push_back(std::move(buffer));
   }
 
-  if (listener == nullptr) {
-    for (const auto& thunk : thunks_) thunk->Run(table_.data());
-  } else {
-    for (size_t i = 0; i < thunks_.size(); ++i) {
+  if (meetings_ != nullptr) *meetings_ = {.peers = context.peers};
+  for (size_t i = 0; i < thunks_.size(); ++i) {
+    if (context.listener == nullptr) {
+      thunks_[i]->Run(table_.data());
+    } else {
       const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
       thunks_[i]->Run(table_.data());
-      listener->OnKernel(kernels_[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
+      context.listener->OnKernel(kernels_[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
     }
+    if (meetings_ != nullptr) XP_TRY(std::exchange(meetings_->status, absl::OkStatus()));
   }
 
   std::vector<Ref<Buffer>> results;

@@ -3,6 +3,7 @@
 
 #include "core/backend/native/memory.h"
 #include "core/backend/native/memory_plan.h"
+#include "core/backend/native/thunk.h"
 
 namespace xlaprof::lazy {
 
@@ -13,7 +14,7 @@ class NativeExecutable final : public Executable {
                                                           std::shared_ptr<ThreadPool> pool);
 
   absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
-                                               KernelListener* listener) override;
+                                               const RunContext& context) override;
   Sizes sizes() const override { return sizes_; }
   std::span<const Kernel> kernels() const override { return kernels_; }
 
@@ -42,6 +43,7 @@ class NativeExecutable final : public Executable {
   std::vector<Result> results_;
   std::vector<std::unique_ptr<Thunk>> thunks_;
   std::vector<Kernel> kernels_;
+  std::unique_ptr<Meetings> meetings_;  // null: the program has no collectives
   std::vector<std::pair<int32_t, int64_t>> temporaries_;  // slots and offsets
   std::vector<char*> table_;                              // addresses by slot
   char* temporaries_at_ = nullptr;                        // the address that the table has now

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "core/backend/native/loops.h"
 #include "core/backend/native/thread_pool.h"
+#include "core/backend/peers.h"
 #include "core/graph/program.h"
 
 namespace xlaprof::lazy {
@@ -38,6 +39,13 @@ class Thunk {
   int32_t scratch_ = -1;
 };
 
+// The ranks with which an executable's collectives meet while it runs, and what went wrong. After
+// an error, the executable stops.
+struct Meetings {
+  Peers* peers = nullptr;
+  absl::Status status;
+};
+
 // An instruction with its tensors' places, for makers of thunks of single instructions.
 struct Task {
   const Instruction& instruction;
@@ -49,6 +57,8 @@ struct Task {
   // For a matrix product: whether an operand's last two dimensions are swapped in memory.
   bool transposed[2] = {false, false};
   ThreadPool& pool;
+  Meetings* meetings = nullptr;  // for collectives
+  int32_t index = 0;             // the instruction's, in the program
 
   const Shape& shape(size_t operand) const { return operands[operand].shape; }
   int64_t attribute(size_t index) const { return instruction.attributes[index]; }
@@ -90,5 +100,6 @@ ThunkOr MakeProduct(const Task& task);  // mm, bmm
 ThunkOr MakeConvolution(const Task& task);
 ThunkOr MakePooling(const Task& task);
 ThunkOr MakeBatchNorm(const Task& task);
+ThunkOr MakeCollective(const Task& task);
 
 }  // namespace xlaprof::lazy

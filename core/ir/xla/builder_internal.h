@@ -72,6 +72,7 @@ void AddIndexingRules(Rules* rules);
 void AddPoolingRules(Rules* rules);
 void AddBatchNormRules(Rules* rules);
 void AddRandomRules(Rules* rules);
+void AddCollectiveRules(Rules* rules);
 
 // Returns the type that holds sums of `element`: f32 for 16-bit floats, which would lose small
 // addends.

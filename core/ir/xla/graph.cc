@@ -73,6 +73,7 @@ static const Rules& AllRules() {
     AddPoolingRules(all);
     AddBatchNormRules(all);
     AddRandomRules(all);
+    AddCollectiveRules(all);
     return all;
   }();
   return *rules;
@@ -110,6 +111,8 @@ Graph Lower(const Program& program) {
                  .first->second;
     }
     values.push_back(rule->second({builder, operands, instruction.attributes, type, all}));
+    const Instruction& last = graph.instructions.back();
+    if (last.kind == Kind::kCollective) graph.ranks = int64_t(last.lists[0].size());
   }
   for (int32_t parameter : program.parameters) {
     const Value value = values[size_t(parameter)];

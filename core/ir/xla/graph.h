@@ -47,6 +47,7 @@ enum class Kind : uint8_t {
   kOutput,        // output `number` of its operand
   kGather,        // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
   kScatter,       // (operand, indices, updates); lists: window dimensions, inserted, index map
+  kCollective,    // lists: the ranks, group by group, and the dimension; number: a group's size
 };
 
 struct Window {
@@ -64,13 +65,14 @@ struct Instruction {
   std::vector<Dims> lists;
   int64_t number = 0;  // a parameter's number; a constant's value, as in op.h
   Window window;
-  std::string_view combine;  // the operation of kReduce, kReduceWindow and kScatter: add
+  std::string_view combine;  // the operation of kReduce, kScatter and others: add
   int32_t origin = 0;        // the program's instruction that it belongs to
 };
 
 struct Graph {
   std::vector<Instruction> instructions;
   std::vector<int32_t> parameters, results;
+  int64_t ranks = 1;  // that run the program together, each on its own data
 };
 
 Graph Lower(const Program& program);

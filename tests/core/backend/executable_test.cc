@@ -29,7 +29,7 @@ class NativeExecutable : public testing::Test {
     return std::move(*executable);
   }
   std::vector<Ref<Buffer>> Run(Executable& executable, std::vector<Ref<Buffer>> arguments) {
-    auto results = executable.Run(std::move(arguments), nullptr);
+    auto results = executable.Run(std::move(arguments), {});
     EXPECT_TRUE(results.ok()) << results.status();
     return *results;
   }
@@ -263,7 +263,7 @@ TEST_F(NativeExecutable, TellsOfEachKernel) {
   const auto executable = Compile(b.program);
   Heard heard;
   const auto arguments = ToDevice(*backend_, {Random({DType::kF32, {16, 16}}, 14)});
-  ASSERT_TRUE(executable->Run(arguments, &heard).ok());
+  ASSERT_TRUE(executable->Run(arguments, {.listener = &heard}).ok());
   EXPECT_THAT(heard.names, ElementsAre("aten::mm", "aten::relu", "aten::sum"));
   EXPECT_EQ(executable->kernels()[0].shape, "f32[16,16]");
   EXPECT_EQ(executable->kernels()[0].operands, "f32[16,16], f32[16,16]");
@@ -278,9 +278,9 @@ TEST_F(NativeExecutable, SaysWhatItCannotDo) {
   ProgramBuilder b;
   b.Result(b.Parameter(kMatrix));
   const auto executable = Compile(b.program);
-  EXPECT_EQ(Message(executable->Run({}, nullptr).status()), ": takes 1 arguments, not 0");
+  EXPECT_EQ(Message(executable->Run({}, {}).status()), ": takes 1 arguments, not 0");
   const auto wrong = ToDevice(*backend_, {Random({DType::kF32, {3}}, 15)});
-  EXPECT_EQ(Message(executable->Run(wrong, nullptr).status()),
+  EXPECT_EQ(Message(executable->Run(wrong, {}).status()),
             ": argument 0 is f32[3], not f32[16,24]");
 
   const Shape huge{DType::kF32, {int64_t{1} << 30, int64_t{1} << 20}};
@@ -288,7 +288,7 @@ TEST_F(NativeExecutable, SaysWhatItCannotDo) {
   ProgramBuilder c;
   c.Result(c.Do(op::expand, {c.Parameter({DType::kF32, {}})}, {huge.dims[0], huge.dims[1]}));
   const auto scalar = ToDevice(*backend_, {Random({DType::kF32, {}}, 16)});
-  const auto result = Compile(c.program)->Run(scalar, nullptr);
+  const auto result = Compile(c.program)->Run(scalar, {});
   EXPECT_TRUE(absl::IsResourceExhausted(result.status())) << result.status();
 }
 

@@ -100,7 +100,7 @@ std::vector<Values> RunOn(Backend& backend, const Program& program,
   std::vector<Values> values;
   // Runs twice, because nothing may be left over from the first run.
   for (int time = 0; time < 2; ++time) {
-    auto results = (*executable)->Run(ToDevice(backend, arguments), listener);
+    auto results = (*executable)->Run(ToDevice(backend, arguments), {.listener = listener});
     EXPECT_TRUE(results.ok()) << results.status();
     if (!results.ok()) return {};
     values.clear();

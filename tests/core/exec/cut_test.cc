@@ -234,7 +234,7 @@ class Failing final : public Backend {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
     class Broken final : public Executable {
       absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>>,
-                                                   KernelListener*) override {
+                                                   const RunContext&) override {
         return absl::InternalError("the device is gone");
       }
       Sizes sizes() const override { return {}; }

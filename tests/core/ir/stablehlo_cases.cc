@@ -239,6 +239,20 @@ void BatchNorms(Cases& cases) {
   }
 }
 
+// Collectives of one rank, whose results are their operands.
+void Collectives(Cases& cases) {
+  for (DType type : {kI32, DType::kBF16, kF32}) {
+    const Shape shape{type, {2, 6}};
+    for (int64_t kind = 0; kind <= int64_t(ReduceOp::kMax); ++kind) {
+      cases.Add(op::all_reduce, {shape}, {kind, 1, 1});
+      cases.Add(op::reduce_scatter, {shape}, {kind, 1, 1, 1});
+    }
+    cases.Add(op::all_gather, {shape}, {1, 1, 1, 0});
+    cases.Add(op::collective_broadcast, {shape}, {0, 1});
+  }
+  cases.Add(op::collective_broadcast, {{kB, {3}}}, {0, 1});
+}
+
 int Run(const char* folder) {
   Cases cases(folder);
   Elementwise(cases);
@@ -248,6 +262,7 @@ int Run(const char* folder) {
   Indexing(cases);
   Pooling(cases);
   BatchNorms(cases);
+  Collectives(cases);
   for (const Attributes& sizes : std::vector<Attributes>{{}, {7}, {3, 5, 2}, {0, 4}})
     cases.Add(op::uniform, {{kI64, {}}}, sizes);
   cases.AddDonation();

@@ -1,0 +1,222 @@
+// Operations in which all ranks take part. Each rank reads what it needs from the others' memory.
+#include <algorithm>
+
+#include "core/backend/native/strided.h"
+#include "core/backend/native/thunk.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+// The ranks of a collective, from its attributes (op.h).
+struct Groups {
+  int64_t ranks = 1, size = 1;
+  Dims listed;  // group by group; empty: all ranks are one group
+
+  static Groups Of(const Task& task, size_t first) {
+    const Attributes& all = task.instruction.attributes;
+    return {all[first], all[first + 1], {all.begin() + int64_t(first) + 2, all.end()}};
+  }
+  // Returns the ranks of the group that contains `rank`, in order.
+  Dims GroupOf(int64_t rank) const {
+    Dims group;
+    if (listed.empty()) {
+      for (int64_t i = 0; i < ranks; ++i) group.push_back(i);
+      return group;
+    }
+    const int64_t at = std::ranges::find(listed, rank) - listed.begin();
+    const auto begin = listed.begin() + at / size * size;
+    return {begin, begin + size};
+  }
+};
+
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
+
+// Combines element i of each input for i in [begin, end), in the order of the inputs.
+template <class T, class Combine>
+void ReduceRange(std::span<const char* const> inputs, T* out, int64_t begin, int64_t end,
+                 Combine combine) {
+  constexpr int64_t kBlock = 1024;
+  Wide<T> sums[kBlock];
+  for (int64_t at = begin; at < end; at += kBlock) {
+    const int64_t count = std::min(kBlock, end - at);
+    const T* first = reinterpret_cast<const T*>(inputs[0]) + at;
+    for (int64_t i = 0; i < count; ++i) sums[i] = Wide<T>(first[i]);
+    for (const char* input : inputs.subspan(1)) {
+      const T* next = reinterpret_cast<const T*>(input) + at;
+      for (int64_t i = 0; i < count; ++i) sums[i] = combine(sums[i], Wide<T>(next[i]));
+    }
+    for (int64_t i = 0; i < count; ++i) out[at - begin + i] = T(sums[i]);
+  }
+}
+
+// Reduces elements [begin, end) of the inputs into `out`.
+void Reduce(ReduceOp kind, DType type, std::span<const char* const> inputs, char* out,
+            int64_t begin, int64_t end) {
+  VisitDType(type, [&](auto t) {
+    using T = decltype(t);
+    using W = Wide<T>;
+    const auto with = [&](auto combine) {
+      ReduceRange(inputs, reinterpret_cast<T*>(out), begin, end, combine);
+    };
+    // A NaN counts as both the smallest and the largest.
+    switch (kind) {
+      case ReduceOp::kSum:
+        return with([](W a, W b) { return W(a + b); });
+      case ReduceOp::kMul:
+        return with([](W a, W b) { return W(a * b); });
+      case ReduceOp::kMin:
+        return with([](W a, W b) { return b < a || b != b ? b : a; });
+      case ReduceOp::kMax:
+        return with([](W a, W b) { return b > a || b != b ? b : a; });
+    }
+  });
+}
+
+class Collective : public Thunk {
+ public:
+  Collective(const Task& task, int64_t ranks)
+      : what_(Describe(task)),
+        in_(task.operands[0].slot),
+        out_(task.result.slot),
+        bytes_(task.shape(0).bytes()),
+        ranks_(ranks),
+        place_(task.index),
+        meetings_(*task.meetings),
+        pool_(task.pool) {}
+
+  void Run(char* const* memory) override { meetings_.status = Exchange(memory); }
+
+ protected:
+  // Makes the result of the values of all ranks.
+  virtual void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) = 0;
+  ThreadPool& pool() const { return pool_; }
+
+ private:
+  absl::Status Exchange(char* const* memory) {
+    const std::span<const char> own(memory[in_], size_t(bytes_));
+    if (meetings_.peers == nullptr && ranks_ == 1) {
+      Make(0, std::span(&own, 1), memory[out_]);
+      return absl::OkStatus();
+    }
+    if (meetings_.peers == nullptr || meetings_.peers->size() != ranks_)
+      return Invalid("{}: it was recorded for {} ranks, but runs among {}", what_, ranks_,
+                     meetings_.peers == nullptr ? 1 : meetings_.peers->size());
+    XP_TRY(auto values, meetings_.peers->Meet(place_, what_, own));
+    Make(meetings_.peers->rank(), values, memory[out_]);
+    return meetings_.peers->Leave();
+  }
+
+  const std::string what_;
+  const int32_t in_, out_;
+  const int64_t bytes_, ranks_, place_;
+  Meetings& meetings_;
+  ThreadPool& pool_;
+};
+
+class AllReduce final : public Collective {
+ public:
+  AllReduce(const Task& task, Groups groups)
+      : Collective(task, groups.ranks),
+        groups_(std::move(groups)),
+        kind_(ReduceOp(task.attribute(0))),
+        shape_(task.shape(0)) {}
+
+ private:
+  void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) override {
+    std::vector<const char*> inputs;
+    for (int64_t peer : groups_.GroupOf(rank)) inputs.push_back(values[size_t(peer)].data());
+    pool().For(shape_.elements(), kGrain, [&](int64_t begin, int64_t end) {
+      Reduce(kind_, shape_.dtype, inputs, out + begin * ByteSize(shape_.dtype), begin, end);
+    });
+  }
+
+  const Groups groups_;
+  const ReduceOp kind_;
+  const Shape shape_;
+};
+
+class AllGather final : public Collective {
+ public:
+  AllGather(const Task& task, Groups groups)
+      : Collective(task, groups.ranks), groups_(std::move(groups)) {
+    const size_t dim = size_t(task.attribute(0));
+    const Shape& part = task.shape(0);
+    for (int64_t i = 0; i < groups_.size; ++i) {
+      Strided to = Strided::Of(task.result.shape);
+      to.offset = i * part.dims[dim] * to.strides[dim];
+      to.dims = part.dims;
+      copies_.emplace_back(Strided::Of(part), to, ByteSize(part.dtype));
+    }
+  }
+
+ private:
+  void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) override {
+    const Dims group = groups_.GroupOf(rank);
+    for (size_t i = 0; i < group.size(); ++i)
+      copies_[i].Run(values[size_t(group[i])].data(), out, pool());
+  }
+
+  const Groups groups_;
+  std::vector<StridedCopy> copies_;  // by place in the group
+};
+
+class ReduceScatter final : public Collective {
+ public:
+  ReduceScatter(const Task& task, Groups groups)
+      : Collective(task, groups.ranks),
+        groups_(std::move(groups)),
+        kind_(ReduceOp(task.attribute(0))),
+        type_(task.shape(0).dtype),
+        inner_(1),
+        size_(task.shape(0).dims[size_t(task.attribute(1))]) {
+    const Dims& dims = task.shape(0).dims;
+    for (size_t i = size_t(task.attribute(1)) + 1; i < dims.size(); ++i) inner_ *= dims[i];
+    outer_ = task.shape(0).elements() / std::max<int64_t>(1, size_ * inner_);
+  }
+
+ private:
+  void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) override {
+    const Dims group = groups_.GroupOf(rank);
+    std::vector<const char*> inputs;
+    for (int64_t peer : group) inputs.push_back(values[size_t(peer)].data());
+    const int64_t place = std::ranges::find(group, rank) - group.begin();
+    const int64_t part = size_ / groups_.size * inner_;
+    for (int64_t i = 0; i < outer_; ++i) {
+      const int64_t begin = (i * groups_.size + place) * part;
+      Reduce(kind_, type_, inputs, out + i * part * ByteSize(type_), begin, begin + part);
+    }
+  }
+
+  const Groups groups_;
+  const ReduceOp kind_;
+  const DType type_;
+  // The tensor as [outer, size, inner], of which the middle is scattered.
+  int64_t outer_ = 0, inner_;
+  const int64_t size_;
+};
+
+class Broadcast final : public Collective {
+ public:
+  explicit Broadcast(const Task& task)
+      : Collective(task, task.attribute(1)), root_(size_t(task.attribute(0))) {}
+
+ private:
+  void Make(int64_t, std::span<const std::span<const char>> values, char* out) override {
+    std::ranges::copy(values[root_], out);
+  }
+
+  const size_t root_;
+};
+
+}  // namespace
+
+ThunkOr MakeCollective(const Task& task) {
+  const Op* op = task.instruction.op;
+  if (op == &op::all_reduce) return std::make_unique<AllReduce>(task, Groups::Of(task, 1));
+  if (op == &op::all_gather) return std::make_unique<AllGather>(task, Groups::Of(task, 1));
+  if (op == &op::reduce_scatter) return std::make_unique<ReduceScatter>(task, Groups::Of(task, 2));
+  return std::make_unique<Broadcast>(task);
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,62 @@
+// launched_program MODE runs four processes that train the same weight on different data. In some
+// modes, rank 2 does something else after 3 steps. Prints what each rank ends with, or the error of
+// launch().
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "core/trace/collective.h"
+#include "core/trace/functions.h"
+#include "core/trace/launch.h"
+#include "core/trace/step.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+int set_by_main = 0;
+
+void Train(int64_t rank, int64_t steps, const std::string& mode, const std::vector<double>& data,
+           const HostTensor& start) {
+  Tensor weight = Tensor::FromHost(start);
+  for (int64_t step = 0; step < steps; ++step) {
+    int64_t rows = 4;
+    if (rank == 2 && step == 3) {
+      if (mode == "raise") Raise("the data is gone");
+      if (mode == "die") std::raise(SIGKILL);
+      if (mode == "exit") std::exit(0);
+      if (mode == "fewer") return;
+      if (mode == "uneven") rows = 3;
+      if (mode == "hang") sleep(1000);
+    }
+    const std::vector<float> values(size_t(rows), float(data[size_t(rank)]));
+    const Tensor x = Tensor::FromHost(std::span<const float>(values), {rows});
+    const Tensor mean_of_all = all_reduce(ReduceOp::kSum, x, 0.25);
+    weight.add_(mean(mean_of_all));
+    sync();
+  }
+  fmt::print("rank {} of {}: {} {} {}\n", rank, world_size(), weight.item(), set_by_main,
+             std::getenv("LOCAL_RANK") != nullptr ? std::getenv("LOCAL_RANK") : "none");
+}
+
+void Nothing(int64_t) {}
+
+}  // namespace
+}  // namespace xlaprof::lazy
+
+int main(int argc, char** argv) {
+  using namespace xlaprof::lazy;
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (getppid() != 1 && std::getenv("XLAPROF_LAUNCH") == nullptr) set_by_main = 7;
+  try {
+    HostTensor start{{DType::kF32, {}}, std::vector<std::byte>(4)};
+    launch(Nothing, {.processes = 2}, {});
+    launch(Train, {.processes = 4, .debug_single_process = mode == "single"},
+           std::tuple(6, mode, std::vector<double>{1, 2, 3, 4}, start));
+    fmt::print("done\n");
+  } catch (const Error& error) {
+    fmt::print("{}\n", error.what());
+    return 3;
+  }
+}
