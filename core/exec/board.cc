@@ -1,5 +1,6 @@
 #include "core/exec/board.h"
 
+#include <absl/strings/str_split.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -54,7 +55,7 @@ struct alignas(64) Board::Seat {
   // What it offers at the newest meeting.
   int64_t step, place;
   Hash graph;
-  char graph_name[64], what[192];
+  char graph_name[64], what[192], input_shapes[1024];
   const char* address;  // for threads; processes offer the memory behind the seats
   uint64_t bytes;
 };
@@ -188,6 +189,18 @@ absl::Status Board::WaitUntil(int64_t rank, uint32_t number, F is_done) {
   }
 }
 
+// Returns the first input that differs, for an error, or nothing.
+static std::string DifferentInput(int64_t a, std::string_view of_a, int64_t b,
+                                  std::string_view of_b) {
+  const std::vector<std::string> in_a = absl::StrSplit(absl::string_view(of_a.data(), of_a.size()), ' '),
+                                      in_b = absl::StrSplit(absl::string_view(of_b.data(), of_b.size()), ' ');
+  for (size_t i = 0; i < std::min(in_a.size(), in_b.size()); ++i) {
+    if (in_a[i] != in_b[i])
+      return fmt::format(" Input {} is {} on rank {} and {} on rank {}.", i, in_a[i], a, in_b[i], b);
+  }
+  return "";
+}
+
 // Returns an error if the ranks that met run different programs.
 absl::Status Board::Compare() {
   const Seat& first = shared_->seats()[0];
@@ -199,9 +212,10 @@ absl::Status Board::Compare() {
                          seat.graph_name, seat.graph.ToText(), seat.step);
     };
     return Break(fmt::format(
-        "the ranks run different graphs: {}, and {}. Give all ranks batches of the same size (pad "
+        "the ranks run different graphs: {}, and {}.{} Give all ranks batches of the same size (pad "
         "them, or drop the last), and let all read the same values and mark the same steps",
-        text(0, first), text(rank, other)));
+        text(0, first), text(rank, other),
+        DifferentInput(0, first.input_shapes, rank, other.input_shapes)));
   }
   return absl::OkStatus();
 }
@@ -216,6 +230,7 @@ absl::StatusOr<std::span<const std::span<const char>>> Board::Meet(
   seat.graph = where.graph;
   Put(where.graph_name, seat.graph_name);
   Put(where.what, seat.what);
+  Put(where.input_shapes, seat.input_shapes);
   seat.bytes = own.size();
   seat.address = own.data();
   if (descriptor_ >= 0) {

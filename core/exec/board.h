@@ -18,7 +18,8 @@ struct Whereabouts {
   int64_t step = 0;   // steps that its device has ended
   int64_t place = 0;  // the index of the instruction in the graph
   Hash graph;
-  std::string graph_name, what;  // SyncTensorsGraph.3; all_reduce of f32[4] to f32[4]
+  std::string graph_name, what;    // SyncTensorsGraph.3; all_reduce of f32[4] to f32[4]
+  std::string_view input_shapes;  // of the graph, separated by spaces
 };
 
 class Board {

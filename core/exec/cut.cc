@@ -93,7 +93,10 @@ absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
   KernelAnnouncer kernels;
   std::optional<RankPeers> peers;
   if (Rank* rank = execution.device.rank())
-    peers.emplace(*rank, Whereabouts{.step = step, .graph = graph.hash, .graph_name = graph.name});
+    peers.emplace(*rank, Whereabouts{.step = step,
+                                     .graph = graph.hash,
+                                     .graph_name = graph.name,
+                                     .input_shapes = graph.input_shapes});
   auto buffers = graph.executable->Run(
       std::move(arguments), {.listener = kernels.listener(), .peers = peers ? &*peers : nullptr});
   if (buffers.ok() || !graph.program) return buffers;

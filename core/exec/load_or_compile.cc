@@ -37,6 +37,10 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> LoadOrCompile(Device& device,
                     .outputs = graph.roots.size(),
                     .donations = graph.donations});
   for (const NodePtr& root : graph.roots) compiled->results.push_back(root->shape());
+  for (const Ref<Data>& parameter : graph.parameters) {
+    if (!compiled->input_shapes.empty()) compiled->input_shapes += ' ';
+    compiled->input_shapes += parameter->shape().ToText();
+  }
   Program program = MakeProgram(graph, compiled->name);
   if (environment().shows_failed_programs()) compiled->program = program;
   Tell(&RuntimeListener::OnGraph, program);

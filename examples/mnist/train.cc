@@ -10,6 +10,7 @@
 #include "core/nn/optim.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
+#include "examples/mnist/batches.h"
 #include "examples/mnist/net.h"
 
 namespace xlaprof::examples {
@@ -54,23 +55,6 @@ struct Mirror : nn::Module {
   Tensor Loss(const Tensor& x) const { return mse_loss(back(relu(there(x))), x); }
   std::vector<nn::Part> parts() override { return {{"there", there}, {"back", back}}; }
 };
-
-HostTensor Images(const Digits& digits, std::span<const int64_t> which) {
-  constexpr int64_t kPixels = Digits::kSide * Digits::kSide;
-  HostTensor host{{DType::kF32, {int64_t(which.size()), 1, Digits::kSide, Digits::kSide}}, {}};
-  host.bytes.resize(size_t(host.shape.bytes()));
-  auto* to = reinterpret_cast<float*>(host.bytes.data());
-  for (int64_t i : which) to = std::copy_n(digits.images.data() + i * kPixels, kPixels, to);
-  return host;
-}
-
-HostTensor Labels(const Digits& digits, std::span<const int64_t> which) {
-  HostTensor host{{DType::kI64, {int64_t(which.size())}}, {}};
-  host.bytes.resize(size_t(host.shape.bytes()));
-  auto* to = reinterpret_cast<int64_t*>(host.bytes.data());
-  for (int64_t i : which) *to++ = digits.labels[size_t(i)];
-  return host;
-}
 
 class Training {
  public:

@@ -57,7 +57,8 @@ TEST(Launch, SaysWhichRankMadeFewerSteps) {
 TEST(Launch, SaysWhichRanksRunDifferentGraphs) {
   EXPECT_THAT(Launched("uneven").out,
               AllOf(HasSubstr("launch: the ranks run different graphs: rank 0 is at xla::all_reduce of f32[4] to f32[4] in graph "),
-                    HasSubstr(" after 3 steps, and rank 2 is at xla::all_reduce of f32[3] to f32[3] in graph ")));
+                    HasSubstr(" after 3 steps, and rank 2 is at xla::all_reduce of f32[3] to f32[3] in graph "),
+                    HasSubstr(" Input 1 is f32[4] on rank 0 and f32[3] on rank 2. Give all ranks")));
 }
 
 TEST(Launch, EndsIfARankHangs) {

@@ -1,0 +1,156 @@
+// Trains the network of examples/mnist on several devices: by threads, with nn::DataParallel, or by
+// processes, with launch(). Both end with the same weights as one device with the whole batch.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "core/nn/data_parallel.h"
+#include "core/nn/optim.h"
+#include "core/trace/collective.h"
+#include "core/trace/launch.h"
+#include "core/trace/step.h"
+#include "examples/mnist/batches.h"
+#include "examples/mnist/net.h"
+#include "profiler/record/record.h"  // for XLAPROF_RECORD
+
+namespace xlaprof::examples {
+namespace {
+
+using namespace lazy;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  int64_t ranks = 4, steps = 200;
+  int64_t batch = 64;  // of each rank
+  // What one rank does differently, so that the others cannot go on: "uneven_batch", "fewer_steps".
+  char fault[16] = "none";
+  uint64_t seed = 1;
+};
+
+// Trains as one rank, until the loader has no more batches or the rank has made `steps` steps.
+// Returns the last loss.
+double TrainRank(Net& net, optim::Optimizer& optimizer, PerDeviceLoader& loader, int64_t steps) {
+  Tensor loss;
+  for (int64_t step = 0; step < steps; ++step) {
+    const auto batch = loader.next();
+    if (!batch) break;
+    optimizer.zero_grad();
+    loss = nll_loss(net((*batch)[0]), (*batch)[1]);
+    loss.backward();
+    optimizer_step(optimizer);
+  }
+  sync();
+  return loss.item();
+}
+
+double Accuracy(const Net& net, const Digits& digits) {
+  std::vector<int64_t> all(static_cast<size_t>(digits.count()));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = int64_t(i);
+  const Tensor images = Tensor::FromHost(Images(digits, all));
+  const Tensor labels = Tensor::FromHost(Labels(digits, all));
+  return mean(eq(argmax(net(images), 1), labels).to(DType::kF32)).item();
+}
+
+void Report(const Net& net, int64_t ranks, double loss, Clock::duration took, int64_t steps) {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+  fmt::print("{} ranks, {} steps: loss {:.4f}, {:.1f} % of held-out digits are read right, "
+             "{:.2f} ms a step\n",
+             ranks, steps, loss, 100 * Accuracy(net, DrawDigits(1000, 2)),
+             double(us) / 1000 / double(steps));
+}
+
+// Returns the batches of one rank, or of all if `rank` is -1. Rank 1 has the fault, if there is one.
+ReadBatch BatchesOf(const Digits& digits, const Options& options, int64_t rank) {
+  ReadBatch all = RandomBatches(digits, options.steps * options.ranks, options.batch, options.seed);
+  if (rank < 0) return all;
+  const bool uneven = rank == 1 && std::string_view(options.fault) == "uneven_batch";
+  return [all, uneven, rank, ranks = options.ranks, &digits,
+          read = int64_t{0}]() mutable -> std::optional<HostBatch> {
+    std::optional<HostBatch> own;
+    for (int64_t i = 0; i < ranks; ++i) {
+      std::optional<HostBatch> batch = all();
+      if (i == rank) own = std::move(batch);
+    }
+    if (own && uneven && ++read == 20) {
+      const int64_t few[] = {0, 1, 2};
+      own = HostBatch{Images(digits, few), Labels(digits, few)};
+    }
+    return own;
+  };
+}
+
+int64_t StepsOf(const Options& options, int64_t rank) {
+  return rank == 1 && std::string_view(options.fault) == "fewer_steps" ? options.steps / 2
+                                                                       : options.steps;
+}
+
+void ByThreads(const Options& options) {
+  const Digits digits = DrawDigits(6000, options.seed);
+  nn::manual_seed(options.seed);
+  const std::span<Device* const> devices = Device::Supported();
+  if (int64_t(devices.size()) < options.ranks) {
+    Raise("there are {} devices for {} ranks. Set XLAPROF_DEVICES={}", devices.size(),
+          options.ranks, options.ranks);
+  }
+  nn::DataParallel<Net> parallel(Net(),
+                                 {devices.begin(), devices.begin() + ptrdiff_t(options.ranks)});
+  double loss = 0;
+  const auto begin = Clock::now();
+  parallel(
+      [&](Net& net, PerDeviceLoader& loader, Device& device, nn::Context& context) {
+        auto& optimizer = context.Get<optim::SGD>("optimizer", net.parameters(), 0.05, 0.9);
+        const int64_t rank = global_ordinal(device);
+        const double last = TrainRank(net, optimizer, loader, StepsOf(options, rank));
+        if (rank == 0) loss = last;
+      },
+      BatchesOf(digits, options, -1));
+  Report(parallel.models()[0], options.ranks, loss, Clock::now() - begin, options.steps);
+}
+
+void RankProcess(int64_t rank, Options options) {
+  const Digits digits = DrawDigits(6000, options.seed);
+  nn::manual_seed(options.seed);
+  Net net;
+  optim::SGD optimizer(net.parameters(), 0.05, 0.9);
+  ParallelLoader loader(BatchesOf(digits, options, rank), {&Device::Default()});
+  PerDeviceLoader batches(loader, Device::Default());
+  const auto begin = Clock::now();
+  const double loss = TrainRank(net, optimizer, batches, StepsOf(options, rank));
+  if (rank == 0) Report(net, world_size(), loss, Clock::now() - begin, options.steps);
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  std::string by = "threads", fault = "none";
+  bool single = false;
+  CLI::App app("Trains a network that reads digits on several devices.");
+  app.add_option("--by", by, "threads or processes")
+      ->check(CLI::IsMember({"threads", "processes"}));
+  app.add_option("--ranks", options.ranks, "ranks, each with a batch of its own")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--steps", options.steps, "steps")->check(CLI::PositiveNumber);
+  app.add_option("--batch", options.batch, "digits in a rank's batch")->check(CLI::PositiveNumber);
+  app.add_option("--fault", fault, "what rank 1 does differently")
+      ->check(CLI::IsMember({"none", "uneven_batch", "fewer_steps"}));
+  app.add_flag("--debug-single-process", single, "with processes: only one rank, in this process");
+  CLI11_PARSE(app, argc, argv);
+  fault.copy(options.fault, sizeof options.fault - 1);
+  options.fault[fault.size()] = 0;
+  try {
+    if (by == "threads")
+      ByThreads(options);
+    else
+      launch(RankProcess, {.processes = options.ranks, .debug_single_process = single},
+             std::tuple(options));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace xlaprof::examples
+
+int main(int argc, char** argv) { return xlaprof::examples::Main(argc, argv); }
