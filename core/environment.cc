@@ -118,10 +118,8 @@ void ReadDiagnostics(Environment* e) {
   Read("PT_XLA_DEBUG_FILE", &e->debug_file);
   ReadNumber("PT_XLA_DEBUG_MAX_FRAME", &e->debug_frames);
   ReadNumber("PJRT_LOCAL_PROCESS_RANK", &e->local_rank);
-  bool hlo_debug = false;
   ReadFlag("XLA_IR_DEBUG", &e->ir_debug);
-  ReadFlag("XLA_HLO_DEBUG", &hlo_debug);
-  e->ir_debug |= hlo_debug;
+  ReadFlag("XLA_HLO_DEBUG", &e->hlo_debug);
   Read("XLA_SAVE_TENSORS_FILE", &e->save_tensors_file);
   ReadChoice("XLA_SAVE_TENSORS_FMT", {"text", "hlo", "dot", "stablehlo"}, &e->save_tensors_fmt);
   Read("XLA_SAVE_HLO_FILE", &e->save_hlo_file);

@@ -44,7 +44,8 @@ struct Environment {
   std::string debug_file;         // PT_XLA_DEBUG_FILE: file for all of that
   int64_t debug_frames = 8;       // PT_XLA_DEBUG_MAX_FRAME: frames per block
   int64_t local_rank = 0;         // PJRT_LOCAL_PROCESS_RANK: only process 0 prints blocks
-  bool ir_debug = false;          // XLA_IR_DEBUG or XLA_HLO_DEBUG: graphs show scopes and places
+  bool ir_debug = false;          // XLA_IR_DEBUG: texts of IR show scopes and places
+  bool hlo_debug = false;         // XLA_HLO_DEBUG: HLO and StableHLO have metadata with these
   std::string save_tensors_file;  // XLA_SAVE_TENSORS_FILE: file for each graph that is cut
   std::string save_tensors_fmt = "text";     // XLA_SAVE_TENSORS_FMT: text, hlo, dot or stablehlo
   std::string save_hlo_file;                 // XLA_SAVE_HLO_FILE: file for failing programs

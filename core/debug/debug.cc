@@ -87,13 +87,15 @@ class Debug final : public RuntimeListener {
         device.name());
     Log(kGraphs, 4, "Parameter sequence graph hash {}", graph.hash.ToText());
     Log(kGraphs, 5, "Graph hash: {}", graph.hash.ToText());
-    if (environment().save_tensors_file.empty()) return;
+    const Environment& asked = environment();
+    if (asked.save_tensors_file.empty()) return;
+    const std::string& format = asked.save_tensors_fmt;
     static std::atomic<int64_t> dumps{0};
     const Program program = MakeProgram(graph, fmt::format("IrToHlo.{}", ++dumps));
     std::vector<Hash> roots;
     for (const NodePtr& root : graph.roots) roots.push_back(root->hash());
     const std::string text =
-        GraphText(program, environment().save_tensors_fmt, {.debug = environment().ir_debug});
+        GraphText(program, format, {.debug = format == "hlo" ? asked.hlo_debug : asked.ir_debug});
     AddToTensorsFile(device.name(),
                      SectionBegin(FrameTexts(cut.cause, StackAt(cut.where)), roots, text));
   }
@@ -129,7 +131,7 @@ class Debug final : public RuntimeListener {
   void OnFailed(const Program& program, absl::Status* error) override {
     const Environment& asked = environment();
     if (!asked.shows_failed_programs()) return;
-    const std::string hlo = HloText(program, {.debug = asked.ir_debug});
+    const std::string hlo = HloText(program, {.debug = asked.hlo_debug});
     if (!asked.save_hlo_file.empty()) {
       static std::atomic<int64_t> saved{0};
       AppendToFile("XLA_SAVE_HLO_FILE", asked.save_hlo_file, HloSection(saved++, gettid(), hlo));

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -53,6 +54,14 @@ class Device {
   // Returns the number of steps that it has ended, in its job if it is a rank.
   int64_t steps() const { return steps_.load(std::memory_order_relaxed); }
   void CountStep() { steps_.fetch_add(1, std::memory_order_relaxed); }
+  // The step that is running.
+  struct Step {
+    std::mutex mutex;                 // guards the members below
+    std::optional<int64_t> begin_ns;  // when the previous step ended
+    std::string name;                 // a StepTrace's name
+    std::optional<int64_t> number;
+  };
+  Step& step() { return step_; }
 
   // The rank that the device is in a job, or null. Set it only while the device has nothing to do.
   Rank* rank() const { return rank_.get(); }
@@ -104,6 +113,7 @@ class Device {
   std::unique_ptr<PersistentCache> persistent_cache_;
 
   std::atomic<int64_t> steps_{0};
+  Step step_;
   std::shared_ptr<Rank> rank_;
   static inline constinit thread_local Device* of_thread_ = nullptr;
 

@@ -15,6 +15,9 @@ class Rank {
   int64_t number() const { return number_; }
   int64_t ranks() const { return board_->ranks(); }
   Board& board() const { return *board_; }
+  // Returns whether it is the only rank of its process, or the first. The steps of the others are
+  // the same, so only this one's are told.
+  bool is_first_of_process() const { return board_->descriptor() >= 0 || number_ == 0; }
 
  private:
   friend class RankPeers;

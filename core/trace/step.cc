@@ -14,24 +14,14 @@
 namespace xlaprof::lazy {
 namespace {
 
-// The step that is running.
-struct Step {
-  std::mutex mutex;
-  std::optional<int64_t> begin_ns;  // when the previous step ended
-  std::string name;                 // a StepTrace's name
-  std::optional<int64_t> number;
-};
-Step& TheStep() {
-  static Step& step = *new Step;
-  return step;
-}
-
 void EndTheStep(Device& device) {
-  Step& step = TheStep();
+  Device::Step& step = device.step();
   std::lock_guard lock(step.mutex);
   const int64_t now_ns = device.backend().NowNs();
+  const bool is_told = device.rank() == nullptr || device.rank()->is_first_of_process();
   std::optional<observe::Step> ended;
-  if (step.begin_ns) ended = {step.name, step.number, *step.begin_ns, now_ns - *step.begin_ns};
+  if (step.begin_ns && is_told)
+    ended = {step.name, step.number, *step.begin_ns, now_ns - *step.begin_ns};
   Tell(&RuntimeListener::OnStep, ended ? &*ended : nullptr);
   step.begin_ns = now_ns;
   step.name.clear();
@@ -131,17 +121,17 @@ StepTrace::StepTrace(std::string_view name, int64_t number, Device& device, Wher
       number_(number),
       where_(where),
       exceptions_(std::uncaught_exceptions()) {
-  std::lock_guard lock(TheStep().mutex);
-  TheStep().begin_ns = device.backend().NowNs();
+  std::lock_guard lock(device.step().mutex);
+  device.step().begin_ns = device.backend().NowNs();
 }
 
 StepTrace::~StepTrace() noexcept(false) {
   LeaveScope();
   if (std::uncaught_exceptions() > exceptions_) return;
   {
-    std::lock_guard lock(TheStep().mutex);
-    TheStep().name = name_;
-    TheStep().number = number_;
+    std::lock_guard lock(device_.step().mutex);
+    device_.step().name = name_;
+    device_.step().number = number_;
   }
   internal::EndStep(device_, cause::kStepTraceExit, false, where_);
 }
