@@ -42,8 +42,8 @@ bool IsOfRuntime(CutKind kind) {
 }
 
 // Returns the executions of each step by process, without those that the runtime decides and without
-// calls of jitted and compiled functions. These are separate programs by intention, and each device
-// runs its own copy.
+// calls of jitted and compiled functions, which are separate programs by intention. If a process has
+// several devices, each runs its own copies, so only those of the device with most executions count.
 absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::vector<const ExecutionRow*> in_order;
@@ -53,8 +53,19 @@ absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run
       in_order.push_back(&row);
   }
   std::ranges::stable_sort(in_order, std::less<>(), &ExecutionRow::ordinal);
+  std::map<int64_t, std::map<std::string, int64_t>> of_devices;
+  for (const ExecutionRow* row : in_order) {
+    if (row->device) ++of_devices[row->process_id.value_or(0)][*row->device];
+  }
+  const auto is_of_another_device = [&](const ExecutionRow& row) {
+    if (!row.device) return false;
+    const auto& counts = of_devices[row.process_id.value_or(0)];
+    return std::ranges::max_element(counts, {}, &std::pair<const std::string, int64_t>::second)
+               ->first != *row.device;
+  };
   std::map<int64_t, StepsOfProcess> processes;
   for (const ExecutionRow* row : in_order) {
+    if (is_of_another_device(*row)) continue;
     PiecesOfStep& step = processes[row->process_id.value_or(0)][*row->step_id];
     step.executions.push_back(row->id);
     step.forced += *row->cause == CutKind::kValueAccess;
