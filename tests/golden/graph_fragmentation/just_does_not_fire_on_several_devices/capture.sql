@@ -4,7 +4,7 @@
 -- Threshold: four executions in the median step are a warning, and three are information.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'four devices', 1, 'the only one in these files');
-INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'run.xlaprof', 'recording', 1, 'timed');
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'run.xlaprof', 'debug_log', 1, 'log');
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 -- The steps, and the devices.
 CREATE TEMP TABLE steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 3) SELECT i FROM n;
