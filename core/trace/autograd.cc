@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "core/ir/scope.h"
+#include "core/trace/autocast.h"
 #include "core/trace/emit.h"
 #include "core/trace/functions.h"
 
@@ -120,6 +121,8 @@ void Tensor::backward(Where where) const {
   if (!requires_grad())
     RaiseHere("backward() of a tensor that does not depend on a tensor with requires_grad_()");
   NoGrad no_grad;
+  // Each gradient is computed in the type in which its operation worked.
+  const Autocast no_autocast(DType::kBF16, /*enabled=*/false);
   ScopeOf scope("backward");
   absl::flat_hash_map<GradFn*, Tensor> grads;
   auto later = [](const Ref<GradFn>& a, const Ref<GradFn>& b) { return a->sequence < b->sequence; };

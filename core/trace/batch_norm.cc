@@ -2,6 +2,7 @@
 
 #include "core/trace/emit.h"
 #include "core/trace/functions.h"
+#include "core/trace/wide.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -60,12 +61,18 @@ Tensor Infer(const Tensor& x, const Tensor& weight, const Tensor& bias, const Te
                         });
 }
 
+// Returns the type in which `x` is normalized.
+DType NormalizedIn(const Tensor& x, const Tensor& weight) {
+  const DType type = weight ? Promote(x.dtype(), weight.dtype()) : x.dtype();
+  return IsNarrow(type) ? DType::kF32 : type;
+}
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, bool training, double momentum, double eps, Where where) {
   OpCall call(where);
-  const DType type = weight ? Promote(x.dtype(), weight.dtype()) : x.dtype();
+  const DType type = NormalizedIn(x, weight);
   auto given = [&](const Tensor& parameter, double value) {
     return parameter ? parameter.to(type) : full({x.size(1)}, value, type, x.device());
   };
@@ -86,6 +93,28 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
     running_mean.mul_(1 - momentum).add_(batch.mean, momentum);
     running_var.mul_(1 - momentum).add_(batch.variance, momentum * unbiased);
   }
+  return out.to(x.dtype());
+}
+
+Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight, const Tensor& bias,
+                  double eps, Where where) {
+  OpCall call(where);
+  const Dims sizes = x.sizes();
+  if (sizes.size() < 2 || num_groups < 1 || sizes[1] % num_groups != 0) {
+    RaiseHere("aten::group_norm({}): the channels cannot be divided into {} equal groups",
+              TextOf(x), num_groups);
+  }
+  if (x.numel() <= sizes[0] * num_groups)
+    RaiseHere("aten::group_norm({}): {} groups with a single value each have no variance",
+              TextOf(x), num_groups);
+  // The groups of all elements of the batch are the channels of one element.
+  const Tensor in = x.to(NormalizedIn(x, weight));
+  const Tensor groups = in.view({1, sizes[0] * num_groups, -1});
+  Tensor out = batch_norm(groups, {}, {}, {}, {}, /*training=*/true, 0, eps).view(sizes);
+  Dims channels(sizes.size(), 1);
+  channels[1] = sizes[1];
+  if (weight) out = out * weight.view(channels);
+  if (bias) out = out + bias.view(channels);
   return out.to(x.dtype());
 }
 

@@ -1,3 +1,4 @@
+#include "core/trace/autocast.h"
 #include "core/trace/emit.h"
 #include "core/trace/functions.h"
 
@@ -52,8 +53,9 @@ Tensor WithBias(const Tensor& x, const Tensor& bias, int64_t after) {
 
 }  // namespace
 
-Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
+Tensor matmul(const Tensor& first, const Tensor& second, Where where) {
   OpCall call(where);
+  const Tensor a = AutocastToNarrow(first), b = AutocastToNarrow(second);
   const int64_t rank = std::max(a.dim(), b.dim());
   if (a.dim() == 0 || b.dim() == 0) Multiply(op::mm, a, b);  // raises
   if (rank <= 2) {
@@ -86,12 +88,13 @@ Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where where) {
   OpCall call(where);
-  return WithBias(matmul(x, weight.t()), bias, 0);
+  return WithBias(matmul(x, weight.t()), AutocastToNarrow(bias), 0);
 }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
+Tensor conv2d(const Tensor& images, const Tensor& kernels, const Tensor& bias, int64_t stride,
               int64_t padding, Where where) {
   OpCall call(where);
+  const Tensor x = AutocastToNarrow(images), weight = AutocastToNarrow(kernels);
   const Attributes how{stride, stride, padding, padding};
   Tensor out = Emit(op::convolution, {x, weight}, how);
   if (NeedsGrad({x, weight})) {
@@ -111,7 +114,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t
                         : Tensor()};
         });
   }
-  return WithBias(out, bias, 2);
+  return WithBias(out, AutocastToNarrow(bias), 2);
 }
 
 namespace {

@@ -150,6 +150,10 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, bool training = false, double momentum = 0.1,
                   double eps = 1e-5, Where where = Where::current());
+// Normalizes x [N, C, ..] over each of `num_groups` groups of channels of each element of the batch.
+// Weight and bias [C] may be none.
+Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5, Where where = Where::current());
 // Sets each element to 0 with probability `p`, and scales the others so that the mean stays.
 Tensor dropout(const Tensor& x, double p, Where where = Where::current());
 // Takes queries, keys and values [.., time, width].

@@ -1,7 +1,9 @@
 #include <cmath>
 
+#include "core/trace/autocast.h"
 #include "core/trace/emit.h"
 #include "core/trace/functions.h"
+#include "core/trace/wide.h"
 
 namespace xlaprof::lazy {
 
@@ -18,27 +20,28 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where whe
   }
   const Tensor counts = ne(target, kIgnored);
   const Tensor classes = lazy::where(counts, target, Zero(target));
-  const Tensor picked = gather(log_probabilities, 1, classes.unsqueeze(1)).squeeze(1);
+  const Tensor picked =
+      gather(AutocastToF32(log_probabilities), 1, classes.unsqueeze(1)).squeeze(1);
   return neg(sum(lazy::where(counts, picked, Zero(picked))) / sum(counts.to(picked.dtype())));
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where) {
   OpCall call(where);
-  return nll_loss(log_softmax(logits, 1), target);
+  return nll_loss(log_softmax(AutocastToF32(logits), 1), target);
 }
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Where where) {
   OpCall call(where);
-  const Tensor off = x - target;
+  const Tensor off = AutocastToF32(x) - AutocastToF32(target);
   return mean(off * off);
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
                   Where where) {
   OpCall call(where);
-  const Tensor centered = x - mean(x, {-1}, /*keepdim=*/true);
+  const Tensor wide = Wide(x), centered = wide - mean(wide, {-1}, /*keepdim=*/true);
   const Tensor variance = mean(centered * centered, {-1}, /*keepdim=*/true);
-  return centered * rsqrt(variance + eps) * weight + bias;
+  return (centered * rsqrt(variance + eps) * weight + bias).to(x.dtype());
 }
 
 Tensor dropout(const Tensor& x, double p, Where where) {
@@ -52,12 +55,13 @@ Tensor dropout(const Tensor& x, double p, Where where) {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     bool causal, Where where) {
   OpCall call(where);
-  Tensor scores = matmul(query, key.t()) * (1 / std::sqrt(double(query.size(-1))));
+  const Tensor products = matmul(query, key.t());
+  Tensor scores = Wide(products) * (1 / std::sqrt(double(query.size(-1))));
   if (causal) {
     const Tensor seen = tril(ones({query.size(-2), key.size(-2)}, DType::kF32, query.device()));
     scores = lazy::where(gt(seen, 0), scores, ScalarTensor(-1e30, scores.dtype(), query.device()));
   }
-  return matmul(softmax(scores, -1), value);
+  return matmul(softmax(scores, -1).to(products.dtype()), value);
 }
 
 }  // namespace xlaprof::lazy

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/trace/autocast.h"
 #include "core/trace/emit.h"
 #include "core/trace/functions.h"
+#include "core/trace/wide.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -35,6 +37,11 @@ int64_t CountOf(const Tensor& x, const Dims& dims) {
   int64_t count = 1;
   for (int64_t dim : dims) count *= sizes[size_t(dim)];
   return count;
+}
+
+// Rounds a result that was computed in f32 to the narrow type of the operand.
+Tensor InTypeOf(const Tensor& x, const Tensor& result) {
+  return IsNarrow(x.dtype()) ? result.to(x.dtype()) : result;
 }
 
 // Returns the largest or smallest elements. The gradient is divided equally among the elements that
@@ -71,9 +78,7 @@ Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
               TextOf(x));
   dims = AllOf("aten::mean", x, std::move(dims));
   // Sums of many elements overflow the narrow types.
-  const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;
-  const Tensor wide = is_narrow ? x.to(DType::kF32) : x;
-  return (sum(wide, dims, keepdim) / double(CountOf(x, dims))).to(x.dtype());
+  return (sum(Wide(x), dims, keepdim) / double(CountOf(x, dims))).to(x.dtype());
 }
 
 Tensor amax(const Tensor& x, Dims dims, bool keepdim, Where where) {
@@ -89,7 +94,7 @@ Tensor amin(const Tensor& x, Dims dims, bool keepdim, Where where) {
 Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
   OpCall call(where);
   const Dims dims = AllOf(op::prod.name, x, std::move(given));
-  const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
+  const Tensor from = IsFloat(x.dtype()) ? AutocastToF32(x) : x.to(DType::kI64);
   Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
   if (!NeedsGrad({from})) return out;
   return Differentiable(out, {from}, [dims, x = Saved(from)](const Tensor& grad) {
@@ -114,10 +119,11 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   OpCall call(where);
   dim = DimOf("aten::logsumexp", x, dim);
   // Subtracts the largest element so that nothing overflows. It takes no part in the gradient.
-  Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
+  const Tensor wide = Wide(x);
+  Tensor largest = amax(wide.detach(), {dim}, /*keepdim=*/true);
   largest = lazy::where(eq(abs(largest), INFINITY), Zero(largest), largest);
-  const Tensor all = log(sum(exp(x - largest), {dim}, /*keepdim=*/true)) + largest;
-  return keepdim ? all : all.squeeze(dim);
+  const Tensor all = log(sum(exp(wide - largest), {dim}, /*keepdim=*/true)) + largest;
+  return InTypeOf(x, keepdim ? all : all.squeeze(dim));
 }
 
 namespace {
@@ -134,16 +140,17 @@ Tensor softmax(const Tensor& x, int64_t dim, Where where) {
   OpCall call(where);
   dim = DimOf("aten::softmax", x, dim);
   if (x.numel() == 0) return SoftmaxOfNothing(x);
-  const Tensor powers = exp(x - amax(x.detach(), {dim}, /*keepdim=*/true));
-  return powers / sum(powers, {dim}, /*keepdim=*/true);
+  const Tensor wide = Wide(x);
+  const Tensor powers = exp(wide - amax(wide.detach(), {dim}, /*keepdim=*/true));
+  return InTypeOf(x, powers / sum(powers, {dim}, /*keepdim=*/true));
 }
 
 Tensor log_softmax(const Tensor& x, int64_t dim, Where where) {
   OpCall call(where);
   dim = DimOf("aten::log_softmax", x, dim);
   if (x.numel() == 0) return SoftmaxOfNothing(x);
-  const Tensor centered = x - amax(x.detach(), {dim}, /*keepdim=*/true);
-  return centered - log(sum(exp(centered), {dim}, /*keepdim=*/true));
+  const Tensor wide = Wide(x), centered = wide - amax(wide.detach(), {dim}, /*keepdim=*/true);
+  return InTypeOf(x, centered - log(sum(exp(centered), {dim}, /*keepdim=*/true)));
 }
 
 }  // namespace xlaprof::lazy
