@@ -105,6 +105,18 @@ void Module::to(Device& device, Where where) {
   }
 }
 
+void Module::to(DType type, Where where) {
+  OpCall call(where);
+  if (!IsFloat(type))
+    RaiseHere("Module::to({}): the type must be one of floating-point numbers", TorchName(type));
+  for (const NamedTensor& named : TensorsOf(*this)) {
+    Tensor& tensor = *named.tensor;
+    if (!IsFloat(tensor.dtype())) continue;
+    tensor.set_data(tensor.to(type));
+    if (Tensor grad = tensor.grad()) grad.set_data(grad.to(type));
+  }
+}
+
 void Module::train(bool on) {
   training = on;
   for (const Part& part : parts()) {

@@ -61,6 +61,14 @@ class Module {
   // tensors become separate, which is counted (UntiedParameters) and announced, so tie them after
   // the move. Holders of the old tensors, such as an optimizer, keep them. Gradients are not moved.
   void to(Device& device, Where where = Where::current());
+  // Converts the parameters and buffers of floats, and the gradients, in place: ties stay, and
+  // holders of the tensors, such as an optimizer, see the new type. What was recorded before keeps
+  // the old values. Raises an Error if `type` is not one of floats.
+  void to(DType type, Where where = Where::current());
+  void to(Device& device, DType type, Where where = Where::current()) {
+    to(device, where);
+    to(type, where);
+  }
 
   // Sets the mode of the module and its submodules, which changes BatchNorm2d and Dropout.
   void train(bool on = true);

@@ -12,6 +12,16 @@ Tensor Tensor::to(Device& to, Where where) const {
   return Differentiable(out, {*this}, [&from](const Tensor& grad) { return Grads{grad.to(from)}; });
 }
 
+void Tensor::set_data(const Tensor& from, Where where) {
+  OpCall call(where);
+  TensorImpl& impl = ImplOf(*this);
+  if (impl.grad_fn) RaiseHere("set_data() of a tensor that is the result of an operation");
+  const TensorImpl& other = ImplOf(from);
+  impl.storage = other.storage;
+  impl.steps = other.steps;
+  impl.writes_seen = other.writes_seen;
+}
+
 Tensor deepcopy(const Tensor& x, Where where) {
   OpCall call(where);
   if (ImplOf(x).grad_fn)

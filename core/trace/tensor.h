@@ -153,6 +153,10 @@ class Tensor {
   void backward(Where where = Where::current()) const;
   // Returns the same value without its history. It shares the storage.
   Tensor detach() const;
+  // Gives this leaf the storage of another tensor, which may be of another type, as PyTorch's
+  // `x.data = from` does. All handles of this tensor see it. Its views, and operations recorded
+  // before, keep the old storage.
+  void set_data(const Tensor& from, Where where = Where::current());
 
  private:
   static Tensor FromBytes(const void* values, size_t count, Shape shape, Device& device,
