@@ -1,48 +1,22 @@
 #include "core/nn/nn.h"
 
-#include <cmath>
 #include <random>
 
+#include "core/exec/call.h"
+#include "core/nn/init.h"
+
 namespace xlaprof::lazy::nn {
-namespace {
-
-std::mt19937_64& Generator() {
-  static thread_local std::mt19937_64 generator(0);
-  return generator;
-}
-
-template <class Draw>
-Tensor Drawn(Dims sizes, Device& device, Draw&& draw) {
-  std::vector<float> values(size_t(Shape{DType::kF32, sizes}.elements()));
-  for (float& value : values) value = float(draw(Generator()));
-  Tensor parameter = Tensor::FromHost(std::span<const float>(values), std::move(sizes), device);
-  return parameter.requires_grad_();
-}
-
-// Draws PyTorch's initial values of Linear and Conv2d: uniform within 1/sqrt(inputs of one output).
-Tensor Uniform(Dims sizes, int64_t inputs, Device& device) {
-  const double most = 1 / std::sqrt(double(inputs));
-  return Drawn(std::move(sizes), device, std::uniform_real_distribution<double>(-most, most));
-}
-
-Tensor Filled(int64_t count, float value, Device& device) {
-  return Drawn({count}, device, [value](auto&) { return value; });
-}
-
-}  // namespace
-
-void manual_seed(uint64_t seed) { Generator().seed(seed); }
 
 Linear::Linear(int64_t in, int64_t out, Device& device)
-    : weight(Uniform({out, in}, in, device)), bias(Uniform({out}, in, device)) {}
+    : weight(UniformByInputs({out, in}, in, device)), bias(UniformByInputs({out}, in, device)) {}
 Tensor Linear::operator()(const Tensor& x, Where where) const {
   return linear(x, weight, bias, where);
 }
 
 Conv2d::Conv2d(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding,
                Device& device)
-    : weight(Uniform({out, in, kernel, kernel}, in * kernel * kernel, device)),
-      bias(Uniform({out}, in * kernel * kernel, device)),
+    : weight(UniformByInputs({out, in, kernel, kernel}, in * kernel * kernel, device)),
+      bias(UniformByInputs({out}, in * kernel * kernel, device)),
       stride(stride),
       padding(padding) {}
 Tensor Conv2d::operator()(const Tensor& x, Where where) const {
@@ -71,8 +45,32 @@ Tensor LayerNorm::operator()(const Tensor& x, Where where) const {
   return layer_norm(x, weight, bias, 1e-5, where);
 }
 
+GroupNorm::GroupNorm(int64_t num_groups, int64_t num_channels, Device& device, Where where)
+    : weight(Filled(num_channels, 1, device)),
+      bias(Filled(num_channels, 0, device)),
+      num_groups(num_groups) {
+  Call call(where);
+  if (num_groups < 1 || num_channels % num_groups != 0)
+    RaiseHere("GroupNorm: {} channels cannot be divided into {} equal groups", num_channels,
+              num_groups);
+}
+Tensor GroupNorm::operator()(const Tensor& x, Where where) const {
+  return group_norm(x, num_groups, weight, bias, eps, where);
+}
+
 Tensor Dropout::operator()(const Tensor& x, Where where) const {
   return training ? dropout(x, p, where) : x;
+}
+
+Tensor ReLU::operator()(const Tensor& x, Where where) const { return relu(x, where); }
+Tensor GELU::operator()(const Tensor& x, Where where) const { return gelu(x, approximate, where); }
+Tensor SiLU::operator()(const Tensor& x, Where where) const {
+  OpCall call(where);
+  return x * sigmoid(x);
+}
+Tensor Flatten::operator()(const Tensor& x, Where where) const { return x.flatten(1, where); }
+Tensor MaxPool2d::operator()(const Tensor& x, Where where) const {
+  return max_pool2d(x, kernel, stride, padding, where);
 }
 
 }  // namespace xlaprof::lazy::nn

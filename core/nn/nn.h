@@ -54,10 +54,42 @@ struct LayerNorm : Module {
   Tensor weight, bias;  // [width]
 };
 
+struct GroupNorm : Module {
+  GroupNorm(int64_t num_groups, int64_t num_channels, Device& device = Device::Default(),
+            Where where = Where::current());
+  Tensor operator()(const Tensor& x, Where where = Where::current()) const;
+  std::vector<Part> parts() override { return {{"weight", weight}, {"bias", bias}}; }
+  Tensor weight, bias;  // [num_channels]
+  int64_t num_groups;
+  double eps = 1e-5;
+};
+
 struct Dropout : Module {
   explicit Dropout(double p = 0.5) : p(p) {}
   Tensor operator()(const Tensor& x, Where where = Where::current()) const;
   double p;  // probability that an element becomes 0 in training
+};
+
+// Functions as modules, for Sequential.
+struct ReLU : Module {
+  Tensor operator()(const Tensor& x, Where where = Where::current()) const;
+};
+struct GELU : Module {
+  explicit GELU(std::string approximate = "none") : approximate(std::move(approximate)) {}
+  Tensor operator()(const Tensor& x, Where where = Where::current()) const;
+  std::string approximate;
+};
+struct SiLU : Module {
+  Tensor operator()(const Tensor& x, Where where = Where::current()) const;
+};
+struct Flatten : Module {  // joins all dimensions but the first
+  Tensor operator()(const Tensor& x, Where where = Where::current()) const;
+};
+struct MaxPool2d : Module {
+  explicit MaxPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0)
+      : kernel(kernel), stride(stride), padding(padding) {}
+  Tensor operator()(const Tensor& x, Where where = Where::current()) const;
+  int64_t kernel, stride, padding;  // stride 0: the kernel's size
 };
 
 }  // namespace xlaprof::lazy::nn
