@@ -128,12 +128,12 @@ void WriteAll(const std::filesystem::path& folder) {
   Write(folder, "conv", conv, optim::SGD(conv.parameters(), 0.05, 0.9),
         {{"x", rand({8, 1, 28, 28})}, {"classes", remainder(arange(8), 10)}});
   Normed normed;
-  Write(folder, "normed", normed, optim::Adam(normed.parameters(), 0.01, 0.9, 0.999, kEps),
+  Write(folder, "normed", normed, optim::Adam(normed.parameters(), {.lr = 0.01, .eps = kEps}),
         {{"x", randn({6, 2, 8, 8})}, {"classes", remainder(arange(6), 3)}});
   Transformer transformer;
   const Tensor words = remainder(arange(3 * Transformer::kTime) * 7, Transformer::kWords);
   Write(folder, "transformer", transformer,
-        optim::Adam(transformer.parameters(), 0.01, 0.9, 0.999, kEps),
+        optim::Adam(transformer.parameters(), {.lr = 0.01, .eps = kEps}),
         {{"x", words.view({3, Transformer::kTime})},
          {"classes", remainder(words + 1, Transformer::kWords)}});
 }

@@ -6,6 +6,7 @@
 #include "core/metrics/metrics.h"
 #include "core/nn/nn.h"
 #include "core/nn/optim.h"
+#include "core/nn/sequential.h"
 #include "core/observe/observer.h"
 #include "tests/core/observe/listener.h"
 #include "tests/core/trace/values.h"
@@ -144,6 +145,87 @@ TEST(Tensor, OfTwoDevicesIsNotComputedWith) {
   EXPECT_THAT(message, HasSubstr("aten::add"));
   EXPECT_THAT(message, HasSubstr(Device::Default().name() + " and cpu"));
   EXPECT_THAT(message, HasSubstr(fmt::format("module_test.cc:{}", __LINE__ - 3)));
+}
+
+TEST(Module, ConvertsInPlace) {
+  Normed net;
+  net.pair.second.weight = net.pair.first.weight;
+  const Tensor held = net.pair.first.weight;
+  const std::vector<float> before = Values(held);
+  Tensor recorded = sum(held * 2);
+  sum(held * 2).backward();
+  net.to(DType::kBF16);
+  EXPECT_EQ(held.dtype(), DType::kBF16);
+  EXPECT_TRUE(AreTied(held, net.pair.first.weight));
+  EXPECT_TRUE(AreTied(held, net.pair.second.weight));
+  EXPECT_TRUE(held.requires_grad());
+  EXPECT_EQ(held.grad().dtype(), DType::kBF16);
+  EXPECT_EQ(Values(held.grad()), (std::vector<float>{2, 2, 2, 2}));
+  EXPECT_EQ(net.norm.running_var.dtype(), DType::kBF16);
+  EXPECT_NEAR(Values(held)[0], before[0], 0x1p-8);
+  EXPECT_EQ(recorded.dtype(), DType::kF32);
+  EXPECT_NEAR(recorded.item(), 2 * (before[0] + before[1] + before[2] + before[3]), 1e-6);
+
+  sum(net.pair(ones({1, 2}, DType::kBF16))).backward();  // adds to the converted gradients
+  mark_step();
+  EXPECT_EQ(net.pair.first.bias.grad().dtype(), DType::kBF16);
+  const std::string message = MessageOf([&] { net.to(DType::kI64); });
+  EXPECT_THAT(message, HasSubstr("Module::to(int64): the type must be one of floating-point"));
+}
+
+TEST(Module, MovesAndConverts) {
+  Pair net(Device::Host());
+  net.to(Device::Default(), DType::kF16);
+  EXPECT_EQ(&net.first.weight.device(), &Device::Default());
+  EXPECT_EQ(net.first.weight.dtype(), DType::kF16);
+}
+
+TEST(Sequential, HoldsModulesByNumber) {
+  nn::Sequential net(nn::Linear(2, 3), nn::ReLU(), nn::Sequential(nn::Linear(3, 3)), Normed().pair);
+  net.push_back(nn::Dropout());
+  EXPECT_THAT(net.state_dict(),
+              ElementsAre(Key("0.bias"), Key("0.weight"), Key("2.0.bias"), Key("2.0.weight"),
+                          Key("3.first.bias"), Key("3.first.weight"), Key("3.second.bias"),
+                          Key("3.second.weight")));
+  net.eval();
+  EXPECT_FALSE(net.at<nn::Dropout>(4).training);
+  EXPECT_THAT(MessageOf([&] { net.at<nn::ReLU>(0); }), HasSubstr("module 0 of the Sequential"));
+  EXPECT_THAT(MessageOf([&] { net.at(5); }), HasSubstr("module 5 of a Sequential of 5"));
+}
+
+TEST(Sequential, CallsModulesInTurn) {
+  const nn::Sequential net(nn::Linear(2, 3), nn::ReLU(), Pair().second, nn::Sequential());
+  nn::Sequential layers = net;  // the copy has the same tensors
+  nn::Linear& first = layers.at<nn::Linear>(0);
+  first = nn::Linear(2, 2);
+  const Tensor x = ones({1, 2});
+  const Tensor expected = layers.at<nn::Linear>(2)(relu(first(x)));
+  EXPECT_EQ(Values(layers(x)), Values(expected));
+  // Replacing a module of the copy changed nothing in the original.
+  const std::string message = MessageOf([&] { net(x); });
+  EXPECT_THAT(message, HasSubstr("aten::mm(f32[1,3], f32[2,2])"));
+  EXPECT_THAT(message, HasSubstr(fmt::format("module_test.cc:{}", __LINE__ - 2)));
+}
+
+TEST(Sequential, HasModulesThatChange) {
+  nn::Sequential net(nn::Flatten(), nn::Linear(4, 3));
+  nn::Sequential images(nn::BatchNorm2d(1), nn::MaxPool2d(2), net);
+  nn::Sequential copy = deepcopy(images);
+  images(rand({2, 1, 4, 4}));
+  EXPECT_NE(Values(images.state_dict().at("0.running_mean")), (std::vector<float>{0}));
+  EXPECT_EQ(Values(copy.state_dict().at("0.running_mean")), (std::vector<float>{0}));
+  EXPECT_TRUE(
+      AreTied(images.at<nn::Sequential>(2).at<nn::Linear>(1).weight, net.at<nn::Linear>(1).weight));
+}
+
+TEST(ModuleList, HoldsModulesByNumber) {
+  nn::ModuleList<Pair> list({Pair(), Pair()});
+  list.push_back(deepcopy(list[0]));
+  EXPECT_EQ(list.parameters().size(), 12u);
+  EXPECT_TRUE(list.state_dict().contains("2.second.bias"));
+  Tensor x = ones({1, 2});
+  for (const Pair& pair : list) x = pair(x);
+  EXPECT_EQ(x.sizes(), (Dims{1, 2}));
 }
 
 TEST(Module, LoadsAStateInPlace) {

@@ -123,7 +123,7 @@ std::string Train() {
     for (const Tensor& parameter : module->parameters()) all.push_back(parameter);
   }
   // f16 cannot represent 1e-8.
-  optim::Adam optimizer(all, /*lr=*/0.02, 0.9, 0.999, /*eps=*/1e-4);
+  optim::Adam optimizer(all, {.lr = 0.02, .eps = 1e-4});
   const Tensor images = rand({4, 1, 6, 6}), classes = arange(4);
   double first = 0, now = 0;
   try {
