@@ -12,9 +12,8 @@ int main(int argc, char** argv) {
   examples::MnistOptions options;
   CLI::App app("A convolutional network learns digits on the lazy runtime");
   app.add_option("--pathology", options.pathology, "plants a fault that costs time");
-  app.add_flag(
-      "--repaired", options.repaired,
-      "does a fault's work with the same graph in each step, where the step's number changes it");
+  app.add_flag("--repaired", options.repaired,
+               "does the work of a fault without the fault, where that is possible");
   app.add_option("--steps", options.steps, "training steps")->check(CLI::Range(1, 1000000));
   app.add_option("--batch", options.batch, "digits a step")->check(CLI::Range(16, 4096));
   app.add_option("--data", options.data, "folder with MNIST's own files");

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "core/nn/clip_grad.h"
 #include "core/nn/optim.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
@@ -28,6 +29,7 @@ constexpr Pathology kPathologies[] = {
     {"mask", "masked_select(): its size depends on values"},
     {"item", "item() in each step"},
     {"print", "print() in each step"},
+    {"clip_norm", "gradients are clipped by norms that the host reads"},
     {"slow_loader", "the data comes too slowly"},
     {"host_work", "the host computes while the device waits"},
     {"live_tensor", "other tensors are alive at each step mark"},
@@ -86,6 +88,7 @@ class Training {
       Misbehave(number, output, loss, layers);
       if (mirror) loss = loss + mirror->Loss(layers.back().detach());
       loss.backward();
+      if (Is("clip_norm")) Clip(parameters);
       optimizer_step(optimizer);
       if (options_.progress) options_.progress(number + 1);
     };
@@ -151,6 +154,22 @@ class Training {
     } else if (Is("unlowered_op")) {
       kept_ = {histc(output, 10, -10, 0)};
     }
+  }
+
+  // Limits the gradients. The repaired program decides on the device.
+  void Clip(std::span<const Tensor> parameters) const {
+    constexpr double kMost = 1;
+    if (options_.repaired) {
+      nn::clip_grad_norm_(parameters, kMost);
+      return;
+    }
+    double squares = 0;
+    for (const Tensor& parameter : parameters)
+      squares += sum(parameter.grad() * parameter.grad()).item();
+    const double factor = kMost / (std::sqrt(squares) + 1e-6);
+    if (factor >= 1) return;
+    NoGrad no_grad;
+    for (const Tensor& parameter : parameters) parameter.grad().mul_(factor);
   }
 
   // Works while the device is idle, at least twice as long as the step took host and device. So

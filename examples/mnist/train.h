@@ -21,9 +21,9 @@ std::span<const Pathology> Pathologies();
 
 struct MnistOptions {
   std::string pathology;  // empty: none
-  // Does the work of the pathology with the same graph in each step, to measure what a fix saves.
-  // Only for those whose graph changes with the step's number: baked_scalar, loop_index, loop_count
-  // and live_tensor.
+  // Does the work of the pathology without the fault, to measure what a fix saves. Only for those
+  // whose graph changes with the step's number, which is the same in each step then: baked_scalar,
+  // loop_index, loop_count and live_tensor; and for clip_norm.
   bool repaired = false;
   std::filesystem::path data;  // directory with MNIST's files; empty: digits are drawn
   int64_t steps = 300, batch = 64;

@@ -91,6 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"mask", "fallback", "no_lowering", "masked_select(output"},
         Planted{"item", "sync_point", "value_access", "last_loss_ = loss.item()"},
         Planted{"print", "sync_point", "value_access", "loss.print()"},
+        Planted{"clip_norm", "sync_point", "value_access", "squares += sum("},
         Planted{"slow_loader", "input_bound", "high", "loader.next()", 30},
         Planted{"host_work", "device_gap", "user_scope", "Trace named(", 30},
         Planted{"live_tensor", "recompilation", "live_tensors_change", "pool1 = max_pool2d",
@@ -113,6 +114,20 @@ TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
   EXPECT_THAT(page, testing::HasSubstr("examples/mnist/train.cc:" +
                                        std::to_string(LineOf("train.cc", "last_loss_ = loss")) +
                                        ", in Training::Misbehave"));
+}
+
+// Clipping that decides on the device reads nothing.
+TEST_F(Mnist, ClipGradNormIsNoSyncPoint) {
+  const std::string record = std::string(kNoLeaks) + " XLAPROF_RECORD=run.xlaprof ";
+  const Ran trained =
+      RunShell(record + XLAPROF_MNIST " --pathology clip_norm --repaired --steps 60", folder_);
+  ASSERT_EQ(trained.status, 0) << trained.out;
+  const json report = json::parse(Run("report run.xlaprof --format json").out);
+  for (const json& finding : report["findings"]) {
+    // The program reads the accuracy at its end.
+    EXPECT_TRUE(finding["kind"] != "sync_point" || finding["severity"] == "info")
+        << finding.dump(1);
+  }
 }
 
 TEST_F(Mnist, WithoutAFaultNothingIsFound) {

@@ -194,7 +194,7 @@ TEST(Graph, ChangingLearningRateDoesNotRecompile) {
   optim::SGD optimizer({weight}, 0.1);
   auto step = [&](double rate) {
     return CompilesIn([&] {
-      optimizer.lr = rate;
+      optimizer.param_groups[0].lr = rate;
       optimizer.zero_grad();
       sum(weight * weight).backward();
       optimizer.step();
