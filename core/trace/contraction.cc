@@ -88,7 +88,9 @@ Tensor matmul(const Tensor& first, const Tensor& second, Where where) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where where) {
   OpCall call(where);
-  return WithBias(matmul(x, weight.t()), AutocastToNarrow(bias), 0);
+  // Converts before transposing, so that the gradient finds the transposition (IsTransposed).
+  const Tensor columns = AutocastToNarrow(weight).t();
+  return WithBias(matmul(x, columns), AutocastToNarrow(bias), 0);
 }
 
 Tensor conv2d(const Tensor& images, const Tensor& kernels, const Tensor& bias, int64_t stride,

@@ -55,7 +55,7 @@ Tensor dropout(const Tensor& x, double p, Where where) {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     bool causal, Where where) {
   OpCall call(where);
-  const Tensor products = matmul(query, key.t());
+  const Tensor products = matmul(query, AutocastToNarrow(key).t());
   Tensor scores = Wide(products) * (1 / std::sqrt(double(query.size(-1))));
   if (causal) {
     const Tensor seen = tril(ones({query.size(-2), key.size(-2)}, DType::kF32, query.device()));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "core/metrics/metrics.h"
 #include "core/nn/clip_grad.h"
 #include "core/nn/lr_scheduler.h"
 #include "core/nn/nn.h"
@@ -153,6 +154,24 @@ TEST(Optimizer, ANewLearningRateIsNotANewGraph) {
   EXPECT_EQ(graphs_of(sgd), 0);
   optim::AdamW adam({weights}, {.weight_decay = 0.2});
   EXPECT_EQ(graphs_of(adam), 0);
+}
+
+TEST(Optimizer, ItsStepDonatesWhatItReplaces) {
+  Tensor weights = ones({200, 300}).requires_grad_();
+  const auto donated_by = [&](optim::Optimizer& optimizer) {
+    for (int step = 0; step < 3; ++step) {
+      optimizer.zero_grad();
+      sum(weights * weights).backward();
+      optimizer.step();
+      optimizer.zero_grad();
+      sync(/*wait=*/true);
+    }
+    return metric_data("InputOutputAliasCount")->samples.back().value;
+  };
+  optim::SGD sgd({weights}, {.momentum = 0.9, .nesterov = true});
+  EXPECT_EQ(donated_by(sgd), 2);  // weights and momentum_buffer
+  optim::AdamW adam({weights});
+  EXPECT_EQ(donated_by(adam), 4);  // weights, exp_avg, exp_avg_sq and step
 }
 
 // The values are those of torch 2.9. In bf16, 0.9 and 0.999 would become 0.8984 and 1.
