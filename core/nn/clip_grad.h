@@ -11,7 +11,7 @@ namespace xlaprof::lazy::nn {
 // that of all gradients together: the root of order `norm_type` of the sum of their powers, or the
 // largest absolute value if norm_type is infinite. Returns the norm. The decision is made on the
 // device: nothing is read, and each step has the same graph. Parameters without a gradient count
-// for nothing.
+// for nothing. If there are several ranks, call reduce_gradients() before it.
 Tensor clip_grad_norm_(std::span<const Tensor> parameters, double max_norm, double norm_type = 2,
                        Where where = Where::current());
 
