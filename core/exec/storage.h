@@ -30,10 +30,6 @@ class Storage final : public RefCounted, public Pooled<Storage> {
     value_ = std::move(value);
     ++version_;
   }
-  // Returns the number of writes that gradients flow through. A view taken before such a write has
-  // the history of the earlier value.
-  int64_t recorded_writes() const { return recorded_writes_; }
-  void NoteRecordedWrite() { ++recorded_writes_; }
   // Replaces the recorded value by `data`, which was computed or will be.
   void Become(Ref<Data> data);
   // Returns the last computed value, whose memory the next value may take.
@@ -49,7 +45,7 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   Device& device_;
   const DType logical_;
   int64_t id_ = 0;  // set by LiveStorages
-  int64_t version_ = 0, recorded_writes_ = 0;
+  int64_t version_ = 0;
   NodePtr value_;
   Ref<Data> held_;
   Storage *before_ = nullptr, *after_ = nullptr;  // neighbours in the device's list

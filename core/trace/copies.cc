@@ -15,16 +15,18 @@ Tensor Tensor::to(Device& to, Where where) const {
 void Tensor::set_data(const Tensor& from, Where where) {
   OpCall call(where);
   TensorImpl& impl = ImplOf(*this);
-  if (impl.grad_fn) RaiseHere("set_data() of a tensor that is the result of an operation");
+  UpdateHistory(impl);
+  if (!impl.is_leaf()) RaiseHere("set_data() of a tensor that is the result of an operation");
   const TensorImpl& other = ImplOf(from);
   impl.storage = other.storage;
   impl.steps = other.steps;
-  impl.writes_seen = other.writes_seen;
+  impl.base = nullptr;
 }
 
 Tensor deepcopy(const Tensor& x, Where where) {
   OpCall call(where);
-  if (ImplOf(x).grad_fn)
+  UpdateHistory(ImplOf(x));
+  if (!ImplOf(x).is_leaf())
     RaiseHere("deepcopy() of a tensor that is the result of an operation: detach() it first");
   Tensor copy = Wrap(x.device(), NodeOf(x), x.dtype());
   copy.impl()->requires_grad = x.requires_grad();

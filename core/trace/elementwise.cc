@@ -13,18 +13,6 @@ bool AreAlike(const Tensor& a, const Tensor& b, DType type) {
          NodeOf(a)->shape().dims == NodeOf(b)->shape().dims;
 }
 
-// Returns the gradient of an operand that was broadcast.
-Tensor SumTo(const Tensor& grad, const Dims& sizes) {
-  const Dims from = grad.sizes();
-  if (from == sizes) return grad;
-  const size_t added = from.size() - sizes.size();
-  Dims dims;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (i < added || (sizes[i - added] == 1 && from[i] != 1)) dims.push_back(int64_t(i));
-  }
-  return sum(grad, dims, /*keepdim=*/true).view(sizes);
-}
-
 DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }
 
 // Returns the type of the result of two tensors. A tensor without dimensions counts only if its
@@ -290,22 +278,6 @@ Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
   return Differentiable(out, {x}, [=, x = Saved(x), type = x.dtype()](const Tensor& grad) {
     const Tensor is_inside = logical_and(ge(x.get(), least), le(x.get(), most));
     return Grads{lazy::where(is_inside, grad, Zero(grad)).to(type)};
-  });
-}
-
-// --- expand: it is here because its gradient is the sum over repeated elements ---
-
-Tensor Tensor::expand(Dims sizes, Where where) const {
-  OpCall call(where);
-  // -1 keeps a dimension's size.
-  const Dims own = this->sizes();
-  for (size_t back = 1; back <= std::min(sizes.size(), own.size()); ++back) {
-    if (sizes[sizes.size() - back] == -1) sizes[sizes.size() - back] = own[own.size() - back];
-  }
-  Tensor out = MakeView(*this, {&op::expand, Attributes(sizes.begin(), sizes.end())});
-  if (!NeedsGrad({*this})) return out;
-  return Differentiable(out, {*this}, [from = this->sizes()](const Tensor& grad) {
-    return Grads{SumTo(grad, from)};
   });
 }
 

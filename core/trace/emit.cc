@@ -162,23 +162,26 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device) {
   return Wrap(device, ScalarNode(value, OnDevice(type), device), type);
 }
 
-Ref<TensorImpl> ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps) {
+Tensor ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps) {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = std::move(storage);
   impl->steps = std::move(steps);
-  impl->writes_seen = impl->storage->recorded_writes();
-  return impl;
+  return Tensor(std::move(impl));
 }
 
 Tensor MakeView(const Tensor& tensor, ViewStep step) {
-  const TensorImpl& from = ImplOf(tensor);
-  Ref<TensorImpl> impl = ViewOf(from.storage, from.steps);
-  if (!impl->steps.empty() && TurnsBack(impl->steps.back(), step)) {
-    impl->steps.pop_back();
+  TensorImpl& from = ImplOf(tensor);
+  Tensor view = ViewOf(from.storage, from.steps);
+  TensorImpl& impl = *view.impl();
+  impl.base = Ref<TensorImpl>(&from.base_or_self());
+  impl.base_steps = impl.base->steps.size();
+  impl.recorded_writes = impl.base->recorded_writes;
+  impl.taken_under_no_grad = NoGrad::is_on();
+  if (!impl.steps_from_base().empty() && TurnsBack(impl.steps.back(), step)) {
+    impl.steps.pop_back();
   } else {
-    impl->steps.push_back(std::move(step));
+    impl.steps.push_back(std::move(step));
   }
-  Tensor view(std::move(impl));
   NodeOf(view);  // raises an Error if it does not fit
   return view;
 }

@@ -42,10 +42,15 @@ Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes,
 inline Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes = {}) {
   return Emit(op, operands, attributes, operands.begin()->tensor.dtype());
 }
-// Returns a view of a storage's value through `steps`, without a history of its own.
-Ref<TensorImpl> ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps);
-// Returns a view of `tensor` that is one step further.
+// Returns a tensor of a storage's value through `steps`. It is a view of no tensor, and has no
+// history.
+Tensor ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps);
+// Returns a view of `tensor` that is one step further. It has no history yet.
 Tensor MakeView(const Tensor& tensor, ViewStep step);
+// Returns the gradient of a view's input, which has sizes `from`, given that of the view.
+Tensor GradOfInput(const ViewStep& step, const Dims& from, const Tensor& grad);
+// Returns the gradient of an operand of these sizes that was broadcast.
+Tensor SumTo(const Tensor& grad, const Dims& sizes);
 // Returns the type in which devices keep a logical type (XLA_USE_BF16 and similar variables).
 DType OnDevice(DType logical);
 // Returns a scalar tensor. 0 and 1 are part of the graph. Other numbers are parameters, so that a

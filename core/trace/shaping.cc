@@ -9,12 +9,14 @@ namespace {
 
 Attributes Of(const Dims& dims) { return Attributes(dims.begin(), dims.end()); }
 
-// Makes a view. Its gradient is the view that leads back.
-Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor& grad)> back) {
-  Tensor out = MakeView(from, std::move(step));
-  if (!NeedsGrad({from})) return out;
+// Makes a view.
+Tensor View(const Tensor& from, ViewStep step) {
+  Tensor out = MakeView(from, step);
+  if (!NeedsGrad(from)) return out;
   return Differentiable(out, {from},
-                        [back = std::move(back)](const Tensor& grad) { return Grads{back(grad)}; });
+                        [step = std::move(step), sizes = from.sizes()](const Tensor& grad) {
+                          return Grads{GradOfInput(step, sizes, grad)};
+                        });
 }
 
 [[noreturn]] void RaiseSizes(const Op& op, const Tensor& x, const Dims& to) {
@@ -23,9 +25,30 @@ Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor
 
 }  // namespace
 
+Tensor SumTo(const Tensor& grad, const Dims& sizes) {
+  const Dims from = grad.sizes();
+  if (from == sizes) return grad;
+  const size_t added = from.size() - sizes.size();
+  Dims dims;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (i < added || (sizes[i - added] == 1 && from[i] != 1)) dims.push_back(int64_t(i));
+  }
+  return sum(grad, dims, /*keepdim=*/true).view(sizes);
+}
+
+Tensor GradOfInput(const ViewStep& step, const Dims& from, const Tensor& grad) {
+  if (step.op == &op::expand) return SumTo(grad, from);
+  if (step.op == &op::view) return grad.view(from);
+  if (step.op == &op::permute) {
+    Dims back(step.attributes.size());
+    for (size_t i = 0; i < back.size(); ++i) back[size_t(step.attributes[i])] = int64_t(i);
+    return grad.permute(back);
+  }
+  return Emit(op::slice_scatter, {zeros(from, grad.dtype(), grad.device()), grad}, step.attributes);
+}
+
 Tensor Tensor::view(Dims to, Where where) const {
   OpCall call(where);
-  const Dims from = sizes();
   const auto open = std::find(to.begin(), to.end(), -1);
   if (open != to.end()) {
     *open = 1;
@@ -36,17 +59,14 @@ Tensor Tensor::view(Dims to, Where where) const {
     }
     *open = all / known;
   }
-  return View(*this, {&op::view, Of(to)}, [from](const Tensor& grad) { return grad.view(from); });
+  return View(*this, {&op::view, Of(to)});
 }
 
 Tensor Tensor::permute(Dims dims, Where where) const {
   OpCall call(where);
   if (int64_t(dims.size()) != dim()) RaiseSizes(op::permute, *this, dims);
   for (int64_t& d : dims) d = DimOf(op::permute.name, *this, d);
-  Dims back(dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) back[size_t(dims[i])] = int64_t(i);
-  return View(*this, {&op::permute, Of(dims)},
-              [back](const Tensor& grad) { return grad.permute(back); });
+  return View(*this, {&op::permute, Of(dims)});
 }
 
 Tensor Tensor::transpose(int64_t a, int64_t b, Where where) const {
@@ -60,15 +80,11 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Where where) const {
 
 Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step, Where where) const {
   OpCall call(where);
-  const Dims from = sizes();
   dim = DimOf(op::slice.name, *this, dim);
-  const int64_t size = from[size_t(dim)];
+  const int64_t size = this->size(dim);
   auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
   start = bound(start), end = std::max(bound(end), start);
-  return View(*this, {&op::slice, {dim, start, end, step}}, [=](const Tensor& grad) {
-    const Tensor none = zeros(from, grad.dtype(), grad.device());
-    return Emit(op::slice_scatter, {none, grad}, {dim, start, end, step});
-  });
+  return View(*this, {&op::slice, {dim, start, end, step}});
 }
 
 Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
@@ -79,6 +95,16 @@ Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
               index, at, size);
   if (index < 0) index += size;
   return slice(at, index, index + 1).squeeze(at);
+}
+
+Tensor Tensor::expand(Dims sizes, Where where) const {
+  OpCall call(where);
+  // -1 keeps a dimension's size.
+  const Dims own = this->sizes();
+  for (size_t back = 1; back <= std::min(sizes.size(), own.size()); ++back) {
+    if (sizes[sizes.size() - back] == -1) sizes[sizes.size() - back] = own[own.size() - back];
+  }
+  return View(*this, {&op::expand, Of(sizes)});
 }
 
 Tensor Tensor::unsqueeze(int64_t dim, Where where) const {

@@ -141,29 +141,69 @@ void Tensor::print(Where where) const {
 
 namespace {
 
-// Assigns `value` to `target`. Its type is converted, and its sizes are broadcast to the target's.
-void Assign(const Tensor& target, const Tensor& value) {
-  TensorImpl& impl = ImplOf(target);
-  const NodePtr old = NodeOf(target);
-  if (impl.requires_grad && !impl.grad_fn && !NoGrad::is_on())
+// Raises an Error if a write would lose a leaf's gradient.
+void ExpectNoLeaf(TensorImpl& impl) {
+  if (NoGrad::is_on()) return;
+  if (impl.requires_grad && impl.is_leaf()) {
     RaiseHere(
         "a leaf that needs a gradient cannot be written in place: its gradient would be lost. Use "
         "NoGrad");
-  if (!impl.steps.empty() && NeedsGrad({target, value}))
-    RaiseHere("a view cannot be written while gradients are recorded. Use NoGrad, or where()");
+  }
+  if (const TensorImpl& base = impl.base_or_self(); base.requires_grad && base.is_leaf()) {
+    RaiseHere(
+        "a view of a leaf that needs a gradient cannot be written in place: the leaf's gradient "
+        "would be lost. Use NoGrad");
+  }
+}
+
+// Gives `base` the history of a write of `part` at `steps`: the gradient of these elements goes to
+// `part`, and that of the others to the value before.
+void RecordWrite(Tensor base, std::span<const ViewStep> steps, const Tensor& part) {
+  const bool to_base = base.requires_grad(), to_part = part.requires_grad();
+  Differentiable(
+      base, {base, part}, [=, steps = std::vector(steps.begin(), steps.end())](const Tensor& grad) {
+        const TensorImpl& whole = ImplOf(grad);
+        std::vector<ViewStep> path = whole.steps;
+        path.insert(path.end(), steps.begin(), steps.end());
+        const Tensor of_part = ViewOf(whole.storage, std::move(path));
+        Grads grads(2);
+        if (to_base) {
+          const Tensor none = Expanded(Zero(grad), of_part.sizes());
+          grads[0] = Wrap(grad.device(), Into(NodeOf(grad), steps, NodeOf(none)), grad.dtype());
+        }
+        if (to_part) grads[1] = of_part;
+        return grads;
+      });
+}
+
+// Assigns `value` to `target`. Its type is converted, and its sizes are broadcast to the target's.
+// `has_history` says that the history of the value contains that of the target.
+void Assign(const Tensor& target, const Tensor& value, bool has_history = false) {
+  TensorImpl& impl = ImplOf(target);
+  const NodePtr old = NodeOf(target);
+  ExpectNoLeaf(impl);
   Tensor fitting = value.to(target.device()).to(target.dtype());
   const Dims& sizes = old->shape().dims;
   if (fitting.sizes() != sizes) fitting = fitting.expand(sizes);
-  // A leaf has no history for the target to take over, but its clone has.
-  if (NeedsGrad(fitting) && !fitting.impl()->grad_fn) fitting = fitting.clone();
+  TensorImpl& base = impl.base_or_self();
+  const bool is_recorded = NeedsGrad({target, fitting}) || (base.requires_grad && !NoGrad::is_on());
+  if (is_recorded && impl.taken_under_no_grad) {
+    RaiseHere(
+        "a view that was taken under NoGrad cannot be written while gradients are recorded. Take "
+        "the view outside of NoGrad, or write it under NoGrad, too");
+  }
   const NodePtr whole = impl.storage->value();
   impl.storage->Write(Into(whole, impl.steps, NodeOf(fitting)));
   if (EagerMode::is_on()) ExecuteNow(impl.storage);
-  if (!NoGrad::is_on() && impl.steps.empty()) {
-    if (impl.requires_grad || fitting.requires_grad()) impl.storage->NoteRecordedWrite();
-    impl.grad_fn = fitting.impl()->grad_fn;
-    impl.requires_grad = fitting.requires_grad();
+  if (!is_recorded) return;
+  if (has_history && &base == &impl && !fitting.impl()->is_leaf()) {
+    base.grad_fn = fitting.impl()->grad_fn;
+    base.requires_grad = true;
+  } else {
+    const auto steps = &base == &impl ? std::span<const ViewStep>() : impl.steps_from_base();
+    RecordWrite(Tensor(Ref<TensorImpl>(&base)), steps, fitting);
   }
+  ++base.recorded_writes;
 }
 
 // Assigns the result of an operation on `target` and `other` to `target`.
@@ -179,7 +219,7 @@ Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& r
     RaiseHere("{}_({}, {}): the result has sizes {}, the tensor {}", op.name, TextOf(target),
               TextOf(other), SizesText(from->shape().dims), SizesText(to->shape().dims));
   }
-  Assign(target, result);
+  Assign(target, result, /*has_history=*/true);
   return target;
 }
 

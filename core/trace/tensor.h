@@ -114,8 +114,9 @@ class Tensor {
   double item(Where where = Where::current()) const;
   void print(Where where = Where::current()) const;
 
-  // Write in place, also through views. A result whose type is of a higher kind than the tensor's
-  // raises an Error; copy_ and fill_ convert.
+  // Write in place, also through views. Gradients flow through the writes; only leaves that require
+  // a gradient, and views of them, cannot be written while gradients are recorded. A result whose
+  // type is of a higher kind than the tensor's raises an Error; copy_ and fill_ convert.
   Tensor& copy_(const Tensor& from, Where where = Where::current());
   Tensor& fill_(Scalar value, Where where = Where::current());
   Tensor& zero_(Where where = Where::current()) { return fill_(0, where); }
@@ -144,13 +145,16 @@ class Tensor {
   Tensor to(Device& device, Where where = Where::current()) const;
   Tensor clone(Where where = Where::current()) const;
 
-  // Gradients. They are only for leaves, which no operation made.
+  // Gradients. They are kept only for leaves, which no operation made.
   Tensor& requires_grad_(bool on = true, Where where = Where::current());
   bool requires_grad() const;
   Tensor grad() const;  // none before the first backward()
   void zero_grad();     // removes it, as PyTorch does
-  // Adds the gradient of this scalar to each leaf that it depends on.
-  void backward(Where where = Where::current()) const;
+  // Adds the gradient of a loss to each leaf that this depends on. `gradient` is that of the loss
+  // with respect to this; by default this is the loss, a scalar. Tensors that were saved for the
+  // gradient are released, unless `retain_graph` is true.
+  void backward(const Tensor& gradient = Tensor(), bool retain_graph = false,
+                Where where = Where::current()) const;
   // Returns the same value without its history. It shares the storage.
   Tensor detach() const;
   // Gives this leaf the storage of another tensor, which may be of another type, as PyTorch's
@@ -163,6 +167,18 @@ class Tensor {
                           Where where);
   Ref<TensorImpl> impl_;
 };
+
+namespace autograd {
+
+// Returns the gradient of a loss with respect to each of `inputs`, and adds nothing to the leaves'
+// gradients. `grad_outputs` are the gradients of the loss with respect to `outputs`; without them
+// each output is a scalar, and the loss is their sum. An input that no output depends on raises an
+// Error, or has no gradient if `allow_unused` is true. Gradients have no history of their own.
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
+                         bool allow_unused = false, Where where = Where::current());
+
+}  // namespace autograd
 
 // While it lives, operations are not recorded for gradients.
 class NoGrad {

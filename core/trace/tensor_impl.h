@@ -20,11 +20,24 @@ struct GradFn;
 
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   Ref<Storage> storage;
-  std::vector<ViewStep> steps;  // empty: not a view
-  int64_t writes_seen = 0;      // recorded writes of the storage that a view's history knows
+  std::vector<ViewStep> steps;  // from the storage's value to this one
+  // The tensor that this is a view of, which is none itself, and the number of its steps.
+  Ref<TensorImpl> base;
+  size_t base_steps = 0;
+  // Of a base: the number of writes that gradients flow through. Of a view: how many of them its
+  // history contains (UpdateHistory).
+  int64_t recorded_writes = 0;
   bool requires_grad = false;
-  Ref<GradFn> grad_fn;  // null for leaves
-  Tensor grad;          // only for leaves
+  bool taken_under_no_grad = false;  // only of views
+  Ref<GradFn> grad_fn;               // null for leaves
+  Tensor grad;                       // only for leaves
+
+  bool is_leaf() const { return !grad_fn; }
+  // Returns the base, or this tensor if it is no view. A view whose base got other data (set_data)
+  // is none any more.
+  TensorImpl& base_or_self() { return base && base->storage == storage ? *base : *this; }
+  // Returns the steps from the base's value to that of a view.
+  std::span<const ViewStep> steps_from_base() const { return std::span(steps).subspan(base_steps); }
 };
 
 using Grads = std::vector<Tensor>;  // per input; none if it needs none
@@ -72,9 +85,12 @@ inline TensorImpl& ImplOf(const Tensor& tensor) {
   if (!tensor) RaiseNone();
   return *tensor.impl();
 }
+// Replaces the history of a view by that of its base's present value, if the base was written since
+// while gradients were recorded. Writes through another view are writes of the base.
+void UpdateHistory(TensorImpl& view);
 bool NeedsGrad(const Tensor& input);
 bool NeedsGrad(Inputs inputs);
-// Records in `out` where its gradient goes.
+// Records in `out` where its gradient goes. `out` may be one of the inputs, which it overwrites.
 Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tensor& grad)> vjp);
 
 }  // namespace xlaprof::lazy

@@ -115,5 +115,23 @@ TEST(Errors, OfGradients) {
   EXPECT_THAT(MessageOf([] { Tensor().detach(); }), HasSubstr("an undefined tensor was used"));
 }
 
+TEST(Errors, OfBackward) {
+  const Tensor x = ones({4}), w = ones({4}).requires_grad_(), y = w * 1;
+  Check({
+      {[&] { sum(x).backward(); }, "backward() of a tensor that does not depend on a tensor with"},
+      {[&] { y.backward(); }, "backward() of a tensor of 4 elements: a loss must have one element"},
+      {[&] { y.backward(ones({3})); },
+       "backward(): the gradient is f32[3] on CPU:0, but the tensor is f32[4] on CPU:0"},
+      {[&] { autograd::grad({sum(y)}, {x}); },
+       "autograd::grad(): input 0, f32[4], needs no gradient"},
+      {[&] { autograd::grad({sum(w)}, {w, y}); },
+       "autograd::grad(): no output depends on input 1, f32[4]"},
+      {[&] { autograd::grad({}, {w}); }, "autograd::grad() of 0 outputs and 1 inputs"},
+      {[&] { autograd::grad({sum(w)}, {w}, {x, x}); },
+       "autograd::grad(): there are 1 outputs, but 2 gradients of outputs"},
+      {[&] { autograd::grad({y}, {w}); }, "autograd::grad() of a tensor of 4 elements"},
+  });
+}
+
 }  // namespace
 }  // namespace xlaprof::lazy

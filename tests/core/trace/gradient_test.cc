@@ -146,6 +146,45 @@ TEST(Gradient, OfBatchNorm) {
   }
 }
 
+// Other views of the written tensor see the write, also in their gradients.
+TEST(Gradient, OfWritesThroughViews) {
+  Check(
+      [](Inputs x) {
+        Tensor y = x[0] * 1;
+        y.select(1, 0).add_(x[1]);
+        y.slice(0, 1, 3).mul_(x[2]);
+        return y * y;
+      },
+      {{3, 2}, {3}, {2}});
+  Check(
+      [](Inputs x) {
+        Tensor y = x[0] * 1;
+        const Tensor before = y.t(), row = before.select(1, 1), other = y.slice(1, 0, 1);
+        y.t().slice(1, 0, 3, 2).copy_(x[1]);
+        y.view({2, 3}).select(0, 1).mul_(2);
+        return cat(std::vector{before.flatten(), row * row, other.flatten()}, 0);
+      },
+      {{3, 2}, {2, 1}});
+  Check(
+      [](Inputs x) {
+        Tensor y = zeros({4}, DType::kF64);  // has no gradient before
+        const Tensor first = y.slice(0, 0, 2), wide = first.unsqueeze(1).expand({2, 2});
+        y.slice(0, 1, 3).copy_(x[0]);
+        y.slice(0, 0, 1).fill_(3);
+        y.mul_(x[1]);
+        return cat(std::vector{y, (wide * y.select(0, 1)).flatten()}, 0);
+      },
+      {{2}, {4}});
+  Check(
+      [](Inputs x) {
+        Tensor y = x[0] * 2;
+        Tensor part = y.select(0, 1);
+        for (int i = 0; i < 2; ++i) part = part.add_(x[1], i).mul_(y.select(0, 0) - part * 0.1);
+        return sum(y * y) + sum(part);
+      },
+      {{2, 2}, {2}});
+}
+
 // The source of a copy keeps its gradient, also if it is a leaf of the target's type and size.
 TEST(Gradient, OfCopies) {
   auto copied = [](const Tensor& from, Dims sizes) {
@@ -223,11 +262,49 @@ TEST(Gradient, OfWhatIsUsedTwiceIsTheSum) {
   EXPECT_EQ(x.grad().to_cpu().values<float>()[1], 9);
 }
 
-TEST(Gradient, IsNotTakenTwice) {
+TEST(Gradient, IsTakenTwiceIfTheGraphIsRetained) {
   Tensor x = full({2}, 3).requires_grad_();
   const Tensor loss = sum(x * x);
+  loss.backward({}, /*retain_graph=*/true);
   loss.backward();
+  EXPECT_EQ(Values(x.grad()), (std::vector<float>{12, 12}));
   EXPECT_THROW(loss.backward(), Error);
+}
+
+TEST(Gradient, OfAResultOfAnySize) {
+  Tensor x = PutDoubles({1, 2}, {2}).requires_grad_();
+  const Tensor y = x * x;
+  EXPECT_THROW(y.backward(), Error);
+  y.backward(PutDoubles({10, 100}, {2}), /*retain_graph=*/true);
+  EXPECT_EQ(Values(x.grad()), (std::vector<float>{20, 400}));
+  const Tensor held = x.grad();
+  y.backward(arange(2));  // is converted
+  EXPECT_EQ(Values(held), (std::vector<float>{20, 404}));
+  EXPECT_EQ(held.dtype(), DType::kF64);
+  x.backward(ones({2}));
+  EXPECT_EQ(Values(x.grad()), (std::vector<float>{21, 405}));
+}
+
+TEST(Gradient, OfChosenTensors) {
+  Tensor x = PutDoubles({1, 2}, {2}).requires_grad_(), other = ones({2}).requires_grad_();
+  const Tensor twice = x * 2, square = twice * twice, unused = square * x;
+  const std::vector<Tensor> losses{sum(square), sum(twice)};
+  std::vector<Tensor> grads = autograd::grad(losses, {twice, x, twice}, {}, /*retain_graph=*/true);
+  EXPECT_EQ(Values(grads[0]), (std::vector<float>{5, 9}));
+  EXPECT_EQ(Values(grads[1]), (std::vector<float>{10, 18}));
+  EXPECT_EQ(Values(grads[2]), (std::vector<float>{5, 9}));
+  EXPECT_FALSE(x.grad());
+  grads = autograd::grad({square}, {other, x}, {PutDoubles({1, 10}, {2})}, /*retain_graph=*/false,
+                         /*allow_unused=*/true);
+  EXPECT_FALSE(grads[0]);
+  EXPECT_EQ(Values(grads[1]), (std::vector<float>{8, 160}));
+  EXPECT_EQ(Values(autograd::grad({x}, {x}, {PutDoubles({5, 6}, {2})})[0]),
+            (std::vector<float>{5, 6}));
+  // What no wanted gradient flows through is not released.
+  const Tensor head = sum(x * x), tail = head * head;
+  autograd::grad({tail}, {head});
+  head.backward();
+  EXPECT_EQ(Values(x.grad()), (std::vector<float>{2, 4}));
 }
 
 TEST(Gradient, NeedsWhatWasNotOverwritten) {

@@ -140,21 +140,92 @@ TEST(WritesInPlace, OfWhatBothNeedGradientsOf) {
   EXPECT_THAT(Values(w.grad()), ElementsAre(2, 3));
 }
 
-// PyTorch rebuilds the view's history; here an error is raised.
-TEST(WritesInPlace, AnOlderViewDoesNotForgetThem) {
+TEST(WritesInPlace, AnOlderViewHasTheNewHistory) {
   const Tensor x = Leaf({1, 2});
   Tensor y = x * 2;
   const Tensor view = y.view({2, 1});
   y.mul_(3);
-  EXPECT_THAT(MessageOf([&] { sum(view).backward(); }), HasSubstr("this view was taken before"));
-  sum(y.view({2, 1})).backward();
+  sum(view).backward();
   EXPECT_THAT(Values(x.grad()), ElementsAre(6, 6));
   Tensor rows = zeros({2});
   const Tensor row = rows.view({1, 2});
+  EXPECT_FALSE(row.requires_grad());
   rows.copy_(x);
-  EXPECT_THAT(MessageOf([&] { sum(row * 2); }), HasSubstr("this view was taken before"));
-  NoGrad no_grad;  // an optimizer's writes raise no error
-  EXPECT_THAT(Values(row), ElementsAre(1, 2));
+  EXPECT_TRUE(row.requires_grad());
+  sum(row * 2).backward();
+  EXPECT_THAT(Values(x.grad()), ElementsAre(8, 8));
+  Tensor first = rows.slice(0, 0, 1);
+  first.mul_(10);
+  sum(row).backward();
+  EXPECT_THAT(Values(x.grad()), ElementsAre(18, 9));
+  NoGrad no_grad;
+  EXPECT_THAT(Values(row), ElementsAre(10, 2));
+}
+
+TEST(WritesInPlace, WhatIsOverwrittenHasAGradientOfZero) {
+  const Tensor x = Leaf({1, 2});
+  Tensor y = x * 2, z = x * 3;
+  y.zero_(), z.slice(0, 0, 1).copy_(Put({7}));
+  EXPECT_TRUE(y.requires_grad());
+  sum(y).backward();
+  EXPECT_THAT(Values(x.grad()), ElementsAre(0, 0));
+  sum(z).backward();
+  EXPECT_THAT(Values(x.grad()), ElementsAre(0, 3));
+  Tensor whole = zeros({2}, DType::kI64);
+  whole.slice(0, 0, 1).copy_(x.slice(0, 0, 1));  // integers have no gradient
+  EXPECT_FALSE(whole.requires_grad());
+}
+
+// A detached tensor has a history of its own.
+TEST(WritesInPlace, OfADetachedTensor) {
+  const Tensor x = Leaf({1, 2}), w = Leaf({5, 7});
+  const Tensor y = x * 2;
+  Tensor detached = y.detach();
+  detached.slice(0, 1, 2).mul_(w.slice(0, 0, 1));
+  EXPECT_THAT(Values(y), ElementsAre(2, 20));
+  sum(detached).backward();
+  EXPECT_THAT(Values(w.grad()), ElementsAre(4, 0));
+  EXPECT_FALSE(x.grad());
+  sum(y).backward();
+  EXPECT_THAT(Values(x.grad()), ElementsAre(2, 2));
+}
+
+TEST(WritesInPlace, OfAViewWhoseTensorGotOtherData) {
+  const Tensor x = Leaf({5});
+  Tensor y = zeros({1, 2});
+  const Tensor view = y.view({2});
+  Tensor part = view.slice(0, 0, 1);
+  y.set_data(ones({2, 1}).t());
+  part.add_(x);
+  EXPECT_FALSE(y.requires_grad());
+  EXPECT_THAT(Values(view), ElementsAre(5, 0));
+  EXPECT_THAT(Values(y), Each(1));
+  sum(part).backward();
+  EXPECT_THAT(Values(x.grad()), ElementsAre(1));
+}
+
+TEST(WritesInPlace, WhatPyTorchRefuses) {
+  Tensor x = Leaf({1, 2});
+  EXPECT_THAT(MessageOf([&] { x.add_(1); }), HasSubstr("a leaf that needs a gradient"));
+  EXPECT_THAT(MessageOf([&] { x.slice(0, 0, 1).add_(1); }), HasSubstr("a view of a leaf that"));
+  Tensor plain = zeros({2}), early = plain.slice(0, 0, 1);
+  plain.requires_grad_();
+  EXPECT_THAT(MessageOf([&] { early.add_(1); }), HasSubstr("a view of a leaf that"));
+  Tensor y = x * 1;
+  Tensor hidden;
+  {
+    NoGrad no_grad;
+    hidden = y.slice(0, 0, 1);
+    x.slice(0, 0, 1).add_(1);  // an optimizer's writes raise no error
+  }
+  EXPECT_FALSE(hidden.requires_grad());
+  EXPECT_THAT(MessageOf([&] { hidden.add_(1); }), HasSubstr("taken under NoGrad"));
+  y.add_(1);
+  EXPECT_THAT(MessageOf([&] { hidden * 1; }), HasSubstr("taken under NoGrad"));
+  const Tensor part = y.slice(0, 1, 2), square = part * part;
+  y.slice(0, 0, 1).add_(1);  // shares the memory of what was saved
+  EXPECT_THAT(MessageOf([&] { sum(square).backward(); }), HasSubstr("was written in place after"));
+  EXPECT_THAT(MessageOf([&] { y.slice(0, 0, 1).expand({2}).mul_(x); }), HasSubstr("share memory"));
 }
 
 // --- gradients ---
