@@ -32,6 +32,13 @@ GradFn::Edge EdgeTo(const Tensor& tensor) {
   return {.fn = nullptr, .leaf = Ref<TensorImpl>(&impl)};
 }
 
+// Returns the operation that made a tensor.
+const Op* LastOp(const TensorImpl& tensor) {
+  if (!tensor.steps.empty()) return tensor.steps.back().op;
+  GraphLock lock;
+  return &tensor.storage->value()->op();
+}
+
 }  // namespace
 
 // Says whether tensors were saved since the last differentiable operation. They belong to the next
@@ -110,6 +117,7 @@ Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tenso
   Ref<GradFn> fn = MakeRef<GradFn>();
   fn->sequence = NextSequence();
   fn->where = Call::Where();
+  fn->op = LastOp(*out.impl());
   fn->vjp = std::move(vjp);
   fn->saves = std::exchange(saves_tensors, false);
   fn->edges.reserve(inputs.size());

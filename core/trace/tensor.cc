@@ -132,11 +132,6 @@ double Tensor::item(Where where) const {
   return to_cpu(where).Real(0);
 }
 
-void Tensor::print(Where where) const {
-  Call call(where);
-  fmt::print("{}\n", to_cpu(where).ToText());
-}
-
 // --- writes in place ---
 
 namespace {
@@ -174,6 +169,7 @@ void RecordWrite(Tensor base, std::span<const ViewStep> steps, const Tensor& par
         if (to_part) grads[1] = of_part;
         return grads;
       });
+  base.impl()->grad_fn->op = nullptr;
 }
 
 // Assigns `value` to `target`. Its type is converted, and its sizes are broadcast to the target's.

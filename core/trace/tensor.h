@@ -75,7 +75,7 @@ struct HostTensor {
   // Return element `i`, whatever its type.
   double Real(int64_t i) const;
   int64_t Whole(int64_t i) const;
-  // Returns the text that PyTorch prints for a tensor.
+  // Returns the text that PyTorch prints for a tensor on the CPU.
   std::string ToText() const;
 };
 
@@ -113,6 +113,10 @@ class Tensor {
   HostTensor to_cpu(Where where = Where::current()) const;
   double item(Where where = Where::current()) const;
   void print(Where where = Where::current()) const;
+  // Returns the text that print() prints. It is PyTorch's, with the name of the device, as
+  // PyTorch/XLA prints it. `grad_fn` names the last operation that was recorded, which for functions
+  // that consist of several is not PyTorch's name.
+  std::string to_text(Where where = Where::current()) const;
 
   // Write in place, also through views. Gradients flow through the writes; only leaves that require
   // a gradient, and views of them, cannot be written while gradients are recorded. A result whose

@@ -50,7 +50,8 @@ struct GradFn final : RefCounted, Pooled<GradFn> {
     Ref<GradFn> fn;
     Ref<TensorImpl> leaf;
   };
-  int64_t sequence = 0;  // ascending in the order of recording
+  int64_t sequence = 0;    // ascending in the order of recording
+  const Op* op = nullptr;  // what made the result; null for a write in place
   std::source_location where;
   std::vector<Edge> edges;
   std::function<Grads(const Tensor& grad)> vjp;  // empty after its use if it saves tensors

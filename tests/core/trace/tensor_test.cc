@@ -79,12 +79,6 @@ TEST(Tensor, CannotBeWrittenWhereElementsShareMemory) {
   EXPECT_THAT(MessageOf([&] { x.add_(1); }), HasSubstr("share memory"));
 }
 
-TEST(Tensor, PrintsWhatIsNoNumberWithoutASign) {
-  const std::vector<float> numbers{NAN, -NAN, -INFINITY, 0.5};
-  EXPECT_EQ(Tensor::FromHost(std::span(numbers), {4}).to_cpu().ToText(),
-            "tensor([nan, nan, -inf, 0.5])");
-}
-
 TEST(Tensor, SaysWhatDoesNotFitAndWhere) {
   const Tensor a = zeros({2, 3}), b = zeros({2, 4});
   const std::string added = MessageOf([&] { a + b; });
