@@ -63,6 +63,14 @@ std::string WindowText(const xla::Window& window) {
   return text + "}";
 }
 
+std::string GroupsText(const xla::Window& window) {
+  std::string text;
+  if (window.feature_groups != 1)
+    text += fmt::format(", feature_group_count={}", window.feature_groups);
+  if (window.batch_groups != 1) text += fmt::format(", batch_group_count={}", window.batch_groups);
+  return text;
+}
+
 class HloPrinter {
  public:
   HloPrinter(const Program& program, TextOptions options)
@@ -213,7 +221,8 @@ class HloPrinter {
                            batch);
       }
       case Kind::kConvolution:
-        return fmt::format(", {}, dim_labels={}", WindowText(instruction.window), instruction.name);
+        return fmt::format(", {}, dim_labels={}{}", WindowText(instruction.window),
+                           instruction.name, GroupsText(instruction.window));
       case Kind::kReduce:
         return fmt::format(", dimensions={}, to_apply={}", Braces(lists[0]),
                            Computation(instruction.combine, element));

@@ -69,8 +69,9 @@ extern const Op expand, view, permute, slice, slice_scatter, cat, pad, flip;
 
 // Contractions.
 // mm: [n,k] x [k,m]. bmm: [b,n,k] x [b,k,m].
-// convolution (input NCHW, weight OIHW): stride, padding, each height and width. Its gradients have
-//   the same attributes, and the height and width of their result:
+// convolution (input NCHW, weight OIHW): stride, padding, dilation, each height and width, and the
+//   number of groups. Each group of channels has its own part of the weight, whose I is the channels
+//   of a group. The gradients have the same attributes, and the height and width of their result:
 // convolution_backward_input (weight, gradient of the result): the input's gradient.
 // convolution_backward_weight (input, gradient of the result): the weight's gradient.
 extern const Op mm, bmm, convolution, convolution_backward_input, convolution_backward_weight;

@@ -220,10 +220,11 @@ class StableHloPrinter {
             fmt::format("window_strides = {}, padding = {}, lhs_dilation = {}, rhs_dilation = {}, "
                         "window_reversal = array<i1: {}, {}>, "
                         "dimension_numbers = #stablehlo.conv<{}>, "
-                        "feature_group_count = 1 : i64, batch_group_count = 1 : i64",
+                        "feature_group_count = {} : i64, batch_group_count = {} : i64",
                         Array(window.stride), Padding(window), Array(window.base_dilation),
                         Array(window.window_dilation), reversed, reversed,
-                        ConvolutionNumbers(instruction.name)));
+                        ConvolutionNumbers(instruction.name), window.feature_groups,
+                        window.batch_groups));
   }
 
   void Windowed(const xla::Instruction& instruction, std::string_view regions) {

@@ -14,13 +14,16 @@ Tensor Linear::operator()(const Tensor& x, Where where) const {
 }
 
 Conv2d::Conv2d(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding,
-               Device& device)
-    : weight(UniformByInputs({out, in, kernel, kernel}, in * kernel * kernel, device)),
-      bias(UniformByInputs({out}, in * kernel * kernel, device)),
+               int64_t dilation, int64_t groups, Device& device)
+    : weight(UniformByInputs({out, in / groups, kernel, kernel}, in / groups * kernel * kernel,
+                             device)),
+      bias(UniformByInputs({out}, in / groups * kernel * kernel, device)),
       stride(stride),
-      padding(padding) {}
+      padding(padding),
+      dilation(dilation),
+      groups(groups) {}
 Tensor Conv2d::operator()(const Tensor& x, Where where) const {
-  return conv2d(x, weight, bias, stride, padding, where);
+  return conv2d(x, weight, bias, stride, padding, dilation, groups, where);
 }
 
 BatchNorm2d::BatchNorm2d(int64_t channels, Device& device)

@@ -19,11 +19,11 @@ struct Linear : Module {
 
 struct Conv2d : Module {
   Conv2d(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, int64_t padding = 0,
-         Device& device = Device::Default());
+         int64_t dilation = 1, int64_t groups = 1, Device& device = Device::Default());
   Tensor operator()(const Tensor& x, Where where = Where::current()) const;
   std::vector<Part> parts() override { return {{"weight", weight}, {"bias", bias}}; }
-  Tensor weight, bias;  // [out, in, kernel, kernel], [out]
-  int64_t stride, padding;
+  Tensor weight, bias;  // [out, in / groups, kernel, kernel], [out]
+  int64_t stride, padding, dilation, groups;
 };
 
 struct BatchNorm2d : Module {

@@ -93,11 +93,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where w
   return WithBias(matmul(x, columns), AutocastToNarrow(bias), 0);
 }
 
-Tensor conv2d(const Tensor& images, const Tensor& kernels, const Tensor& bias, int64_t stride,
-              int64_t padding, Where where) {
-  OpCall call(where);
+namespace {
+
+// Convolves images. `how` has the attributes of op::convolution.
+Tensor Convolve(const Tensor& images, const Tensor& kernels, const Attributes& how) {
   const Tensor x = AutocastToNarrow(images), weight = AutocastToNarrow(kernels);
-  const Attributes how{stride, stride, padding, padding};
   Tensor out = Emit(op::convolution, {x, weight}, how);
   if (NeedsGrad({x, weight})) {
     const bool to_x = x.requires_grad(), to_weight = weight.requires_grad();
@@ -116,7 +116,30 @@ Tensor conv2d(const Tensor& images, const Tensor& kernels, const Tensor& bias, i
                         : Tensor()};
         });
   }
+  return out;
+}
+
+}  // namespace
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
+              int64_t padding, int64_t dilation, int64_t groups, Where where) {
+  OpCall call(where);
+  const Tensor out =
+      Convolve(x, weight, {stride, stride, padding, padding, dilation, dilation, groups});
   return WithBias(out, AutocastToNarrow(bias), 2);
+}
+
+// Convolves images that are one element high.
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
+              int64_t padding, int64_t dilation, int64_t groups, Where where) {
+  OpCall call(where);
+  if (x.dim() != 3 || weight.dim() != 3) {
+    RaiseHere("aten::conv1d({}, {}): needs [batch, channels, length] and [out, in, kernel]",
+              TextOf(x), TextOf(weight));
+  }
+  const Tensor out =
+      Convolve(x.unsqueeze(2), weight.unsqueeze(2), {1, stride, 0, padding, 1, dilation, groups});
+  return WithBias(out.squeeze(2), AutocastToNarrow(bias), 1);
 }
 
 namespace {

@@ -97,9 +97,15 @@ Tensor matmul(const Tensor& a, const Tensor& b, Where where = Where::current());
 // Multiplies x [.., in] by weight [out, in] and adds bias [out], which may be none.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               Where where = Where::current());
-// Convolves NCHW with OIHW. Bias [O] may be none.
+// Convolves NCHW with OIHW, or NCL with OIL. Bias [O] may be none. With several groups, each group of
+// channels has its own part of the weight, and I is the channels of a group. One group per channel
+// is a depthwise convolution.
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride = 1,
-              int64_t padding = 0, Where where = Where::current());
+              int64_t padding = 0, int64_t dilation = 1, int64_t groups = 1,
+              Where where = Where::current());
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride = 1,
+              int64_t padding = 0, int64_t dilation = 1, int64_t groups = 1,
+              Where where = Where::current());
 Tensor max_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t padding = 0,
                   Where where = Where::current());  // stride 0: the kernel's size
 Tensor avg_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t padding = 0,

@@ -50,41 +50,52 @@ class Convolution final : public Primitives {
     auto any = [](const TensorSlot& place) {
       return Memory::desc(Sizes(place), Memory::data_type::f32, Memory::format_tag::any);
     };
-    const Memory::desc input = any(tensors.input), weight = any(tensors.weight),
-                       output = any(tensors.output);
-    const Memory::dims strides{a[0], a[1]}, padding{a[2], a[3]};
+    const Memory::desc input = any(tensors.input), output = any(tensors.output);
+    const Argument plain_weight = GroupedWeight(tensors.weight, a[6]);
+    const Memory::desc weight(plain_weight.layout.dims(), Memory::data_type::f32,
+                              Memory::format_tag::any);
+    // oneDNN counts the elements that a dilation skips.
+    const Memory::dims strides{a[0], a[1]}, padding{a[2], a[3]}, dilation{a[4] - 1, a[5] - 1};
     using Forward = dnnl::convolution_forward;
     using BackwardInput = dnnl::convolution_backward_data;
     using BackwardWeight = dnnl::convolution_backward_weights;
     const auto direct = dnnl::algorithm::convolution_direct;
     const Forward::primitive_desc forward(
         Forward::desc(dnnl::prop_kind::forward_training, direct, input, weight, output, strides,
-                      padding, padding),
+                      dilation, padding, padding),
         WithOurScratch(), Engine());
     switch (KindOfConvolution(task)) {
       case ConvolutionKind::kForward:
-        Add(forward,
-            {PlainArgument(DNNL_ARG_SRC, tensors.input),
-             PlainArgument(DNNL_ARG_WEIGHTS, tensors.weight)},
+        Add(forward, {PlainArgument(DNNL_ARG_SRC, tensors.input), plain_weight},
             {PlainArgument(DNNL_ARG_DST, tensors.output)});
         break;
       case ConvolutionKind::kInput:
-        Add(BackwardInput::primitive_desc(
-                BackwardInput::desc(direct, input, weight, output, strides, padding, padding),
-                WithOurScratch(), Engine(), forward),
-            {PlainArgument(DNNL_ARG_WEIGHTS, tensors.weight),
-             PlainArgument(DNNL_ARG_DIFF_DST, tensors.output)},
+        Add(BackwardInput::primitive_desc(BackwardInput::desc(direct, input, weight, output,
+                                                              strides, dilation, padding, padding),
+                                          WithOurScratch(), Engine(), forward),
+            {plain_weight, PlainArgument(DNNL_ARG_DIFF_DST, tensors.output)},
             {PlainArgument(DNNL_ARG_DIFF_SRC, tensors.input)});
         break;
       case ConvolutionKind::kWeight:
         Add(BackwardWeight::primitive_desc(
-                BackwardWeight::desc(direct, input, weight, output, strides, padding, padding),
+                BackwardWeight::desc(direct, input, weight, output, strides, dilation, padding,
+                                     padding),
                 WithOurScratch(), Engine(), forward),
             {PlainArgument(DNNL_ARG_SRC, tensors.input),
              PlainArgument(DNNL_ARG_DIFF_DST, tensors.output)},
-            {PlainArgument(DNNL_ARG_DIFF_WEIGHTS, tensors.weight)});
+            {{DNNL_ARG_DIFF_WEIGHTS, plain_weight.layout, plain_weight.source}});
         break;
     }
+  }
+
+  // Returns the weight as oneDNN takes it: with a dimension for the groups if there are several.
+  static Argument GroupedWeight(const TensorSlot& weight, int64_t groups) {
+    Argument argument = PlainArgument(DNNL_ARG_WEIGHTS, weight);
+    if (groups == 1) return argument;
+    const Dims& sizes = weight.shape.dims;
+    argument.layout = Memory::desc({groups, sizes[0] / groups, sizes[1], sizes[2], sizes[3]},
+                                   Memory::data_type::f32, Memory::format_tag::abcde);
+    return argument;
   }
 };
 
@@ -155,17 +166,18 @@ ThunkOr MakeSimple(const Task& task) {
         auto* y = reinterpret_cast<double*>(memory[tensors.output.slot]);
         const Dims &in = tensors.input.shape.dims, &window = tensors.weight.shape.dims,
                    &out = tensors.output.shape.dims;
-        const int64_t places = out[2] * out[3];
+        const int64_t places = out[2] * out[3], results = out[1] / a[6];  // of a group
         for (int64_t plane = 0; plane < out[0] * out[1]; ++plane) {
           const int64_t image = plane / out[1], to = plane % out[1];
-          for (int64_t from = 0; from < in[1]; ++from) {
-            double* x_plane = x + (image * in[1] + from) * in[2] * in[3];
-            double* w_plane = w + (to * in[1] + from) * window[2] * window[3];
+          for (int64_t from = 0; from < window[1]; ++from) {
+            const int64_t channel = to / results * window[1] + from;
+            double* x_plane = x + (image * in[1] + channel) * in[2] * in[3];
+            double* w_plane = w + (to * window[1] + from) * window[2] * window[3];
             for (int64_t place = 0; place < places; ++place) {
               double& y_at = y[plane * places + place];
               for (int64_t at = 0; at < window[2] * window[3]; ++at) {
-                const int64_t row = place / out[3] * a[0] - a[2] + at / window[3];
-                const int64_t column = place % out[3] * a[1] - a[3] + at % window[3];
+                const int64_t row = place / out[3] * a[0] - a[2] + at / window[3] * a[4];
+                const int64_t column = place % out[3] * a[1] - a[3] + at % window[3] * a[5];
                 if (row < 0 || row >= in[2] || column < 0 || column >= in[3]) continue;
                 double& x_at = x_plane[row * in[3] + column];
                 if (kind == ConvolutionKind::kForward) y_at += x_at * w_plane[at];

@@ -52,8 +52,10 @@ enum class Kind : uint8_t {
 
 struct Window {
   Dims size, stride, low, high;
-  Dims base_dilation, window_dilation;  // only for convolutions
+  // Only for convolutions.
+  Dims base_dilation, window_dilation;
   bool reversed = false;
+  int64_t feature_groups = 1, batch_groups = 1;
 };
 
 struct Instruction {

@@ -211,10 +211,17 @@ TEST(Operations, ProductsOfTransposed) {
 TEST(Operations, Convolutions) {
   for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     const double tolerance = dtype == DType::kF32 ? 2e-5 : dtype == DType::kBF16 ? 3e-2 : 1e-2;
-    for (auto [stride, padding, size] : {std::tuple{1, 1, 9}, {2, 0, 8}, {3, 2, 11}}) {
-      const Values x = Random({dtype, {2, 3, size, size + 1}}, 29, -1, 1);
-      const Values w = Random({dtype, {16, 3, 3, 2}}, 30, -1, 1);
-      const Attributes a{stride, stride, padding, padding / 2};
+    // The last three are grouped, depthwise and both.
+    for (auto [stride, padding, dilation, groups, channels, size] : {std::tuple{1, 1, 1, 1, 3, 9},
+                                                                     {2, 0, 1, 1, 3, 8},
+                                                                     {3, 2, 1, 1, 3, 11},
+                                                                     {2, 1, 3, 1, 3, 10},
+                                                                     {1, 1, 1, 2, 4, 6},
+                                                                     {1, 2, 2, 8, 8, 7},
+                                                                     {2, 0, 2, 16, 16, 8}}) {
+      const Values x = Random({dtype, {2, channels, size, size + 1}}, 29, -1, 1);
+      const Values w = Random({dtype, {16, channels / groups, 3, 2}}, 30, -1, 1);
+      const Attributes a{stride, stride, padding, padding / 2, dilation, 1, groups};
       ASSERT_TRUE(Check(op::convolution, {x, w}, a, tolerance));
       ProgramBuilder p;
       p.Parameter(x.shape), p.Parameter(w.shape);
@@ -233,9 +240,9 @@ TEST(Operations, LargeConvolutionsAreShared) {
   const Values x = Random({DType::kF32, {14, 8, 12, 12}}, 40, -1, 1);
   const Values w = Random({DType::kF32, {16, 8, 3, 3}}, 41, -1, 1);
   const Values y = Random({DType::kF32, {14, 16, 12, 12}}, 42, -1, 1);
-  ASSERT_TRUE(Check(op::convolution, {x, w}, {1, 1, 1, 1}, 1e-4));
-  ASSERT_TRUE(Check(op::convolution_backward_input, {w, y}, {1, 1, 1, 1, 12, 12}, 1e-4));
-  ASSERT_TRUE(Check(op::convolution_backward_weight, {x, y}, {1, 1, 1, 1, 3, 3}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution, {x, w}, {1, 1, 1, 1, 1, 1, 1}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution_backward_input, {w, y}, {1, 1, 1, 1, 1, 1, 1, 12, 12}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution_backward_weight, {x, y}, {1, 1, 1, 1, 1, 1, 1, 3, 3}, 1e-4));
 }
 
 TEST(Operations, Pooling) {

@@ -263,9 +263,12 @@ bool Evaluation::Windowed() {
       const int64_t filter = w.shape.elements() / w.shape.dims[0];
       for (int64_t m = i[1] * filter; m < (i[1] + 1) * filter; ++m) {
         const Index k = IndexOf(w.shape.dims, m);
-        const int64_t row = i[2] * a_[0] - a_[2] + k[2], column = i[3] * a_[1] - a_[3] + k[3];
+        const int64_t row = i[2] * a_[0] - a_[2] + k[2] * a_[4];
+        const int64_t column = i[3] * a_[1] - a_[3] + k[3] * a_[5];
+        const int64_t group = i[1] / (w.shape.dims[0] / a_[6]);
         if (row < 0 || column < 0 || row >= x.shape.dims[2] || column >= x.shape.dims[3]) continue;
-        const size_t at = NumberOf(x.shape.dims, {i[0], k[1], row, column});
+        const int64_t channel = group * w.shape.dims[1] + k[1];
+        const size_t at = NumberOf(x.shape.dims, {i[0], channel, row, column});
         const size_t y_at = size_t(n), w_at = size_t(m);
         if (forward)
           sums[y_at] += x.elements[at] * w.elements[w_at];

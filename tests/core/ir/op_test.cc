@@ -97,20 +97,46 @@ TEST(Contractions, NeedOneSizeInCommon) {
 
 TEST(Convolutions, AndTheirGradientsAgree) {
   const Shape input{kF32, {8, 3, 9, 7}}, weight{kF32, {5, 3, 3, 2}};
-  const Shape result = ShapeOf(op::convolution, {input, weight}, {2, 1, 1, 0});
+  const Shape result = ShapeOf(op::convolution, {input, weight}, {2, 1, 1, 0, 1, 1, 1});
   EXPECT_EQ(result.ToText(), "f32[8,5,5,6]");
-  EXPECT_EQ(ShapeOf(op::convolution_backward_input, {weight, result}, {2, 1, 1, 0, 9, 7}), input);
-  EXPECT_EQ(ShapeOf(op::convolution_backward_weight, {input, result}, {2, 1, 1, 0, 3, 2}), weight);
-  EXPECT_EQ(Of(op::convolution_backward_input, {weight, result}, {2, 1, 1, 0, 9, 8}),
+  EXPECT_EQ(ShapeOf(op::convolution_backward_input, {weight, result}, {2, 1, 1, 0, 1, 1, 1, 9, 7}),
+            input);
+  EXPECT_EQ(ShapeOf(op::convolution_backward_weight, {input, result}, {2, 1, 1, 0, 1, 1, 1, 3, 2}),
+            weight);
+  EXPECT_EQ(Of(op::convolution_backward_input, {weight, result}, {2, 1, 1, 0, 1, 1, 1, 9, 8}),
             "sizes of dimension 3 differ: 7 and 6");
-  EXPECT_EQ(Of(op::convolution, {input, {kF32, {5, 4, 3, 2}}}, {1, 1, 0, 0}),
+  EXPECT_EQ(Of(op::convolution, {input, {kF32, {5, 4, 3, 2}}}, {1, 1, 0, 0, 1, 1, 1}),
             "3 channels do not fit a weight for 4");
-  EXPECT_EQ(Of(op::convolution, {input, {kF32, {5, 3, 12, 2}}}, {1, 1, 1, 0}),
+  EXPECT_EQ(Of(op::convolution, {input, {kF32, {5, 3, 12, 2}}}, {1, 1, 1, 0, 1, 1, 1}),
             "a weight of 12 does not fit 9 with a padding of 1");
   const double flops = 2.0 * 8 * 5 * 5 * 6 * 3 * 3 * 2;
-  EXPECT_EQ(Flops(op::convolution, {input, weight}, {2, 1, 1, 0}), flops);
-  EXPECT_EQ(Flops(op::convolution_backward_input, {weight, result}, {2, 1, 1, 0, 9, 7}), flops);
-  EXPECT_EQ(Flops(op::convolution_backward_weight, {input, result}, {2, 1, 1, 0, 3, 2}), flops);
+  EXPECT_EQ(Flops(op::convolution, {input, weight}, {2, 1, 1, 0, 1, 1, 1}), flops);
+  EXPECT_EQ(Flops(op::convolution_backward_input, {weight, result}, {2, 1, 1, 0, 1, 1, 1, 9, 7}),
+            flops);
+  EXPECT_EQ(Flops(op::convolution_backward_weight, {input, result}, {2, 1, 1, 0, 1, 1, 1, 3, 2}),
+            flops);
+}
+
+TEST(Convolutions, MayBeDilatedAndGrouped) {
+  const Shape input{kF32, {8, 6, 9, 7}}, weight{kF32, {4, 3, 3, 2}};
+  const Attributes how{1, 1, 0, 0, 2, 3, 2};
+  const Shape result = ShapeOf(op::convolution, {input, weight}, how);
+  EXPECT_EQ(result.ToText(), "f32[8,4,5,4]");
+  const Attributes to_input{1, 1, 0, 0, 2, 3, 2, 9, 7}, to_weight{1, 1, 0, 0, 2, 3, 2, 3, 2};
+  EXPECT_EQ(ShapeOf(op::convolution_backward_input, {weight, result}, to_input), input);
+  EXPECT_EQ(ShapeOf(op::convolution_backward_weight, {input, result}, to_weight), weight);
+  EXPECT_EQ(Flops(op::convolution, {input, weight}, how), 2.0 * 8 * 4 * 5 * 4 * 3 * 3 * 2);
+  auto of = [&](int64_t dilation, int64_t groups, const Shape& weight) {
+    return Of(op::convolution, {input, weight}, {1, 1, 0, 0, dilation, 1, groups});
+  };
+  EXPECT_EQ(of(1, 4, weight), "6 channels cannot be divided into 4 groups");
+  EXPECT_EQ(of(1, 0, weight), "6 channels cannot be divided into 0 groups");
+  EXPECT_EQ(of(1, 3, {kF32, {4, 2, 1, 1}}), "4 results cannot be divided into 3 groups");
+  EXPECT_EQ(of(1, 2, {kF32, {4, 6, 1, 1}}),
+            "6 channels do not fit a weight for 6 in each of 2 groups");
+  EXPECT_EQ(of(0, 2, weight), "dilation is 0");
+  EXPECT_EQ(of(5, 2, weight),
+            "a weight of 3 with a dilation of 5 does not fit 9 with a padding of 0");
 }
 
 TEST(Reductions, KeepDimensionsOrNot) {

@@ -155,11 +155,14 @@ void Contractions(Cases& cases) {
     Attributes attributes;
   };
   for (DType type : {DType::kBF16, kF32, DType::kF64}) {
-    for (auto& [input, weight, attributes] :
-         std::vector<Convolution>{{{type, {2, 3, 7, 6}}, {type, {4, 3, 3, 2}}, {1, 1, 0, 0}},
-                                  {{type, {2, 3, 7, 6}}, {type, {4, 3, 3, 3}}, {1, 1, 1, 1}},
-                                  {{type, {1, 2, 8, 9}}, {type, {3, 2, 3, 2}}, {2, 3, 1, 0}},
-                                  {{type, {2, 2, 5, 5}}, {type, {2, 2, 1, 1}}, {2, 2, 1, 2}}}) {
+    for (auto& [input, weight, attributes] : std::vector<Convolution>{
+             {{type, {2, 3, 7, 6}}, {type, {4, 3, 3, 2}}, {1, 1, 0, 0, 1, 1, 1}},
+             {{type, {2, 3, 7, 6}}, {type, {4, 3, 3, 3}}, {1, 1, 1, 1, 1, 1, 1}},
+             {{type, {1, 2, 8, 9}}, {type, {3, 2, 3, 2}}, {2, 3, 1, 0, 1, 1, 1}},
+             {{type, {2, 2, 5, 5}}, {type, {2, 2, 1, 1}}, {2, 2, 1, 2, 1, 1, 1}},
+             {{type, {2, 3, 9, 8}}, {type, {4, 3, 3, 2}}, {2, 1, 2, 1, 2, 3, 1}},
+             {{type, {2, 4, 7, 6}}, {type, {6, 2, 3, 2}}, {2, 1, 1, 0, 1, 1, 2}},
+             {{type, {2, 3, 7, 8}}, {type, {6, 1, 3, 3}}, {1, 2, 2, 1, 2, 1, 3}}}) {
       cases.Add(op::convolution, {input, weight}, attributes);
       const std::vector<const Shape*> operands{&input, &weight};
       const Shape result = op::convolution.shape(operands, attributes);

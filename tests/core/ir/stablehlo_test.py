@@ -72,29 +72,39 @@ def convolution_links(attributes, height_width, kernel, out):
     for y, x, top, left in positions(out, attributes[0:2], attributes[2:4]):
         for i in range(kernel[0]):
             for j in range(kernel[1]):
-                v, u = top + i, left + j
+                v, u = top + i * attributes[4], left + j * attributes[5]
                 if 0 <= v < height_width[0] and 0 <= u < height_width[1]:
                     yield y, x, i, j, v, u
 
 
+def group_slices(a, channels, results):
+    """Returns the channels of the input and of the result of each group."""
+    groups = a[6]
+    return [(slice(channels // groups * g, channels // groups * (g + 1)), slice(results // groups * g, results // groups * (g + 1)))
+            for g in range(groups)]
+
+
 def convolution(a, result, input_, weight):
     out = np.zeros(result)
-    for y, x, i, j, v, u in convolution_links(a, input_.shape[2:], weight.shape[2:], result[2:]):
-        out[:, :, y, x] += input_[:, :, v, u] @ weight[:, :, i, j].T
+    for c, o in group_slices(a, input_.shape[1], result[1]):
+        for y, x, i, j, v, u in convolution_links(a, input_.shape[2:], weight.shape[2:], result[2:]):
+            out[:, o, y, x] += input_[:, c, v, u] @ weight[o, :, i, j].T
     return out
 
 
 def convolution_backward_input(a, result, weight, gradient):
     out = np.zeros(result)
-    for y, x, i, j, v, u in convolution_links(a, result[2:], weight.shape[2:], gradient.shape[2:]):
-        out[:, :, v, u] += gradient[:, :, y, x] @ weight[:, :, i, j]
+    for c, o in group_slices(a, result[1], gradient.shape[1]):
+        for y, x, i, j, v, u in convolution_links(a, result[2:], weight.shape[2:], gradient.shape[2:]):
+            out[:, c, v, u] += gradient[:, o, y, x] @ weight[o, :, i, j]
     return out
 
 
 def convolution_backward_weight(a, result, input_, gradient):
     out = np.zeros(result)
-    for y, x, i, j, v, u in convolution_links(a, input_.shape[2:], result[2:], gradient.shape[2:]):
-        out[:, :, i, j] += gradient[:, :, y, x].T @ input_[:, :, v, u]
+    for c, o in group_slices(a, input_.shape[1], gradient.shape[1]):
+        for y, x, i, j, v, u in convolution_links(a, input_.shape[2:], result[2:], gradient.shape[2:]):
+            out[o, :, i, j] += gradient[:, o, y, x].T @ input_[:, c, v, u]
     return out
 
 

@@ -77,7 +77,8 @@ TEST(AttributesText, NamesEachKind) {
   EXPECT_EQ(AttributesText(op::slice, {1, 0, 8, 2}), "dim=1, start=0, end=8, step=2");
   EXPECT_EQ(AttributesText(op::cast, {int64_t(DType::kBF16)}), "dtype=bf16");
   EXPECT_EQ(AttributesText(op::pad, {AttributeOf(-1.5), 0, 2}), "value=-1.5, pad=(0, 2)");
-  EXPECT_EQ(AttributesText(op::convolution, {2, 1, 0, 3}), "stride=(2, 1), padding=(0, 3)");
+  EXPECT_EQ(AttributesText(op::convolution, {2, 1, 0, 3, 1, 2, 4}),
+            "stride=(2, 1), padding=(0, 3), dilation=(1, 2), groups=4");
   EXPECT_EQ(AttributesText(op::native_batch_norm, {AttributeOf(1e-5), 2}), "eps=1e-05, output=2");
   EXPECT_EQ(AttributesText(op::constant, {1, int64_t(DType::kI64)}), "value=1");
   EXPECT_EQ(AttributesText(op::constant, {AttributeOf(0.1), int64_t(DType::kF32)}), "value=0.1");

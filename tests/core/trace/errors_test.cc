@@ -115,6 +115,19 @@ TEST(Errors, OfGradients) {
   EXPECT_THAT(MessageOf([] { Tensor().detach(); }), HasSubstr("an undefined tensor was used"));
 }
 
+TEST(Errors, OfConvolutions) {
+  const Tensor x = ones({1, 4, 3, 3}), w = ones({4, 4, 1, 1}), line = ones({1, 2, 3});
+  Check({
+      {[&] { conv2d(x, w, Tensor(), 1, 0, 1, 2); },
+       "aten::convolution_overrideable(f32[1,4,3,3], f32[4,4,1,1]): 4 channels do not fit a weight "
+       "for 4 in each of 2 groups"},
+      {[&] { conv2d(x, w, Tensor(), 1, 0, 1, 3); }, "4 channels cannot be divided into 3 groups"},
+      {[&] { conv2d(x, w, Tensor(), 1, 0, 0); }, "dilation is 0"},
+      {[&] { conv1d(x, line, Tensor()); },
+       "aten::conv1d(f32[1,4,3,3], f32[1,2,3]): needs [batch, channels, length]"},
+  });
+}
+
 TEST(Errors, OfBackward) {
   const Tensor x = ones({4}), w = ones({4}).requires_grad_(), y = w * 1;
   Check({

@@ -124,6 +124,13 @@ TEST(Gradient, OfProducts) {
 TEST(Gradient, OfConvolutions) {
   Check([](Inputs x) { return conv2d(x[0], x[1], x[2]); }, {{2, 2, 4, 4}, {3, 2, 3, 3}, {3}});
   Check([](Inputs x) { return conv2d(x[0], x[1], Tensor(), 2, 1); }, {{1, 2, 5, 5}, {2, 2, 3, 3}});
+  Check([](Inputs x) { return conv2d(x[0], x[1], x[2], 2, 1, 2); },
+        {{1, 2, 6, 5}, {2, 2, 3, 2}, {2}});
+  Check([](Inputs x) { return conv2d(x[0], x[1], x[2], 1, 1, 1, 2); },
+        {{2, 4, 3, 3}, {6, 2, 2, 3}, {6}});
+  Check([](Inputs x) { return conv2d(x[0], x[1], Tensor(), 1, 2, 2, 3); },
+        {{1, 3, 4, 4}, {3, 1, 3, 3}});
+  Check([](Inputs x) { return conv1d(x[0], x[1], x[2], 2, 1, 2, 2); }, {{2, 4, 7}, {2, 2, 3}, {2}});
 }
 
 TEST(Gradient, OfPools) {

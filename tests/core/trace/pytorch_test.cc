@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/nn/nn.h"
 #include "core/nn/optim.h"
 #include "core/trace/functions.h"
 #include "core/trace/loader.h"
@@ -318,6 +319,34 @@ TEST(Gradients, OfAChainOfAnyLength) {
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&small);
   EXPECT_FALSE(y);
+}
+
+TEST(Gradients, OfGroupedAndDilatedConvolutions) {
+  const auto leaf = [](Tensor x) { return x.requires_grad_(); };
+  const auto counting = [](const Tensor& y) {
+    return (arange(y.numel(), DType::kF32) + 1).view(y.sizes());
+  };
+  const Tensor x = leaf(arange(16, DType::kF32).view({1, 4, 2, 2}).clone());
+  const Tensor w = leaf((arange(32, DType::kF32) - 15).view({4, 2, 2, 2}).clone());
+  const Tensor y = conv2d(x, w, Put({1, 2, 3, 4}), 1, /*padding=*/1, /*dilation=*/2, /*groups=*/2);
+  EXPECT_THAT(Values(y), ElementsAre(-91, -79, -63, -43, -10, -14, -14, -10, 167, 131, 99, 71, 376,
+                                     324, 276, 232));
+  y.backward(counting(y));
+  EXPECT_THAT(Values(x.grad()), ElementsAre(-116, -84, -56, -32, -68, -44, -24, -8, 156, 172, 184,
+                                            192, 268, 276, 280, 280));
+  EXPECT_THAT(Values(w.grad()),
+              ElementsAre(0, 3, 4, 3, 16, 15, 12, 7, 0, 7, 12, 15, 32, 35, 36, 35, 96, 99, 100, 99,
+                          144, 143, 140, 135, 128, 135, 140, 143, 192, 195, 196, 195));
+  const Tensor line = leaf(arange(10, DType::kF32).view({1, 2, 5}).clone());
+  const Tensor kernel = leaf(Put({1, 2, 3, 4, 5, 6}, {2, 1, 3}));
+  const Tensor z = conv1d(line, kernel, Put({1, 2}), /*stride=*/2, /*padding=*/1, 1, /*groups=*/2);
+  EXPECT_THAT(Values(z), ElementsAre(4, 15, 12, 63, 109, 79));
+  z.backward(counting(z));
+  EXPECT_THAT(Values(line.grad()), ElementsAre(2, 5, 4, 9, 6, 20, 44, 25, 54, 30));
+  EXPECT_THAT(Values(kernel.grad()), ElementsAre(11, 16, 7, 78, 109, 64));
+  const nn::Conv2d depthwise(4, 8, 3, 1, 1, /*dilation=*/1, /*groups=*/4);
+  EXPECT_EQ(depthwise.weight.sizes(), (Dims{8, 1, 3, 3}));
+  EXPECT_EQ(depthwise(ones({2, 4, 5, 5})).sizes(), (Dims{2, 8, 5, 5}));
 }
 
 // --- values ---
