@@ -17,7 +17,7 @@ using metrics::Unit;
 
 // The format of a file: the lines of Header, the hash of all that follows as a line, and the
 // backend's bytes.
-constexpr std::string_view kFirstLine = "xlaprof executable 1\n";
+constexpr std::string_view kFirstLine = "xlaprof executable 2\n";
 
 std::string Header(const Backend& backend, const Program& program) {
   return fmt::format("{}version {}\nbackend {}\ngraph {}\n", kFirstLine, kVersion, backend.name(),

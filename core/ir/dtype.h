@@ -9,19 +9,22 @@
 
 namespace xlaprof::lazy {
 
-enum class DType : uint8_t { kBool, kI32, kI64, kBF16, kF16, kF32, kF64 };
+enum class DType : uint8_t { kBool, kU8, kI8, kI16, kI32, kI64, kBF16, kF16, kF32, kF64 };
+constexpr size_t kDTypes = size_t(DType::kF64) + 1;  // how many there are
 
 int64_t ByteSize(DType type);
-// Returns XLA's name in shapes: pred, s32, s64, bf16, f16, f32, f64.
+// Returns XLA's name in shapes: pred, u8, s8, s16, s32, s64, bf16, f16, f32, f64.
 std::string_view XlaName(DType type);
-// Returns StableHLO's name: i1, i32, i64, bf16, f16, f32, f64.
+// Returns StableHLO's name: i1, ui8, i8, i16, i32, i64, bf16, f16, f32, f64.
 std::string_view StableHloName(DType type);
-// Returns PyTorch's name: bool, int32, int64, bfloat16, float16, float32, float64.
+// Returns PyTorch's name: bool, uint8, int8, int16, int32, int64, bfloat16, float16, float32,
+// float64.
 std::string_view TorchName(DType type);
 bool IsFloat(DType type);
 
 // Returns the type of an operation on both, by PyTorch's rule: bool before integers before floats,
-// and the wider type of one kind. Two different floats of 16 bits give f32.
+// and the wider type of one kind. Two different floats of 16 bits give f32, and two different
+// integers of 8 bits give i16.
 DType Promote(DType a, DType b);
 
 // A 16-bit float: the upper half of an f32, rounded to nearest even.
@@ -41,6 +44,9 @@ using Float16 = _Float16;
 template <class T>
 constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, bool>) return DType::kBool;
+  if constexpr (std::is_same_v<T, uint8_t>) return DType::kU8;
+  if constexpr (std::is_same_v<T, int8_t>) return DType::kI8;
+  if constexpr (std::is_same_v<T, int16_t>) return DType::kI16;
   if constexpr (std::is_same_v<T, int32_t>) return DType::kI32;
   if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
   if constexpr (std::is_same_v<T, BFloat16>) return DType::kBF16;
@@ -55,6 +61,12 @@ decltype(auto) VisitDType(DType type, F&& f) {
   switch (type) {
     case DType::kBool:
       return f(bool{});
+    case DType::kU8:
+      return f(uint8_t{});
+    case DType::kI8:
+      return f(int8_t{});
+    case DType::kI16:
+      return f(int16_t{});
     case DType::kI32:
       return f(int32_t{});
     case DType::kI64:

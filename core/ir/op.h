@@ -47,8 +47,9 @@ extern const Op device_data, constant;
 
 // Elementwise operations on one operand, on two of the same shape, or on three. A cast's attribute
 // is the dtype. A float is truncated to an integer; out of range it becomes the nearest one, and
-// NaN becomes 0. A remainder has the divisor's sign. Integer division rounds towards zero; x / 0 is
-// -1 and its remainder x. Logical operations need pred.
+// NaN becomes 0. Integers wrap around, also if they are cast to a narrower type. A remainder has the
+// divisor's sign. Integer division rounds towards zero; x / 0 has all bits set, and its remainder is
+// x. Logical operations need pred.
 extern const Op neg, abs, exp, log, log1p, tanh, sqrt, rsqrt, sigmoid, relu, sin, cos, floor, erf,
     logical_not, cast;
 extern const Op add, sub, mul, div, pow, maximum, minimum, remainder, eq, ne, lt, le, gt, ge,

@@ -8,6 +8,7 @@ namespace xlaprof::lazy {
 
 Tensor full(Dims sizes, Scalar value, DType type, Device& device, Where where) {
   OpCall call(where);
+  ExpectFits("aten::full", value, type);
   const NodePtr scalar = NodeOf(ScalarTensor(value, type, device));
   NodePtr all = Node::Make(op::expand, {scalar.get()}, sizes, Call::Where());
   return Wrap(device, std::move(all), type);

@@ -2,6 +2,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <limits>
 #include <list>
 
 #include "base/metric_names.h"
@@ -156,6 +157,20 @@ Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes,
   metrics::SampledCall sampled(tracing);
   CountCall(op);
   return Wrap(device, Node::Make(op, nodes, attributes, Call::Where()), logical);
+}
+
+void ExpectFits(std::string_view op, Scalar value, DType type) {
+  const bool fits = VisitDType(type, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      constexpr int64_t kMost = std::numeric_limits<T>::max();
+      constexpr int64_t kLeast = std::is_signed_v<T> ? std::numeric_limits<T>::lowest() : -kMost;
+      if (value.is_whole) return value.whole >= kLeast && value.whole <= kMost;
+      return value.real >= double(kLeast) && value.real <= double(kMost);
+    } else {
+      return true;
+    }
+  });
+  if (!fits) RaiseHere("{}: {} cannot hold {}", op, TorchName(type), TextOf(value));
 }
 
 Tensor ScalarTensor(Scalar value, DType type, Device& device) {

@@ -53,6 +53,9 @@ Tensor GradOfInput(const ViewStep& step, const Dims& from, const Tensor& grad);
 Tensor SumTo(const Tensor& grad, const Dims& sizes);
 // Returns the type in which devices keep a logical type (XLA_USE_BF16 and similar variables).
 DType OnDevice(DType logical);
+// Raises an Error with the operation's name if a type of integers cannot hold the number. An unsigned
+// one holds negative numbers, too, which wrap around.
+void ExpectFits(std::string_view op, Scalar value, DType type);
 // Returns a scalar tensor. 0 and 1 are part of the graph. Other numbers are parameters, so that a
 // new value does not make another graph.
 Tensor ScalarTensor(Scalar value, DType type, Device& device);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "core/trace/emit.h"
 
@@ -14,6 +15,14 @@ To Convert(From value) {
     return Convert<To>(float(value));
   } else if constexpr (narrow_to) {
     return BFloat16(float(value));
+  } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
+    // As on devices, a value out of range becomes the nearest one in range, and NaN becomes 0.
+    const double real(value);
+    if (std::is_same_v<To, bool>) return To(real != 0);
+    using Limits = std::numeric_limits<To>;
+    if (real != real) return 0;
+    if (real >= double(Limits::max())) return Limits::max();
+    return real <= double(Limits::lowest()) ? Limits::lowest() : To(real);
   } else {
     return To(value);
   }

@@ -28,8 +28,9 @@ constexpr std::string_view kDevice = "xlaprof.device/", kUnset = "00000000000000
 constexpr std::string_view kHashBegins = R"({"__metadata__":{"xlaprof.hash":")";
 
 constexpr std::pair<std::string_view, DType> kTypes[] = {
-    {"BOOL", DType::kBool}, {"I32", DType::kI32}, {"I64", DType::kI64}, {"BF16", DType::kBF16},
-    {"F16", DType::kF16},   {"F32", DType::kF32}, {"F64", DType::kF64}};
+    {"BOOL", DType::kBool}, {"U8", DType::kU8},   {"I8", DType::kI8},     {"I16", DType::kI16},
+    {"I32", DType::kI32},   {"I64", DType::kI64}, {"BF16", DType::kBF16}, {"F16", DType::kF16},
+    {"F32", DType::kF32},   {"F64", DType::kF64}};
 
 std::string_view NameOf(DType type) {
   return std::find_if(std::begin(kTypes), std::end(kTypes),
@@ -193,7 +194,7 @@ class Reader {
     });
     if (type == std::end(kTypes)) {
       return bad(fmt::format(
-          "type {} is not supported. Save it as one of BOOL, I32, I64, BF16, F16, F32, F64",
+          "type {} is not supported. Save it as one of BOOL, U8, I8, I16, I32, I64, BF16, F16, F32, F64",
           Printable(dtype.get<std::string>())));
     }
     Entry entry{.name = name,

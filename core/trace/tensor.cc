@@ -242,6 +242,7 @@ Tensor& Tensor::copy_(const Tensor& from, Where where) {
 }
 Tensor& Tensor::fill_(Scalar value, Where where) {
   OpCall call(where);
+  ExpectFits("aten::fill_", value, dtype());
   Assign(*this, ScalarTensor(value, dtype(), device()));
   return *this;
 }

@@ -5,7 +5,7 @@
 
 #include "core/backend/native/onednn.h"
 #include "core/backend/native/parts.h"
-#include "core/backend/native/through_f32.h"
+#include "core/backend/native/widened.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -218,7 +218,7 @@ class Simple final : public Thunk {
 
 ThunkOr MakeBatchNorm(const Task& task) {
   const DType dtype = task.shape(0).dtype;
-  if (IsShort(dtype)) return MakeThroughF32(task, MakeBatchNorm);
+  if (IsShort(dtype)) return MakeWidened(task, MakeBatchNorm);
   const Extent extent(task.shape(0));
   if (dtype == DType::kF32) return MakeF32(task, extent);
   return std::make_unique<Simple>(task, extent);

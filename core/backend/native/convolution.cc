@@ -3,7 +3,7 @@
 
 #include "core/backend/native/onednn.h"
 #include "core/backend/native/parts.h"
-#include "core/backend/native/through_f32.h"
+#include "core/backend/native/widened.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -194,7 +194,7 @@ ThunkOr MakeSimple(const Task& task) {
 
 ThunkOr MakeConvolution(const Task& task) {
   const DType dtype = task.result.shape.dtype;
-  if (IsShort(dtype)) return MakeThroughF32(task, MakeConvolution);
+  if (IsShort(dtype)) return MakeWidened(task, MakeConvolution);
   if (task.shape(0).elements() == 0 || task.shape(1).elements() == 0)
     return ThunkOf([out = task.result.slot, bytes = task.result.shape.bytes()](
                        char* const* memory) { std::memset(memory[out], 0, size_t(bytes)); });

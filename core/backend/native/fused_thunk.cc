@@ -58,10 +58,8 @@ void Broadcast(const FusedThunk::Scalar& scalar, char* const* memory, char* to, 
     const int64_t width = ByteSize(scalar.dtype);
     const char* from = memory[scalar.slot] + scalar.offset * width;
     const void* in[] = {from};
-    if (scalar.dtype == DType::kF16)
-      loops.load_f16(in, value.bytes, 1);
-    else if (scalar.dtype == DType::kBF16)
-      loops.load_bf16(in, value.bytes, 1);
+    if (IsShort(scalar.dtype))
+      loops.load[size_t(scalar.dtype)](in, value.bytes, 1);
     else
       std::memcpy(value.bytes, from, size_t(width));
   }

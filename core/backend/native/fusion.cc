@@ -40,9 +40,7 @@ class Builder {
     const Loops& loops = ThisCpusLoops();
     const DType dtype = shape(member).dtype;
     Step store{.in = {from}, .out = Memory(member)};
-    store.loop = dtype == DType::kF16    ? loops.store_f16
-                 : dtype == DType::kBF16 ? loops.store_bf16
-                                         : CopyOf(store.out.width);
+    store.loop = IsShort(dtype) ? loops.store[size_t(dtype)] : CopyOf(store.out.width);
     stores_.push_back(store);
   }
   static Loops::Elementwise CopyOf(int32_t width) {
@@ -67,14 +65,14 @@ class Builder {
     if (cast && ComputedAs(from) == ComputedAs(dtype)) {
       // The cast only rounds, or does nothing, because both types are computed in the same way.
       if (IsShort(dtype)) {
-        step.loop = dtype == DType::kF16 ? loops.round_f16 : loops.round_bf16;
+        step.loop = loops.round[size_t(dtype)];
       } else {
         values_[i] = step.in[0];
         if (output) Store(i, step.in[0]);
         return {};
       }
     } else {
-      step.loop = cast ? loops.cast[size_t(ComputedAs(from))][size_t(ComputedAs(dtype))]
+      step.loop = cast ? loops.CastOf(from, dtype)
                   : code == Code::kCount
                       ? nullptr
                       : loops.elementwise[size_t(code)][size_t(ComputedAs(from))];
@@ -88,9 +86,7 @@ class Builder {
     values_[i] = step.out;
     if (IsShort(dtype)) {
       if (!cast || ComputedAs(from) != ComputedAs(dtype))
-        steps_.push_back({.loop = dtype == DType::kF16 ? loops.round_f16 : loops.round_bf16,
-                          .in = {step.out},
-                          .out = step.out});
+        steps_.push_back({.loop = loops.round[size_t(dtype)], .in = {step.out}, .out = step.out});
       if (output) Store(i, step.out);
     }
     return {};
@@ -135,11 +131,8 @@ class Builder {
       from = reg;
     }
     if (!IsShort(dtype)) return from;
-    const Loops& loops = ThisCpusLoops();
     const LoopRef wide = NewRegister(4);
-    steps_.push_back({.loop = dtype == DType::kF16 ? loops.load_f16 : loops.load_bf16,
-                      .in = {from},
-                      .out = wide});
+    steps_.push_back({.loop = ThisCpusLoops().load[size_t(dtype)], .in = {from}, .out = wide});
     return wide;
   }
 

@@ -139,13 +139,11 @@ bool Graph::Fold(int32_t i) {
   Node& self = node(i);
   const Loops& loops = ThisCpusLoops();
   const DType dtype = it.shape.dtype;
-  const auto to = size_t(ComputedAs(dtype));
   if (it.op == &op::constant) {
     const int64_t bits = it.attributes[0];
     const double real = RealOf(bits);
     const void* in[] = {IsFloat(dtype) ? static_cast<const void*>(&real) : &bits};
-    loops.cast[size_t(IsFloat(dtype) ? Computed::kF64 : Computed::kI64)][to](in, self.splat.bytes,
-                                                                             1);
+    loops.CastOf(IsFloat(dtype) ? DType::kF64 : DType::kI64, dtype)(in, self.splat.bytes, 1);
   } else {
     if (it.operands.empty() || it.shape.elements() == 0) return false;
     if (!OnlyMoves(it.op) && it.op != &op::view && !it.op->elementwise) return false;
@@ -155,16 +153,16 @@ bool Graph::Fold(int32_t i) {
       if (value == nullptr) return false;
       in[k] = value->bytes;
     }
-    const auto from = size_t(ComputedAs(instruction(it.operands.back()).shape.dtype));
+    const DType from = instruction(it.operands.back()).shape.dtype;
     const Code code = CodeOf(it.op);
-    Loops::Elementwise compute =
-        code != Code::kCount ? loops.elementwise[size_t(code)][from] : loops.cast[from][to];
+    const Loops::Elementwise compute =
+        code != Code::kCount ? loops.elementwise[size_t(code)][size_t(ComputedAs(from))]
+                             : loops.CastOf(from, dtype);
     if (compute == nullptr) return false;  // an error is reported when the unit is made
     compute(in, self.splat.bytes, 1);
   }
   const void* rounded[] = {self.splat.bytes};
-  if (dtype == DType::kBF16) loops.round_bf16(rounded, self.splat.bytes, 1);
-  if (dtype == DType::kF16) loops.round_f16(rounded, self.splat.bytes, 1);
+  if (IsShort(dtype)) loops.round[size_t(dtype)](rounded, self.splat.bytes, 1);
   return self.is_splat = true;
 }
 

@@ -29,12 +29,12 @@ std::unique_ptr<Thunk> VisitIndex(DType dtype, F&& f) {
 
 template <class T>
 T Sum(T a, T b) {
-  if constexpr (sizeof(T) == 2)
-    return T(float(a) + float(b));
-  else if constexpr (std::is_same_v<T, bool>)
+  if constexpr (std::is_same_v<T, bool>)
     return a || b;
   else if constexpr (std::is_integral_v<T>)
     return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+  else if constexpr (sizeof(T) == 2)
+    return T(float(a) + float(b));
   else
     return a + b;
 }

@@ -224,6 +224,39 @@ void Cast(const void* const* in, void* out, int64_t n) {
   }
 }
 
+// As in XLA, a value out of range becomes the nearest one in range, and NaN becomes 0.
+template <class From, class To>
+void Saturate(const void* const* in, void* out, int64_t n) {
+  constexpr From kLeast = From(To(-1) < 0 ? -(1 << (8 * sizeof(To) - 1)) : 0);
+  constexpr From kMost = From((1 << (8 * sizeof(To) - (To(-1) < 0))) - 1);
+  auto* from = static_cast<const From*>(in[0]);
+  auto* to = static_cast<int32_t*>(out);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const From x = from[i];
+    to[i] = x != x ? 0 : int32_t(x > kMost ? kMost : x < kLeast ? kLeast : x);
+  }
+}
+
+// Convert integers of up to 16 bits, which are computed as i32.
+template <class T>
+void LoadWhole(const void* const* in, void* out, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) static_cast<int32_t*>(out)[i] = static_cast<const T*>(in[0])[i];
+}
+template <class T>
+void StoreWhole(const void* const* in, void* out, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<T*>(out)[i] = T(static_cast<const int32_t*>(in[0])[i]);
+}
+template <class T>
+void RoundWhole(const void* const* in, void* out, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<int32_t*>(out)[i] = T(static_cast<const int32_t*>(in[0])[i]);
+}
+
 inline uint16_t ToBf16(float value) {
   const uint32_t wide = __builtin_bit_cast(uint32_t, value);
   return value != value ? uint16_t((wide >> 16) | 0x40)
@@ -426,6 +459,13 @@ constexpr void FillCasts(Loops::Elementwise (&row)[5]) {
   row[4] = Cast<From, double>;
 }
 
+template <class T>
+constexpr void FillWhole(DType type, Loops& loops) {
+  const auto at = size_t(type);
+  loops.load[at] = LoadWhole<T>, loops.store[at] = StoreWhole<T>, loops.round[at] = RoundWhole<T>;
+  loops.saturate[at][0] = Saturate<float, T>, loops.saturate[at][1] = Saturate<double, T>;
+}
+
 constexpr Loops MakeLoops() {
   Loops loops{};
   FillElementwise<0>(loops);
@@ -434,8 +474,12 @@ constexpr Loops MakeLoops() {
   FillCasts<int64_t>(loops.cast[2]);
   FillCasts<float>(loops.cast[3]);
   FillCasts<double>(loops.cast[4]);
-  loops.load_f16 = LoadF16, loops.store_f16 = StoreF16, loops.round_f16 = RoundF16;
-  loops.load_bf16 = LoadBf16, loops.store_bf16 = StoreBf16, loops.round_bf16 = RoundBf16;
+  constexpr auto kF16 = size_t(DType::kF16), kBF16 = size_t(DType::kBF16);
+  loops.load[kF16] = LoadF16, loops.store[kF16] = StoreF16, loops.round[kF16] = RoundF16;
+  loops.load[kBF16] = LoadBf16, loops.store[kBF16] = StoreBf16, loops.round[kBF16] = RoundBf16;
+  FillWhole<uint8_t>(DType::kU8, loops);
+  FillWhole<int8_t>(DType::kI8, loops);
+  FillWhole<int16_t>(DType::kI16, loops);
   loops.copy[0] = Copy<uint8_t>, loops.copy[1] = Copy<uint16_t>;
   loops.copy[2] = Copy<uint32_t>, loops.copy[3] = Copy<uint64_t>;
   FillReductions<0>(loops);

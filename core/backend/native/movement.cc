@@ -25,6 +25,8 @@ uint64_t BitsOf(double value, DType dtype) {
     T converted;
     if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>)
       converted = T(float(value));
+    else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      converted = T(int64_t(value));
     else
       converted = T(value);
     uint64_t bits = 0;

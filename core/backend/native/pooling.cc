@@ -6,7 +6,7 @@
 
 #include "core/backend/native/onednn.h"
 #include "core/backend/native/parts.h"
-#include "core/backend/native/through_f32.h"
+#include "core/backend/native/widened.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -215,7 +215,7 @@ ThunkOr MakeAverage(const Task& task) {
 
 ThunkOr MakePooling(const Task& task) {
   const DType dtype = task.result.shape.dtype;
-  if (IsShort(dtype)) return MakeThroughF32(task, MakePooling);
+  if (IsShort(dtype)) return MakeWidened(task, MakePooling);
   if (dtype == DType::kF32 && IsAverage(task)) return MakeAverage(task);
   const bool forward = task.operands.size() == 1;
   if (dtype == DType::kF32) return forward ? MakeForward<float>(task) : MakeBackward<float>(task);

@@ -5,7 +5,7 @@
 
 #include "core/backend/native/onednn.h"
 #include "core/backend/native/strided.h"
-#include "core/backend/native/through_f32.h"
+#include "core/backend/native/widened.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -141,7 +141,7 @@ ThunkOr MakeProduct(const Task& task) {
   if (Sizes(task).inner == 0)
     return ThunkOf([out = task.result.slot, bytes = task.result.shape.bytes()](
                        char* const* memory) { std::memset(memory[out], 0, size_t(bytes)); });
-  if (IsShort(dtype)) return MakeThroughF32(task, MakeProduct);
+  if (IsShort(dtype)) return MakeWidened(task, MakeProduct);
   switch (dtype) {
     case DType::kF32:
       return std::make_unique<Sgemm>(task);

@@ -68,12 +68,8 @@ class ReductionThunk final : public Thunk {
     const Loops& loops = ThisCpusLoops();
     reduce_ = loops.reduce[size_t(reduction_)][type];
     accumulate_ = loops.accumulate[size_t(reduction_)][type];
-    load_ = dtype_ == DType::kF16    ? loops.load_f16
-            : dtype_ == DType::kBF16 ? loops.load_bf16
-                                     : nullptr;
-    store_ = dtype_ == DType::kF16    ? loops.store_f16
-             : dtype_ == DType::kBF16 ? loops.store_bf16
-                                      : nullptr;
+    load_ = loops.load[size_t(dtype_)];
+    store_ = loops.store[size_t(dtype_)];
   }
 
   void Run(char* const* memory) override {

@@ -3,6 +3,20 @@
 #include "core/ir/xla/builder_internal.h"
 
 namespace xlaprof::lazy::xla {
+namespace {
+
+// Returns the lowest and the highest value of booleans or of a type of integers that operations
+// have.
+std::pair<int64_t, int64_t> LimitsOf(Element element) {
+  return VisitDType(DType(element), []<class T>(T) -> std::pair<int64_t, int64_t> {
+    if constexpr (std::is_integral_v<T>)
+      return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+    else
+      return {};
+  });
+}
+
+}  // namespace
 
 Value Builder::Add(Instruction instruction) {
   instruction.origin = origin_;
@@ -20,14 +34,12 @@ Value Builder::Constant(double value, Element element) {
 
 Value Builder::Lowest(Element element) {
   if (IsFloat(element)) return Constant(-std::numeric_limits<double>::infinity(), element);
-  if (element == Element::kI32) return ConstantBits(std::numeric_limits<int32_t>::min(), element);
-  return ConstantBits(element == Element::kI64 ? std::numeric_limits<int64_t>::min() : 0, element);
+  return ConstantBits(LimitsOf(element).first, element);
 }
 
 Value Builder::Highest(Element element) {
   if (IsFloat(element)) return Constant(std::numeric_limits<double>::infinity(), element);
-  if (element == Element::kI32) return ConstantBits(std::numeric_limits<int32_t>::max(), element);
-  return ConstantBits(element == Element::kI64 ? std::numeric_limits<int64_t>::max() : 1, element);
+  return ConstantBits(LimitsOf(element).second, element);
 }
 
 Value Builder::Splat(double value, const Type& type) {

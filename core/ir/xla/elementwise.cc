@@ -24,6 +24,11 @@ Value Comparison(const Call& call) {
   return call.b.Compare(kDirection.view(), call[0], call[1]);
 }
 
+// XLA has no abs of unsigned numbers.
+Value Abs(const Call& call) {
+  return call.type.element == Element::kU8 ? call[0] : call.b.Unary("abs", call[0]);
+}
+
 Value Relu(const Call& call) {
   return call.b.Binary("maximum", call[0], call.b.Splat(0, call.type));
 }
@@ -47,7 +52,7 @@ Value Cast(const Call& call) { return call.b.Convert(call[0], call.type.element)
 void AddElementwiseRules(Rules* rules) {
   rules->insert({
       {&op::neg, One<"negate">},
-      {&op::abs, One<"abs">},
+      {&op::abs, Abs},
       {&op::exp, One<"exponential">},
       {&op::log, One<"log">},
       {&op::log1p, One<"log_plus_one">},

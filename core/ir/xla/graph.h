@@ -9,7 +9,20 @@
 namespace xlaprof::lazy::xla {
 
 // The element types of tensors, in their order, and two more for random numbers.
-enum class Element : uint8_t { kBool, kI32, kI64, kBF16, kF16, kF32, kF64, kU32, kU64 };
+enum class Element : uint8_t {
+  kBool,
+  kU8,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kBF16,
+  kF16,
+  kF32,
+  kF64,
+  kU32,
+  kU64
+};
 constexpr Element Of(DType type) { return Element(type); }
 std::string_view HloName(Element element);        // u32
 std::string_view StableHloName(Element element);  // ui32

@@ -7,8 +7,8 @@
 namespace xlaprof::lazy {
 namespace {
 
-constexpr DType kTypes[] = {DType::kBool, DType::kI32, DType::kI64, DType::kBF16,
-                            DType::kF16,  DType::kF32, DType::kF64};
+constexpr DType kTypes[] = {DType::kBool, DType::kU8,   DType::kI8,  DType::kI16, DType::kI32,
+                            DType::kI64,  DType::kBF16, DType::kF16, DType::kF32, DType::kF64};
 
 Backend& Native() {
   static const std::unique_ptr<Backend> backend = MakeNativeBackend(2);
@@ -78,7 +78,7 @@ TEST(Operations, OfTwoOperands) {
 }
 
 TEST(Operations, WholeNumbersDivide) {
-  for (DType dtype : {DType::kI32, DType::kI64}) {
+  for (DType dtype : {DType::kI8, DType::kI16, DType::kI32, DType::kI64}) {
     const Values a = Of(dtype, {6}, {7, -7, 7, -7, 9, -9}),
                  b = Of(dtype, {6}, {2, 2, -2, -2, 0, 0});
     ProgramBuilder p;
@@ -95,9 +95,37 @@ TEST(Operations, Casts) {
   for (DType from : kTypes)
     for (DType to : kTypes) EXPECT_TRUE(Check(op::cast, {Random({from, {77}}, 5)}, {int64_t(to)}));
   const double inf = INFINITY;
-  const Values odd = Of(DType::kF32, {6}, {1e30, -1e30, inf, -inf, NAN, 2147483648.0});
-  for (DType to : {DType::kI32, DType::kI64, DType::kF16, DType::kBF16, DType::kBool})
-    Check(op::cast, {odd}, {int64_t(to)});
+  const Values odd = Of(DType::kF32, {6}, {0x1p100, -0x1p100, inf, -inf, NAN, 2147483648.0});
+  for (DType to : kTypes) Check(op::cast, {odd}, {int64_t(to)});
+  for (DType from : {DType::kF32, DType::kF64, DType::kF16}) {
+    const Values edges = Of(from, {8}, {255.75, 256, -0.5, -1, 127.5, 128, -128.5, -32769});
+    for (DType to : {DType::kU8, DType::kI8, DType::kI16})
+      EXPECT_TRUE(Check(op::cast, {edges}, {int64_t(to)}));
+  }
+  const Values whole = Of(DType::kI64, {6}, {255, 256, -1, -129, 40000, 1ll << 40});
+  for (DType to : {DType::kU8, DType::kI8, DType::kI16})
+    EXPECT_TRUE(Check(op::cast, {whole}, {int64_t(to)}));
+}
+
+// Each result wraps around before the next operation uses it, also inside of a fused kernel.
+TEST(Operations, ShortIntegersWrapAround) {
+  const auto result = [](DType dtype, double x, double y) {
+    ProgramBuilder p;
+    const int32_t a = p.Parameter({dtype, {2}}), b = p.Parameter({dtype, {2}});
+    const int32_t sum = p.Do(op::add, {a, b});
+    p.Result(p.Do(op::div, {sum, b}));
+    p.Result(p.Do(op::gt, {sum, a}));
+    p.Result(p.Do(op::neg, {p.Do(op::mul, {sum, sum})}));
+    p.Result(p.Do(op::sum, {sum}, {0, 0}));
+    const auto results =
+        RunOn(Native(), p.program, {Of(dtype, {2}, {x, 1}), Of(dtype, {2}, {y, 1})});
+    std::vector<double> firsts;
+    for (const Values& values : results) firsts.push_back(values.elements[0]);
+    return firsts;
+  };
+  EXPECT_EQ(result(DType::kU8, 200, 100), (std::vector<double>{0, 0, 112, 46}));
+  EXPECT_EQ(result(DType::kI8, 100, 60), (std::vector<double>{-1, 0, 0, -94}));
+  EXPECT_EQ(result(DType::kI16, 30000, 3000), (std::vector<double>{-10, 0, 11712, -32534}));
 }
 
 TEST(Operations, NoNumbers) {

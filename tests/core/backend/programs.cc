@@ -10,10 +10,12 @@ namespace xlaprof::lazy {
 double Rounded(double value, DType dtype) {
   return VisitDType(dtype, [&](auto t) -> double {
     using T = decltype(t);
-    if constexpr (sizeof(T) == 2) {
-      return double(float(T(float(value))));
-    } else if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (std::is_same_v<T, bool>) {
       return value != 0;
+    } else if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
+      return double(T(int64_t(value)));  // wraps around
+    } else if constexpr (sizeof(T) == 2) {
+      return double(float(T(float(value))));
     } else if constexpr (std::is_integral_v<T>) {
       if (std::isnan(value)) return 0;
       constexpr double kLimit = sizeof(T) == 4 ? 2147483648.0 : 9223372036854775808.0;
@@ -38,7 +40,7 @@ Values Random(Shape shape, int seed, double low, double high) {
     const bool as_it_is = IsFloat(shape.dtype);
     values.elements.push_back(shape.dtype == DType::kBool ? value > (low + high) / 2
                               : as_it_is                  ? Rounded(value, shape.dtype)
-                                                          : std::round(value * 4));
+                                         : Rounded(std::round(value * 4), shape.dtype));
   }
   return values;
 }
@@ -49,7 +51,7 @@ std::vector<char> ToBytes(const Values& values) {
     using T = decltype(t);
     for (double value : values.elements) {
       T element;
-      if constexpr (sizeof(T) == 2)
+      if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
         element = T(float(value));
       else
         element = T(value);
@@ -67,7 +69,7 @@ Values FromBytes(const Shape& shape, const std::vector<char>& bytes) {
     for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
       T element;
       std::memcpy(&element, &bytes[at], sizeof element);
-      if constexpr (sizeof(T) == 2)
+      if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
         values.elements.push_back(double(float(element)));
       else
         values.elements.push_back(double(element));

@@ -16,7 +16,7 @@ struct Values {
   std::vector<double> elements;
 };
 
-// Returns the nearest value that `dtype` can represent.
+// Returns the nearest value that `dtype` can represent. Integers of up to 16 bits wrap around.
 double Rounded(double value, DType dtype);
 Values Of(DType dtype, Dims dims, std::vector<double> elements);
 Values Random(Shape shape, int seed, double low = -2, double high = 2);

@@ -29,6 +29,19 @@ double Remainder(double a, double b, DType dtype) {
   const double rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
+// Returns the nearest number that a short type of integers can hold.
+double InRange(double value, DType dtype) {
+  return VisitDType(dtype, [&]<class T>(T) -> double {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 2) {
+      if (std::isnan(value)) return 0;
+      return std::clamp(value, double(std::numeric_limits<T>::lowest()),
+                        double(std::numeric_limits<T>::max()));
+    } else {
+      return value;
+    }
+  });
+}
+
 double Larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double Smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
@@ -99,7 +112,8 @@ class Evaluation {
   bool Elementwise() {
     if (!it_.op->elementwise) return false;
     for (size_t i = 0; i < out_.elements.size(); ++i) {
-      const double x = in_[0]->elements[i];
+      double x = in_[0]->elements[i];
+      if (it_.op == &op::cast && IsFloat(in_[0]->shape.dtype)) x = InRange(x, it_.shape.dtype);
       if (it_.op == &op::where)
         Set(i, x != 0 ? in_[1]->elements[i] : in_[2]->elements[i]);
       else if (it_.op == &op::remainder)

@@ -60,7 +60,7 @@ TEST(ElementwiseShapes, AreTheOperands) {
   EXPECT_EQ(Of(op::sub, {{kB, {2}}, {kB, {2}}}), "needs numbers, not pred");
   EXPECT_EQ(Of(op::exp, {{kI64, {2}}}), "needs floating-point numbers, not s64");
   EXPECT_EQ(Of(op::logical_not, {{kI64, {2}}}), "needs pred, not s64");
-  EXPECT_EQ(Of(op::cast, {{kB, {}}}, {7}), "type 7 does not exist");
+  EXPECT_EQ(Of(op::cast, {{kB, {}}}, {kDTypes}), "type 10 does not exist");
 }
 
 TEST(ShapeOps, MoveElements) {

@@ -9,22 +9,29 @@ namespace xlaprof::lazy {
 namespace {
 
 TEST(DType, PromotesAsPyTorchDoes) {
-  // Rows and columns are bool, s32, s64, bf16, f16, f32, f64; the values are torch.promote_types.
+  // Rows and columns are in the order of DType; the values are torch.promote_types.
   using enum DType;
-  const DType expected[7][7] = {
-      {kBool, kI32, kI64, kBF16, kF16, kF32, kF64}, {kI32, kI32, kI64, kBF16, kF16, kF32, kF64},
-      {kI64, kI64, kI64, kBF16, kF16, kF32, kF64},  {kBF16, kBF16, kBF16, kBF16, kF32, kF32, kF64},
-      {kF16, kF16, kF16, kF32, kF16, kF32, kF64},   {kF32, kF32, kF32, kF32, kF32, kF32, kF64},
-      {kF64, kF64, kF64, kF64, kF64, kF64, kF64}};
-  for (int a = 0; a < 7; ++a) {
-    for (int b = 0; b < 7; ++b)
+  const DType expected[kDTypes][kDTypes] = {
+      {kBool, kU8, kI8, kI16, kI32, kI64, kBF16, kF16, kF32, kF64},
+      {kU8, kU8, kI16, kI16, kI32, kI64, kBF16, kF16, kF32, kF64},
+      {kI8, kI16, kI8, kI16, kI32, kI64, kBF16, kF16, kF32, kF64},
+      {kI16, kI16, kI16, kI16, kI32, kI64, kBF16, kF16, kF32, kF64},
+      {kI32, kI32, kI32, kI32, kI32, kI64, kBF16, kF16, kF32, kF64},
+      {kI64, kI64, kI64, kI64, kI64, kI64, kBF16, kF16, kF32, kF64},
+      {kBF16, kBF16, kBF16, kBF16, kBF16, kBF16, kBF16, kF32, kF32, kF64},
+      {kF16, kF16, kF16, kF16, kF16, kF16, kF32, kF16, kF32, kF64},
+      {kF32, kF32, kF32, kF32, kF32, kF32, kF32, kF32, kF32, kF64},
+      {kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64},
+  };
+  for (size_t a = 0; a < kDTypes; ++a) {
+    for (size_t b = 0; b < kDTypes; ++b)
       EXPECT_EQ(Promote(DType(a), DType(b)), expected[a][b])
           << TorchName(DType(a)) << " " << TorchName(DType(b));
   }
 }
 
 TEST(DType, HasOneSizeAndThreeNames) {
-  for (int i = 0; i < 7; ++i) {
+  for (size_t i = 0; i < kDTypes; ++i) {
     const DType type = DType(i);
     VisitDType(type, [&](auto value) {
       EXPECT_EQ(DTypeOf<decltype(value)>(), type);
@@ -35,6 +42,9 @@ TEST(DType, HasOneSizeAndThreeNames) {
   EXPECT_EQ(XlaName(DType::kBool), "pred");
   EXPECT_EQ(StableHloName(DType::kI64), "i64");
   EXPECT_EQ(TorchName(DType::kBF16), "bfloat16");
+  EXPECT_EQ(XlaName(DType::kU8), "u8");
+  EXPECT_EQ(StableHloName(DType::kU8), "ui8");
+  EXPECT_EQ(TorchName(DType::kI8), "int8");
 }
 
 TEST(Shape, HasFourTexts) {

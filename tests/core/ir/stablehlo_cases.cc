@@ -17,10 +17,10 @@ namespace {
 
 constexpr DType kB = DType::kBool, kI32 = DType::kI32, kI64 = DType::kI64, kF32 = DType::kF32;
 constexpr DType kFractions[] = {DType::kBF16, DType::kF16, DType::kF32, DType::kF64};
-constexpr DType kNumbers[] = {DType::kI32, DType::kI64, DType::kBF16,
-                              DType::kF16, DType::kF32, DType::kF64};
-constexpr DType kAll[] = {DType::kBool, DType::kI32, DType::kI64, DType::kBF16,
-                          DType::kF16,  DType::kF32, DType::kF64};
+constexpr DType kNumbers[] = {DType::kU8,   DType::kI8,  DType::kI16, DType::kI32, DType::kI64,
+                              DType::kBF16, DType::kF16, DType::kF32, DType::kF64};
+constexpr DType kAll[] = {DType::kBool, DType::kU8,   DType::kI8,  DType::kI16, DType::kI32,
+                          DType::kI64,  DType::kBF16, DType::kF16, DType::kF32, DType::kF64};
 
 class Cases {
  public:

@@ -14,8 +14,8 @@ import numpy as np
 
 from stablehlo_test import TYPES, run
 
-SAFETENSORS = {"BOOL": "bool", "I32": "int32", "I64": "int64", "BF16": "bfloat16", "F16": "float16", "F32": "float32",
-               "F64": "float64"}
+SAFETENSORS = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "BF16": "bfloat16",
+               "F16": "float16", "F32": "float32", "F64": "float64"}
 # The tolerance is relative to the largest expected value, because sums are computed in another order.
 TOLERANCE = 2e-5
 # The gradient of a bias before a normalisation is only rounding error, which differs in XLA and on other processors. It

@@ -16,8 +16,9 @@ import numpy as np
 from jax._src import xla_bridge
 from jax._src.lib import _jax, hlo, xla_client
 
-TYPES = {"bool": np.bool_, "int32": np.int32, "int64": np.int64, "bfloat16": ml_dtypes.bfloat16, "float16": np.float16,
-         "float32": np.float32, "float64": np.float64}
+# They are in the order of DType (core/ir/dtype.h).
+TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
+         "bfloat16": ml_dtypes.bfloat16, "float16": np.float16, "float32": np.float32, "float64": np.float64}
 NAMES = list(TYPES)
 # Tolerances are relative to the largest expected value. XLA sums in another order, and multiplies 16-bit types in 32
 # bits.

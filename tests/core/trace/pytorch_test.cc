@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -12,6 +13,7 @@
 #include "core/trace/functions.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
+#include "tests/core/observe/listener.h"
 #include "tests/core/trace/values.h"
 
 namespace xlaprof::lazy {
@@ -357,6 +359,90 @@ TEST(Numbers, OfInfinitiesAndMany) {
   EXPECT_EQ(mean(full({100'000}, 1., DType::kF16)).item(), 1);
   for (int64_t n = 1; n < 200; ++n) EXPECT_EQ(mean(ones({n})).item(), 1) << n;
   EXPECT_THAT(Values(ones({3, 1}).expand({-1, 2})), Each(1));
+}
+
+template <class T>
+Tensor PutWhole(const std::vector<T>& values) {
+  return Tensor::FromHost(std::span<const T>(values), {int64_t(values.size())});
+}
+std::vector<int64_t> WholeValues(const Tensor& tensor) {
+  const HostTensor host = tensor.to_cpu();
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < host.shape.elements(); ++i) values.push_back(host.Whole(i));
+  return values;
+}
+
+TEST(ShortIntegers, WrapAround) {
+  const Tensor u = PutWhole<uint8_t>({1, 200, 255}), i = PutWhole<int8_t>({1, -128, 127});
+  for (const Tensor& x : {u + 300, u - 1, u * 2, neg(u), pow(u, 2), remainder(u, 3), u.clone()})
+    EXPECT_EQ(x.dtype(), DType::kU8);
+  EXPECT_THAT(WholeValues(u + 300), ElementsAre(45, 244, 43));
+  EXPECT_THAT(WholeValues(u - 1), ElementsAre(0, 199, 254));
+  EXPECT_THAT(WholeValues(u * 2), ElementsAre(2, 144, 254));
+  EXPECT_THAT(WholeValues(neg(u)), ElementsAre(255, 56, 1));
+  EXPECT_THAT(WholeValues(pow(u, 2)), ElementsAre(1, 64, 1));
+  EXPECT_THAT(WholeValues(remainder(u, 3)), ElementsAre(1, 2, 0));
+  EXPECT_THAT(WholeValues(eq(u, -1)), ElementsAre(0, 0, 1));
+  EXPECT_THAT(WholeValues(lazy::abs(i)), ElementsAre(1, -128, 127));
+  EXPECT_THAT(WholeValues(i + 200), ElementsAre(-55, 72, 71));
+  EXPECT_THAT(WholeValues(pow(i, 2)), ElementsAre(1, 0, 1));
+  EXPECT_THAT(WholeValues(remainder(i, 3)), ElementsAre(1, 1, 1));
+  EXPECT_THAT(WholeValues(relu(i)), ElementsAre(1, 0, 127));
+  EXPECT_THAT(WholeValues(u + i), ElementsAre(2, 72, 382));
+  EXPECT_EQ((u + i).dtype(), DType::kI16);
+  EXPECT_THAT(WholeValues(u.to(DType::kI8)), ElementsAre(1, -56, -1));
+  EXPECT_THAT(Values(u / 2), ElementsAre(0.5, 100, 127.5));
+  EXPECT_THAT(WholeValues(sum(u)), ElementsAre(456));
+  EXPECT_EQ(prod(i).dtype(), DType::kI64);
+  EXPECT_THAT(WholeValues(argmax(u, 0)), ElementsAre(2));
+  EXPECT_THAT(WholeValues(matmul(ones({2, 2}, DType::kU8), full({2, 2}, 200, DType::kU8))),
+              Each(144));
+  EXPECT_THAT(WholeValues(sort(cat(std::vector{i, i}))), ElementsAre(-128, -128, 1, 1, 127, 127));
+  EXPECT_THAT(WholeValues(zeros({1}, DType::kU8).fill_(-1)), ElementsAre(255));
+  EXPECT_THAT(MessageOf([] { zeros({1}, DType::kU8).fill_(300); }),
+              HasSubstr("aten::fill_: uint8 cannot hold 300"));
+  EXPECT_THAT(MessageOf([] { full({1}, -129, DType::kI8); }),
+              HasSubstr("aten::full: int8 cannot hold -129"));
+  EXPECT_THAT(MessageOf([&] { mean(u); }), HasSubstr("aten::mean(u8[3])"));
+}
+
+// PyTorch leaves these values undefined; they are XLA's.
+TEST(ShortIntegers, HoldTheNearestFloat) {
+  const Tensor x = Put({300, -1, -300, 3e9f, NAN, 255.9f, 127.9f});
+  EXPECT_THAT(WholeValues(x.to(DType::kU8)), ElementsAre(255, 0, 0, 255, 0, 255, 127));
+  EXPECT_THAT(WholeValues(x.to(DType::kI8)), ElementsAre(127, -1, -128, 127, 0, 127, 127));
+  EXPECT_THAT(WholeValues(x.to(DType::kI16)), ElementsAre(300, -1, -300, 32767, 0, 255, 127));
+}
+
+// Counts the bytes that are sent to devices.
+class TransferListener final : public Listener {
+ public:
+  void OnTransfer(const observe::Transfer& transfer) override {
+    if (transfer.to_device) bytes += transfer.bytes;
+  }
+  std::atomic<int64_t> bytes = 0;
+};
+
+TEST(ShortIntegers, ImagesAreSentAsBytes) {
+  static TransferListener& listener = *new TransferListener;
+  const Dims sizes{8, 3, 16, 16};
+  const auto count = size_t(Shape{DType::kU8, sizes}.elements());
+  std::vector<uint8_t> pixels(count);
+  std::vector<float> wide(count);
+  for (size_t i = 0; i < count; ++i) pixels[i] = uint8_t(i * 7), wide[i] = float(pixels[i]);
+  const auto normalized = [](const Tensor& images) { return (images / 255 - 0.5) / 0.25; };
+  normalized(Put({1})).to_cpu();  // sends the numbers
+  observe::observer = &listener;
+  const Tensor images = Tensor::FromHost(std::span<const uint8_t>(pixels), sizes);
+  const std::vector<float> from_bytes = Values(normalized(images.to(DType::kF32)));
+  const int64_t sent = listener.bytes.exchange(0);
+  const Tensor floats = Tensor::FromHost(std::span<const float>(wide), sizes);
+  const std::vector<float> from_floats = Values(normalized(floats));
+  observe::observer = nullptr;
+  EXPECT_EQ(sent, int64_t(count));
+  EXPECT_EQ(listener.bytes, int64_t(4 * count));
+  EXPECT_EQ(from_bytes, from_floats);
+  EXPECT_EQ(from_bytes[1], (7.f / 255 - 0.5f) / 0.25f);
 }
 
 TEST(Losses, IgnoredTargetsCountForNothing) {

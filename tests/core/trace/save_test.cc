@@ -43,8 +43,8 @@ class Save : public testing::Test {
 
 TEST_F(Save, KeepsTypesSizesAndValues) {
   State state;
-  for (DType type : {DType::kBool, DType::kI32, DType::kI64, DType::kBF16, DType::kF16, DType::kF32,
-                     DType::kF64})
+  for (DType type : {DType::kBool, DType::kU8, DType::kI8, DType::kI16, DType::kI32, DType::kI64,
+                     DType::kBF16, DType::kF16, DType::kF32, DType::kF64})
     state[std::string(TorchName(type))] = (arange(6) - 2).view({2, 3}).to(type);
   state["a \"name\" \\ of \n any kind"] = zeros({0, 3});
   state["scalar"] = full({}, 0.5);

@@ -9,7 +9,7 @@ import tempfile
 
 import torch
 
-DTYPES = {torch.bool: "BOOL", torch.uint8: "U8", torch.int8: "I8", torch.int32: "I32", torch.int64: "I64", torch.bfloat16: "BF16",
+DTYPES = {torch.bool: "BOOL", torch.uint8: "U8", torch.int8: "I8", torch.int16: "I16", torch.int32: "I32", torch.int64: "I64", torch.bfloat16: "BF16",
           torch.float16: "F16", torch.float32: "F32", torch.float64: "F64"}
 
 

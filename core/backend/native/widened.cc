@@ -1,12 +1,15 @@
-#include "core/backend/native/through_f32.h"
+#include "core/backend/native/widened.h"
 
 namespace xlaprof::lazy {
 namespace {
 
-class ThroughF32 final : public Thunk {
+// Returns a place as the inner thunk sees it.
+Shape WideShape(const Shape& shape) { return {Widened(shape.dtype), shape.dims}; }
+
+class WidenedThunk final : public Thunk {
  public:
   // The inner thunk's slots are the operands, the outputs and scratch memory.
-  ThroughF32(const Task& task, std::unique_ptr<Thunk> inner)
+  WidenedThunk(const Task& task, std::unique_ptr<Thunk> inner)
       : places_(task.operands.begin(), task.operands.end()),
         operands_(task.operands.size()),
         inner_(std::move(inner)),
@@ -14,10 +17,6 @@ class ThroughF32 final : public Thunk {
     places_.push_back(task.result);
     places_.insert(places_.end(), task.others.begin(), task.others.end());
     table_.resize(places_.size() + 1);
-    const Loops& loops = ThisCpusLoops();
-    const bool half = task.shape(0).dtype == DType::kF16;
-    load_ = half ? loops.load_f16 : loops.load_bf16;
-    store_ = half ? loops.store_f16 : loops.store_bf16;
     inner_->set_scratch(int32_t(table_.size()) - 1);
   }
 
@@ -34,25 +33,32 @@ class ThroughF32 final : public Thunk {
       table_[i] = at;
       at += Wide(place);
       if (i < operands_)
-        Convert(load_, memory[place.slot], 2, table_[i], 4, place.shape.elements());
+        Convert(Load(place), memory[place.slot], place.shape, table_[i], WideShape(place.shape));
     }
     table_.back() = at;
     inner_->Run(table_.data());
     for (size_t i = operands_; i < places_.size(); ++i) {
       const TensorSlot& place = places_[i];
       if (place.slot >= 0)
-        Convert(store_, table_[i], 4, memory[place.slot], 2, place.shape.elements());
+        Convert(Store(place), table_[i], WideShape(place.shape), memory[place.slot], place.shape);
     }
   }
 
  private:
   static int64_t Wide(const TensorSlot& place) {
-    return place.slot < 0 ? 0 : RoundedToLine(place.shape.elements() * 4);
+    return place.slot < 0 ? 0 : RoundedToLine(WideShape(place.shape).bytes());
+  }
+  static Loops::Elementwise Load(const TensorSlot& place) {
+    return ThisCpusLoops().load[size_t(place.shape.dtype)];
+  }
+  static Loops::Elementwise Store(const TensorSlot& place) {
+    return ThisCpusLoops().store[size_t(place.shape.dtype)];
   }
 
-  void Convert(Loops::Elementwise loop, const char* from, int64_t from_width, char* to,
-               int64_t to_width, int64_t elements) const {
-    pool_.For(elements, kGrain, [&](int64_t begin, int64_t end) {
+  void Convert(Loops::Elementwise loop, const char* from, const Shape& from_shape, char* to,
+               const Shape& to_shape) const {
+    const int64_t from_width = ByteSize(from_shape.dtype), to_width = ByteSize(to_shape.dtype);
+    pool_.For(from_shape.elements(), kGrain, [&](int64_t begin, int64_t end) {
       const void* in[] = {from + begin * from_width};
       loop(in, to + begin * to_width, end - begin);
     });
@@ -63,14 +69,13 @@ class ThroughF32 final : public Thunk {
   const std::unique_ptr<Thunk> inner_;
   std::vector<char*> table_;
   ThreadPool& pool_;
-  Loops::Elementwise load_, store_;
 };
 
 }  // namespace
 
-ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&)) {
+ThunkOr MakeWidened(const Task& task, ThunkOr (*make)(const Task&)) {
   Instruction wide = task.instruction;
-  wide.shape.dtype = DType::kF32;
+  wide.shape = WideShape(wide.shape);
   Task inner{.instruction = wide,
              .operands = task.operands,
              .result = task.result,
@@ -80,14 +85,14 @@ ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&)) {
   int32_t next = 0;
   auto widen = [&](TensorSlot& place) {
     if (place.slot >= 0) place.slot = next;
-    place.shape.dtype = DType::kF32;
+    place.shape = WideShape(place.shape);
     ++next;
   };
   for (TensorSlot& operand : inner.operands) widen(operand);
   widen(inner.result);
   for (TensorSlot& other : inner.others) widen(other);
   XP_TRY(std::unique_ptr<Thunk> thunk, make(inner));
-  return std::make_unique<ThroughF32>(task, std::move(thunk));
+  return std::make_unique<WidenedThunk>(task, std::move(thunk));
 }
 
 }  // namespace xlaprof::lazy

@@ -1,4 +1,4 @@
-// Runs operations on 16-bit floats with kernels for f32.
+// Runs operations on short types with kernels for the types that these are computed as.
 #pragma once
 
 #include "core/backend/native/thunk.h"
@@ -6,6 +6,6 @@
 namespace xlaprof::lazy {
 
 // Makes a thunk by `make`, and converts its operands and results.
-ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&));
+ThunkOr MakeWidened(const Task& task, ThunkOr (*make)(const Task&));
 
 }  // namespace xlaprof::lazy
