@@ -32,11 +32,9 @@ GradFn::Edge EdgeTo(const Tensor& tensor) {
   return {.fn = nullptr, .leaf = Ref<TensorImpl>(&impl)};
 }
 
-// Returns the operation that made a tensor.
+// Returns the operation that made a new tensor.
 const Op* LastOp(const TensorImpl& tensor) {
-  if (!tensor.steps.empty()) return tensor.steps.back().op;
-  GraphLock lock;
-  return &tensor.storage->value()->op();
+  return tensor.steps.empty() ? LastWrapped() : tensor.steps.back().op;
 }
 
 }  // namespace

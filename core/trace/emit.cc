@@ -103,11 +103,15 @@ void ExecuteNow(const Ref<Storage>& storage) {
   if (!status.ok()) RaiseHere("{}", Message(status));
 }
 
+static thread_local const Op* last_wrapped = nullptr;
+const Op* LastWrapped() { return last_wrapped; }
+
 Tensor Wrap(Device& device, NodePtr value, DType logical) {
   // Operations that choose their own type ignore XLA_USE_32BIT_LONG and similar variables, so their
   // result is cast.
   if (const DType kept = OnDevice(logical); value->shape().dtype != kept)
     value = Node::Make(op::cast, {value.get()}, {int64_t(kept)}, Call::Where());
+  last_wrapped = &value->op();
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = Storage::Make(device, std::move(value), logical);
   if (EagerMode::is_on()) [[unlikely]]

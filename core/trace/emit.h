@@ -35,6 +35,8 @@ inline BorrowedNode NodeOf(const Tensor& tensor) { return BorrowedNode(ImplOf(te
 HostTensor Converted(const void* values, const Shape& shape, DType type);
 // Computes a storage's value and waits for it, as EagerMode does after each operation.
 void ExecuteNow(const Ref<Storage>& storage);
+// Returns the operation of the value that the calling thread last passed to Wrap().
+const Op* LastWrapped();
 // Returns a new tensor with this value, in the type in which devices keep the logical one.
 Tensor Wrap(Device& device, NodePtr value, DType logical);
 // Records an operation at the line of the outermost call.
@@ -53,8 +55,8 @@ Tensor GradOfInput(const ViewStep& step, const Dims& from, const Tensor& grad);
 Tensor SumTo(const Tensor& grad, const Dims& sizes);
 // Returns the type in which devices keep a logical type (XLA_USE_BF16 and similar variables).
 DType OnDevice(DType logical);
-// Raises an Error with the operation's name if a type of integers cannot hold the number. An unsigned
-// one holds negative numbers, too, which wrap around.
+// Raises an Error with the operation's name if a type of integers cannot hold the number. Unsigned
+// types hold negative numbers, too, which wrap around.
 void ExpectFits(std::string_view op, Scalar value, DType type);
 // Returns a scalar tensor. 0 and 1 are part of the graph. Other numbers are parameters, so that a
 // new value does not make another graph.

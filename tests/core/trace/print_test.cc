@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/trace/eager.h"
 #include "core/trace/functions.h"
 #include "tests/core/trace/values.h"
 
@@ -104,6 +105,10 @@ TEST(Print, ShowsDeviceAndGradient) {
   const Tensor x = ones({2}).requires_grad_(), y = x * 2;
   EXPECT_EQ(x.to_text(), "tensor([1., 1.], device='CPU:0', requires_grad=True)");
   EXPECT_EQ(y.to_text(), "tensor([2., 2.], device='CPU:0', grad_fn=<MulBackward0>)");
+  {
+    EagerMode eager;
+    EXPECT_EQ((x * 2).to_text(), y.to_text());
+  }
   EXPECT_EQ(y.detach().to_text(), "tensor([2., 2.], device='CPU:0')");
   EXPECT_EQ(y.to(Device::Host()).detach().to_text(), "tensor([2., 2.])");
   EXPECT_EQ(log_softmax(y.unsqueeze(0), 1).slice(1, 0, 1).to_text(),
