@@ -168,9 +168,19 @@ class HloPrinter {
   }
 
   // Returns the name of the computation that combines two elements, which is made when it is first
-  // needed.
+  // needed. Without an opcode it returns the second.
   std::string Computation(std::string_view opcode, xla::Element element) {
     const std::string type = xla::Type{element, {}}.HloText();
+    if (opcode.empty()) {
+      const std::string second = fmt::format("second_{}", xla::HloName(element));
+      computations_.insert(
+          fmt::format("%{0} (a: {1}, b: {1}) -> {1} {{\n"
+                      "  %a = {1} parameter(0)\n"
+                      "  ROOT %b = {1} parameter(1)\n"
+                      "}}\n",
+                      second, type));
+      return "%" + second;
+    }
     const std::string name = fmt::format("{}_{}", opcode, xla::HloName(element));
     computations_.insert(
         fmt::format("%{0} (a: {1}, b: {1}) -> {1} {{\n"

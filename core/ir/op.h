@@ -47,11 +47,11 @@ extern const Op device_data, constant;
 
 // Elementwise operations on one operand, on two of the same shape, or on three. A cast's attribute
 // is the dtype. A float is truncated to an integer; out of range it becomes the nearest one, and
-// NaN becomes 0. Integers wrap around, also if they are cast to a narrower type. A remainder has the
-// divisor's sign. Integer division rounds towards zero; x / 0 has all bits set, and its remainder is
-// x. Logical operations need pred.
-extern const Op neg, abs, exp, log, log1p, tanh, sqrt, rsqrt, sigmoid, relu, sin, cos, floor, erf,
-    logical_not, cast;
+// NaN becomes 0; a half is rounded to the even neighbour. Integers wrap around, also if they are
+// cast to a narrower type. A remainder has the divisor's sign. Integer division rounds towards zero;
+// x / 0 has all bits set and its remainder is x. Logical operations need pred.
+extern const Op neg, abs, exp, log, log1p, tanh, sqrt, rsqrt, sigmoid, relu, sin, cos, floor, round,
+    erf, logical_not, cast;
 extern const Op add, sub, mul, div, pow, maximum, minimum, remainder, eq, ne, lt, le, gt, ge,
     logical_and, logical_or;
 extern const Op where;  // (condition, then, else)
@@ -79,13 +79,15 @@ extern const Op mm, bmm, convolution, convolution_backward_input, convolution_ba
 
 // Reductions. sum, amax, amin, prod: keepdim, then the dimensions, ascending. argmax: keepdim, dim;
 // it returns the first of equals as s64. NaN counts as both the largest and the smallest.
-extern const Op sum, amax, amin, prod, argmax;
+// cumsum: dim; each element is the sum of those up to it.
+extern const Op sum, amax, amin, prod, argmax, cumsum;
 
 // Indexing. index_select (from, index of rank 1): dim. gather (from, index): dim. scatter_add
-// (into, index, from): dim. index_add (into, index of rank 1, from): dim. arange: start and step
-// (doubles), count, dtype; it is computed as f64, or s64 for integers. An index out of range
-// becomes the nearest one in range.
-extern const Op index_select, gather, scatter_add, index_add, arange;
+// (into, index, from): dim. index_add (into, index of rank 1, from): dim. scatter and index_copy
+// replace elements where these add to them; if an index occurs twice, the last of them counts.
+// arange: start and step (doubles), count, dtype; it is computed as f64, or s64 for integers. An
+// index out of range becomes the nearest one in range.
+extern const Op index_select, gather, scatter, scatter_add, index_copy, index_add, arange;
 
 // Pooling of NCHW: kernel, stride, padding, each height and width. The gradients take (gradient of
 // the result, input). If several elements are the largest, the first gets the gradient. Padding

@@ -204,6 +204,14 @@ class StableHloPrinter {
   std::string Combine(const xla::Instruction& instruction) {
     const int64_t n = next_++;
     const std::string type = xla::Type{instruction.type.element, {}}.StableHloText();
+    if (instruction.combine.empty()) {
+      return fmt::format(
+          "{{\n"
+          "    ^bb0(%a{0}: {1}, %b{0}: {1}):\n"
+          "      stablehlo.return %b{0} : {1}\n"
+          "    }}",
+          n, type);
+    }
     return fmt::format(
         "{{\n"
         "    ^bb0(%a{0}: {1}, %b{0}: {1}):\n"

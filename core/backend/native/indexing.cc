@@ -1,4 +1,5 @@
-// Operations whose indices are data: index_select, gather, scatter_add, index_add.
+// Operations whose indices are data: index_select, gather, scatter, scatter_add, index_copy,
+// index_add.
 #include <algorithm>
 
 #include "core/backend/native/strided.h"
@@ -137,18 +138,18 @@ ThunkOr MakeGather(const Task& task) {
   });
 }
 
-// Adds to its first operand, in place if it may.
+// Changes elements of its first operand, in place if it may.
 template <class F>
-class AddingThunk final : public Thunk {
+class ChangingThunk final : public Thunk {
  public:
-  AddingThunk(const Task& task, F add)
+  ChangingThunk(const Task& task, F change)
       : into_(task.operands[0].slot),
         index_(task.operands[1].slot),
         from_(task.operands[2].slot),
         out_(task.result.slot),
         bytes_(task.result.shape.bytes()),
         pool_(task.pool),
-        add_(std::move(add)) {}
+        change_(std::move(change)) {}
 
   void Run(char* const* memory) override {
     const char* into = memory[into_];
@@ -157,7 +158,7 @@ class AddingThunk final : public Thunk {
       pool_.For(bytes_, kGrain * 4, [&](int64_t begin, int64_t end) {
         std::memcpy(out + begin, into + begin, size_t(end - begin));
       });
-    add_(out, memory[index_], memory[from_]);
+    change_(out, memory[index_], memory[from_]);
   }
   bool MayReuse(int32_t operand, int32_t) const override {
     return operand == into_ && operand != from_ && operand != index_;
@@ -167,23 +168,33 @@ class AddingThunk final : public Thunk {
   const int32_t into_, index_, from_, out_;
   const int64_t bytes_;
   ThreadPool& pool_;
-  const F add_;
+  const F change_;
 };
 
-ThunkOr MakeScatterAdd(const Task& task) {
+// Calls f(kind of element, function of an old and a new element). The function adds, or returns the
+// new element; then only the width of the type matters.
+template <class F>
+std::unique_ptr<Thunk> VisitChange(const Task& task, bool adds, F&& f) {
+  const DType dtype = task.shape(0).dtype;
+  if (!adds) return VisitWidth(dtype, [&](auto t) { return f(t, [](auto, auto b) { return b; }); });
+  return VisitDType(dtype, [&](auto t) { return f(t, [](auto a, auto b) { return Sum(a, b); }); });
+}
+
+ThunkOr MakeScatter(const Task& task, bool adds) {
   XP_TRY(ExpectRank(task));
   const size_t dim = size_t(task.attribute(0));
   const Walk walk(task.shape(1), task.shape(0), task.shape(2), dim);
-  return VisitDType(task.shape(0).dtype, [&](auto t) {
+  return VisitChange(task, adds, [&](auto t, auto combine) {
     using T = decltype(t);
     return VisitIndex(task.shape(1).dtype, [&](auto i) -> std::unique_ptr<Thunk> {
       using Index = decltype(i);
-      auto add = [walk, dim, &pool = task.pool](char* out, const char* index, const char* from) {
+      auto change = [walk, dim, combine, &pool = task.pool](char* out, const char* index,
+                                                            const char* from) {
         auto* to = reinterpret_cast<T*>(out);
-        auto* addends = reinterpret_cast<const T*>(from);
+        auto* others = reinterpret_cast<const T*>(from);
         auto body = [&](int64_t begin, int64_t end) {
           walk.Run(reinterpret_cast<const Index*>(index), begin, end,
-                   [&](int64_t a, int64_t b) { to[a] = Sum(to[a], addends[b]); });
+                   [&](int64_t a, int64_t b) { to[a] = combine(to[a], others[b]); });
         };
         // Two threads must not write the same element.
         if (dim == 0)
@@ -191,19 +202,20 @@ ThunkOr MakeScatterAdd(const Task& task) {
         else
           pool.For(walk.outer(), GrainOfRows(walk.inner()), body);
       };
-      return std::make_unique<AddingThunk<decltype(add)>>(task, add);
+      return std::make_unique<ChangingThunk<decltype(change)>>(task, change);
     });
   });
 }
 
-ThunkOr MakeIndexAdd(const Task& task) {
+ThunkOr MakeIndexChange(const Task& task, bool adds) {
   const Around into(task.shape(0), size_t(task.attribute(0)));
   const int64_t count = task.shape(1).elements();
-  return VisitDType(task.shape(0).dtype, [&](auto t) {
+  return VisitChange(task, adds, [&](auto t, auto combine) {
     using T = decltype(t);
     return VisitIndex(task.shape(1).dtype, [&](auto i) -> std::unique_ptr<Thunk> {
       using Index = decltype(i);
-      auto add = [into, count, &pool = task.pool](char* out, const char* index, const char* from) {
+      auto change = [into, count, combine, &pool = task.pool](char* out, const char* index,
+                                                              const char* from) {
         auto* indices = reinterpret_cast<const Index*>(index);
         // Divides the work by columns, because a row may occur twice in the index.
         const int64_t columns = into.outer * into.inner;
@@ -217,13 +229,13 @@ ThunkOr MakeIndexAdd(const Task& task) {
               T* to = reinterpret_cast<T*>(out) + (outer * into.size + at) * into.inner + column;
               const T* row =
                   reinterpret_cast<const T*>(from) + (outer * count + k) * into.inner + column;
-              for (int64_t j = 0; j < width; ++j) to[j] = Sum(to[j], row[j]);
+              for (int64_t j = 0; j < width; ++j) to[j] = combine(to[j], row[j]);
             }
             begin += width;
           }
         });
       };
-      return std::make_unique<AddingThunk<decltype(add)>>(task, add);
+      return std::make_unique<ChangingThunk<decltype(change)>>(task, change);
     });
   });
 }
@@ -234,8 +246,9 @@ ThunkOr MakeIndexing(const Task& task) {
   const Op* op = task.instruction.op;
   if (op == &op::index_select) return MakeIndexSelect(task);
   if (op == &op::gather) return MakeGather(task);
-  if (op == &op::scatter_add) return MakeScatterAdd(task);
-  return MakeIndexAdd(task);
+  if (op == &op::scatter || op == &op::scatter_add)
+    return MakeScatter(task, op == &op::scatter_add);
+  return MakeIndexChange(task, op == &op::index_add);
 }
 
 }  // namespace xlaprof::lazy

@@ -54,6 +54,7 @@ enum class Code : uint8_t {
   kSin,
   kCos,
   kFloor,
+  kRound,
   kErf,
   kNot,
   kAdd,

@@ -64,6 +64,7 @@ XLAPROF_MATH(Cos, cos)
 XLAPROF_MATH(Erf, erf)
 XLAPROF_MATH(Sqrt, sqrt)
 XLAPROF_MATH(Floor, floor)
+XLAPROF_MATH(Round, rint)  // with the processor's usual rounding: a half goes to the even one
 #undef XLAPROF_MATH
 inline float Pow(float x, float y) { return ::powf(x, y); }
 inline double Pow(double x, double y) { return ::pow(x, y); }
@@ -129,6 +130,7 @@ inline auto Unary(T x) {
   if constexpr (code == Code::kSin) return Sin(x);
   if constexpr (code == Code::kCos) return Cos(x);
   if constexpr (code == Code::kFloor) return Floor(x);
+  if constexpr (code == Code::kRound) return Round(x);
   if constexpr (code == Code::kErf) return Erf(x);
 }
 

@@ -92,8 +92,10 @@ std::unique_ptr<Thunk> ThunkOf(F run) {
 
 ThunkOr MakeReduction(const Task& task);
 ThunkOr MakeArgMax(const Task& task);
+ThunkOr MakeCumSum(const Task& task);
 ThunkOr MakeMovement(const Task& task);  // expand, permute, slice, slice_scatter, cat, pad, flip
-ThunkOr MakeIndexing(const Task& task);  // index_select, gather, scatter_add, index_add
+// Makes index_select, gather, scatter, scatter_add, index_copy, index_add.
+ThunkOr MakeIndexing(const Task& task);
 ThunkOr MakeArange(const Task& task);
 ThunkOr MakeUniform(const Task& task);
 ThunkOr MakeProduct(const Task& task);  // mm, bmm

@@ -64,6 +64,7 @@ constinit const Op sigmoid{"aten::sigmoid", kOfFractions, {}, true};
 constinit const Op sin{"aten::sin", kOfFractions, {}, true};
 constinit const Op cos{"aten::cos", kOfFractions, {}, true};
 constinit const Op floor{"aten::floor", kOfFractions, {}, true};
+constinit const Op round{"aten::round", kOfFractions, {}, true};
 constinit const Op erf{"aten::erf", kOfFractions, {}, true};
 constinit const Op logical_not{"aten::logical_not", Unary<ExpectTruth>, {}, true};
 constinit const Op cast{"xla::cast", Cast, kCastAttributes, true};

@@ -42,13 +42,12 @@ Shape Gather(Shapes operands, const Attributes& attributes) {
   return {from.dtype, index.dims};
 }
 
-Shape ScatterAdd(Shapes operands, const Attributes& attributes) {
+Shape Scatter(Shapes operands, const Attributes& attributes) {
   ExpectOperands(operands, 3);
   ExpectAttributes(attributes, 1);
   const Shape &into = *operands[0], &index = *operands[1], &from = *operands[2];
   ExpectIndex(index);
   ExpectSameType(into, from);
-  ExpectNumbers(into);
   ExpectRank(index, into.rank());
   ExpectRank(from, into.rank());
   const size_t dim = ExpectDimension(into, attributes[0]);
@@ -58,19 +57,30 @@ Shape ScatterAdd(Shapes operands, const Attributes& attributes) {
   return into;
 }
 
-Shape IndexAdd(Shapes operands, const Attributes& attributes) {
+Shape ScatterAdd(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 3);
+  ExpectNumbers(*operands[0]);
+  return Scatter(operands, attributes);
+}
+
+Shape IndexCopy(Shapes operands, const Attributes& attributes) {
   ExpectOperands(operands, 3);
   ExpectAttributes(attributes, 1);
   const Shape &into = *operands[0], &index = *operands[1], &from = *operands[2];
   ExpectIndex(index);
   ExpectRank(index, 1);
-  ExpectNumbers(into);
   const size_t dim = ExpectDimension(into, attributes[0]);
   ExpectSomewhere(into, dim, index);
   Shape selected = into;
   selected.dims[dim] = index.dims[0];
   ExpectSame(selected, from);
   return into;
+}
+
+Shape IndexAdd(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 3);
+  ExpectNumbers(*operands[0]);
+  return IndexCopy(operands, attributes);
 }
 
 Shape Arange(Shapes operands, const Attributes& attributes) {
@@ -92,7 +102,9 @@ constexpr std::string_view kDim[] = {"dim"}, kArange[] = {"=start", "=step", "co
 
 constinit const Op index_select{"aten::index_select", IndexSelect, kDim, false, NoFlops};
 constinit const Op gather{"aten::gather", Gather, kDim, false, NoFlops};
+constinit const Op scatter{"aten::scatter", Scatter, kDim, false, NoFlops};
 constinit const Op scatter_add{"aten::scatter_add", ScatterAdd, kDim, false, OneAnAddend};
+constinit const Op index_copy{"aten::index_copy", IndexCopy, kDim, false, NoFlops};
 constinit const Op index_add{"aten::index_add", IndexAdd, kDim, false, OneAnAddend};
 constinit const Op arange{"aten::arange", Arange, kArange, false, NoFlops};
 

@@ -39,11 +39,20 @@ Shape ArgMax(Shapes operands, const Attributes& attributes) {
   return {DType::kI64, Extreme(operands, attributes).dims};
 }
 
+Shape CumSum(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 1);
+  ExpectAttributes(attributes, 1);
+  ExpectNumbers(*operands[0]);
+  ExpectDimension(*operands[0], attributes[0]);
+  return *operands[0];
+}
+
 double OneAnElement(Shapes operands, const Shape&, const Attributes&) {
   return double(operands[0]->elements());
 }
 
-constexpr std::string_view kOfDims[] = {"keepdim", "dims..."}, kOfDim[] = {"keepdim", "dim"};
+constexpr std::string_view kOfDims[] = {"keepdim", "dims..."}, kOfDim[] = {"keepdim", "dim"},
+                           kAlong[] = {"dim"};
 
 }  // namespace
 
@@ -52,5 +61,6 @@ constinit const Op prod{"aten::prod", Sum, kOfDims, false, OneAnElement};
 constinit const Op amax{"aten::amax", Extreme, kOfDims, false, OneAnElement};
 constinit const Op amin{"aten::amin", Extreme, kOfDims, false, OneAnElement};
 constinit const Op argmax{"aten::argmax", ArgMax, kOfDim, false, OneAnElement};
+constinit const Op cumsum{"aten::cumsum", CumSum, kAlong, false, OneAnElement};
 
 }  // namespace xlaprof::lazy::op

@@ -64,6 +64,7 @@ void AddElementwiseRules(Rules* rules) {
       {&op::sin, One<"sine">},
       {&op::cos, One<"cosine">},
       {&op::floor, One<"floor">},
+      {&op::round, One<"round_nearest_even">},
       {&op::erf, One<"erf">},
       {&op::logical_not, One<"not">},
       {&op::cast, Cast},

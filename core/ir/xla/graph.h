@@ -80,7 +80,8 @@ struct Instruction {
   std::vector<Dims> lists;
   int64_t number = 0;  // a parameter's number; a constant's value, as in op.h
   Window window;
-  std::string_view combine;  // the operation of kReduce, kScatter and others: add
+  // The operation of kReduce, kScatter and others: add. A scatter without one replaces.
+  std::string_view combine;
   int32_t origin = 0;        // the program's instruction that it belongs to
 };
 

@@ -62,14 +62,16 @@ Value Gathered(const Call& call, Value indices, const GatherDims& dims) {
                                dims.slice_sizes}});
 }
 
-Value Scattered(const Call& call, Value indices, Value updates, const ScatterDims& dims) {
+// `combine` is the operation on an old and a new element, or empty if the new one replaces the old.
+Value Scattered(const Call& call, Value indices, Value updates, const ScatterDims& dims,
+                std::string_view combine) {
   return call.b.Add({.kind = Kind::kScatter,
                      .name = "scatter",
                      .type = call.type,
                      .operands = {call[0], indices, updates},
                      .lists = {dims.update_window_dims, dims.inserted_window_dims,
                                dims.scatter_dims_to_operand_dims},
-                     .combine = "add"});
+                     .combine = combine});
 }
 
 Value IndexSelect(const Call& call) {
@@ -92,16 +94,20 @@ Value Gather(const Call& call) {
                    .slice_sizes = Dims(all.size(), 1)});
 }
 
-Value IndexAdd(const Call& call) {
+Value IndexChanged(const Call& call, std::string_view combine) {
   const int64_t dim = call.attributes[0];
   const Value index = Clamped(call.b, call[1], call.type.dims[size_t(dim)]);
   return Scattered(call, Column(call.b, index), call[2],
                    {.update_window_dims = AllDimsBut(call.type.rank(), dim),
                     .inserted_window_dims = {dim},
-                    .scatter_dims_to_operand_dims = {dim}});
+                    .scatter_dims_to_operand_dims = {dim}},
+                   combine);
 }
 
-Value ScatterAdd(const Call& call) {
+Value IndexAdd(const Call& call) { return IndexChanged(call, "add"); }
+Value IndexCopy(const Call& call) { return IndexChanged(call, ""); }
+
+Value ScatterChanged(const Call& call, std::string_view combine) {
   Builder& b = call.b;
   const int64_t dim = call.attributes[0];
   const Dims all = AllDims(call.type.rank()), used = call.TypeOf(1).dims;
@@ -116,8 +122,12 @@ Value ScatterAdd(const Call& call) {
   const Value index = Clamped(b, call[1], call.type.dims[size_t(dim)]);
   return Scattered(
       call, FullIndices(b, index, dim), updates,
-      {.update_window_dims = {}, .inserted_window_dims = all, .scatter_dims_to_operand_dims = all});
+      {.update_window_dims = {}, .inserted_window_dims = all, .scatter_dims_to_operand_dims = all},
+      combine);
 }
+
+Value ScatterAdd(const Call& call) { return ScatterChanged(call, "add"); }
+Value Scatter(const Call& call) { return ScatterChanged(call, ""); }
 
 Value Arange(const Call& call) {
   Builder& b = call.b;
@@ -133,7 +143,9 @@ Value Arange(const Call& call) {
 void AddIndexingRules(Rules* rules) {
   rules->insert({{&op::index_select, IndexSelect},
                  {&op::gather, Gather},
+                 {&op::scatter, Scatter},
                  {&op::scatter_add, ScatterAdd},
+                 {&op::index_copy, IndexCopy},
                  {&op::index_add, IndexAdd},
                  {&op::arange, Arange}});
 }

@@ -28,6 +28,21 @@ Value AMin(const Call& call) {
                    call.type.dims);
 }
 
+// Sums windows that end at each element and begin before the first.
+Value CumSum(const Call& call) {
+  Builder& b = call.b;
+  if (call.type.elements() == 0) return call[0];
+  const size_t dim = size_t(call.attributes[0]), rank = call.type.dims.size();
+  const Element element = SumElement(call.type.element);
+  Window window{
+      .size = Dims(rank, 1), .stride = Dims(rank, 1), .low = Dims(rank, 0), .high = Dims(rank, 0)};
+  window.size[dim] = call.type.dims[dim];
+  window.low[dim] = call.type.dims[dim] - 1;
+  const Value sums = b.ReduceWindow(b.Convert(call[0], element), b.Constant(0, element), "add",
+                                    std::move(window), {element, call.type.dims});
+  return b.Convert(sums, call.type.element);
+}
+
 // Returns the smallest place of an element that equals the maximum. A NaN equals nothing, but
 // counts as the maximum.
 Value ArgMax(const Call& call) {
@@ -54,7 +69,8 @@ void AddReductionRules(Rules* rules) {
                  {&op::prod, Prod},
                  {&op::amax, AMax},
                  {&op::amin, AMin},
-                 {&op::argmax, ArgMax}});
+                 {&op::argmax, ArgMax},
+                 {&op::cumsum, CumSum}});
 }
 
 }  // namespace xlaprof::lazy::xla

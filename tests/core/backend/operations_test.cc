@@ -42,9 +42,9 @@ bool Check(const Op& op, const std::vector<Values>& arguments, Attributes attrib
 }
 
 TEST(Operations, OfOneOperand) {
-  const Op* all[] = {&op::neg,  &op::abs,  &op::exp,   &op::log,     &op::log1p,
-                     &op::tanh, &op::sqrt, &op::rsqrt, &op::sigmoid, &op::relu,
-                     &op::sin,  &op::cos,  &op::floor, &op::erf,     &op::logical_not};
+  const Op* all[] = {&op::neg,   &op::abs,   &op::exp,     &op::log,        &op::log1p, &op::tanh,
+                     &op::sqrt,  &op::rsqrt, &op::sigmoid, &op::relu,       &op::sin,   &op::cos,
+                     &op::floor, &op::round, &op::erf,     &op::logical_not};
   for (const Op* op : all) {
     int taken = 0;
     for (DType dtype : kTypes) {
@@ -352,14 +352,39 @@ TEST(Operations, Indexing) {
         const Values rows = Random({index, {9}}, 35);
         EXPECT_TRUE(Check(op::index_select, {a, rows}, {dim}));
         EXPECT_TRUE(Check(op::gather, {a, Random({index, {4, 3, 7}}, 36)}, {dim}));
-        if (dtype == DType::kBool) continue;
         const Values from = Random({dtype, {5, 6, 7}}, 37);
-        EXPECT_TRUE(Check(op::scatter_add, {a, Random({index, {4, 3, 7}}, 38), from}, {dim}));
+        EXPECT_TRUE(Check(op::scatter, {a, Random({index, {4, 3, 7}}, 38), from}, {dim}));
         Shape selected = a.shape;
         selected.dims[size_t(dim)] = 9;
+        EXPECT_TRUE(Check(op::index_copy, {a, rows, Random(selected, 39)}, {dim}));
+        if (dtype == DType::kBool) continue;
+        EXPECT_TRUE(Check(op::scatter_add, {a, Random({index, {4, 3, 7}}, 38), from}, {dim}));
         EXPECT_TRUE(Check(op::index_add, {a, rows, Random(selected, 39)}, {dim}));
       }
     }
+  }
+}
+
+TEST(Operations, RunningSums) {
+  for (DType dtype : kTypes) {
+    for (const Dims& dims : {Dims{5}, Dims{3, 4, 7}, Dims{2, 3, 300}, Dims{70000}, Dims{0, 3}}) {
+      const double high = dims[0] == 70000 ? 0.01 : 2;
+      for (int64_t dim = 0; dim < int64_t(dims.size()); ++dim) {
+        const bool taken = Check(op::cumsum, {Random({dtype, dims}, 40, -high, high)}, {dim});
+        EXPECT_EQ(taken, dtype != DType::kBool);
+      }
+    }
+  }
+}
+
+TEST(Operations, HalvesAreRoundedToEven) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    ProgramBuilder p;
+    const Values x = Of(dtype, {9}, {-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.25, INFINITY, NAN});
+    p.Result(p.Do(op::round, {p.Parameter(x.shape)}));
+    const auto y = RunOn(Native(), p.program, {x})[0].elements;
+    EXPECT_EQ(std::vector(y.begin(), y.end() - 2), (std::vector<double>{-2, -2, 0, 0, 2, 2, 2}));
+    EXPECT_TRUE(std::isinf(y[7]) && std::isnan(y[8]));
   }
 }
 

@@ -60,6 +60,7 @@ const std::map<const Op*, Unary> kUnary = {
     {&op::sin, [](double x) { return std::sin(x); }},
     {&op::cos, [](double x) { return std::cos(x); }},
     {&op::floor, [](double x) { return std::floor(x); }},
+    {&op::round, [](double x) { return std::nearbyint(x); }},
     {&op::erf, [](double x) { return std::erf(x); }},
     {&op::logical_not, [](double x) { return double(x == 0); }},
     {&op::cast, [](double x) { return x; }},
@@ -89,8 +90,8 @@ class Evaluation {
       : it_(it), a_(it.attributes), in_(std::move(in)), out_(*out) {}
 
   void Run() {
-    if (Elementwise() || Moved() || Reduced() || Indexed() || Multiplied() || Windowed() ||
-        Normed())
+    if (Elementwise() || Moved() || Reduced() || Summed() || Indexed() || Multiplied() ||
+        Windowed() || Normed())
       return;
     if (it_.op == &op::constant) Set(0, IsFloat(it_.shape.dtype) ? RealOf(a_[0]) : double(a_[0]));
     if (it_.op == &op::arange)
@@ -212,15 +213,28 @@ class Evaluation {
     return true;
   }
 
+  bool Summed() {
+    if (it_.op != &op::cumsum) return false;
+    const size_t dim = size_t(a_[0]);
+    std::vector<double> sums(out_.elements.size());
+    return Each([&](Index i) {
+      const size_t at = NumberOf(it_.shape.dims, i);
+      sums[at] = At(*in_[0], i);
+      if (i[dim]-- > 0) sums[at] += sums[NumberOf(it_.shape.dims, i)];
+      return sums[at];
+    });
+  }
+
   int64_t Inside(double index, int64_t size) {
     return std::clamp<int64_t>(int64_t(index), 0, size - 1);
   }
 
   bool Indexed() {
     const Op* op = it_.op;
-    const bool by_row = op == &op::index_select || op == &op::index_add;
     const bool adds = op == &op::scatter_add || op == &op::index_add;
-    if (!by_row && !adds && op != &op::gather) return false;
+    const bool changes = adds || op == &op::scatter || op == &op::index_copy;
+    const bool by_row = op == &op::index_select || op == &op::index_add || op == &op::index_copy;
+    if (!by_row && !changes && op != &op::gather) return false;
     const size_t dim = size_t(a_[0]);
     const int64_t size = in_[0]->shape.dims[dim];
     auto place = [&](const Index& i) {
@@ -228,13 +242,13 @@ class Evaluation {
       to[dim] = Inside(by_row ? in_[1]->elements[size_t(i[dim])] : At(*in_[1], i), size);
       return to;
     };
-    if (!adds) return Each([&](const Index& i) { return At(*in_[0], place(i)); });
+    if (!changes) return Each([&](const Index& i) { return At(*in_[0], place(i)); });
     out_.elements = in_[0]->elements;
     const Dims& walked = by_row ? in_[2]->shape.dims : in_[1]->shape.dims;
     for (int64_t n = 0; n < (by_row ? in_[2] : in_[1])->shape.elements(); ++n) {
       const Index i = IndexOf(walked, n);
       const size_t at = NumberOf(it_.shape.dims, place(i));
-      Set(at, out_.elements[at] + At(*in_[2], i));
+      Set(at, (adds ? out_.elements[at] : 0) + At(*in_[2], i));
     }
     return true;
   }

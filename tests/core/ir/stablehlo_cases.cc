@@ -98,7 +98,7 @@ void Elementwise(Cases& cases) {
   const Dims sizes{3, 5};
   for (DType type : kFractions) {
     for (const Op* op : {&op::exp, &op::log, &op::log1p, &op::tanh, &op::sqrt, &op::rsqrt,
-                         &op::sigmoid, &op::sin, &op::cos, &op::floor, &op::erf})
+                         &op::sigmoid, &op::sin, &op::cos, &op::floor, &op::round, &op::erf})
       cases.Add(*op, {{type, sizes}});
   }
   for (DType type : kNumbers) {
@@ -184,6 +184,8 @@ void Reductions(Cases& cases) {
       cases.Add(op::sum, {shape}, {0});
       cases.Add(op::sum, {{type, {0, 3}}}, {0, 0});
       cases.Add(op::prod, {shape}, {0, 0, 1, 2});
+      for (int64_t dim : {0, 1, 2}) cases.Add(op::cumsum, {shape}, {dim});
+      cases.Add(op::cumsum, {{type, {0, 3}}}, {1});
     }
     for (const Op* op : {&op::amax, &op::amin}) {
       cases.Add(*op, {shape}, {1, 1});
@@ -201,11 +203,15 @@ void Indexing(Cases& cases) {
       cases.Add(op::index_select, {shape, {index, {6}}}, {1});
       cases.Add(op::gather, {shape, {index, {4, 2, 3}}}, {1});
       cases.Add(op::gather, {shape, {index, {2, 7, 5}}}, {1});
-      cases.Add(op::scatter_add, {shape, {index, {2, 6, 5}}, {type, {3, 6, 5}}}, {1});
-      cases.Add(op::index_add, {shape, {index, {7}}, {type, {7, 3, 5}}}, {0});
+      for (const Op* op : {&op::scatter, &op::scatter_add})
+        cases.Add(*op, {shape, {index, {2, 6, 5}}, {type, {3, 6, 5}}}, {1});
+      for (const Op* op : {&op::index_copy, &op::index_add})
+        cases.Add(*op, {shape, {index, {7}}, {type, {7, 3, 5}}}, {0});
     }
   }
   cases.Add(op::index_select, {{kF32, {0, 2}}, {kI64, {0}}}, {0});
+  cases.Add(op::scatter, {{kB, {4, 3}}, {kI64, {2, 3}}, {kB, {2, 3}}}, {0});
+  cases.Add(op::index_copy, {{kB, {4, 3}}, {kI64, {2}}, {kB, {2, 3}}}, {0});
   for (DType type : kNumbers) {
     cases.Add(op::arange, {}, {AttributeOf(0), AttributeOf(1), 6, int64_t(type)});
     cases.Add(op::arange, {}, {AttributeOf(7), AttributeOf(-2), 5, int64_t(type)});

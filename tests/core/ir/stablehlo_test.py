@@ -40,7 +40,7 @@ def make_input(rng, case, place, name, sizes):
     dtype = TYPES[name]
     if op == "uniform":
         return np.array(-1234567890123, dtype)
-    if op in ("index_select", "gather", "scatter_add", "index_add") and place == 1:
+    if op in ("index_select", "gather", "scatter", "scatter_add", "index_copy", "index_add") and place == 1:
         return rng.integers(-2, 9, sizes).astype(dtype)  # some are out of range
     if name == "bool":
         return rng.integers(0, 2, sizes).astype(dtype)
@@ -197,6 +197,20 @@ def index_add(a, result, into, index, from_):
     return out
 
 
+def scatter(a, result, into, index, from_):
+    out = into.copy()
+    out[index_at(np.clip(index, 0, into.shape[a[0]] - 1), a[0])] = from_[tuple(slice(n) for n in index.shape)]
+    return out
+
+
+def index_copy(a, result, into, index, from_):
+    out = into.copy()
+    where = [slice(None)] * into.ndim
+    where[a[0]] = np.clip(index, 0, into.shape[a[0]] - 1)
+    out[tuple(where)] = from_
+    return out
+
+
 def slice_scatter(a, result, into, from_):
     out = into.copy()
     where = [slice(None)] * into.ndim
@@ -291,7 +305,7 @@ plain = lambda f: lambda a, result, *x: f(*x)  # noqa: E731
 EXPECTED = {
     "neg": plain(np.negative), "abs": plain(np.abs), "exp": plain(np.exp), "log": plain(np.log), "log1p": plain(np.log1p),
     "tanh": plain(np.tanh), "sqrt": plain(np.sqrt), "rsqrt": plain(lambda x: 1 / np.sqrt(x)), "sin": plain(np.sin),
-    "cos": plain(np.cos), "floor": plain(np.floor), "sigmoid": plain(lambda x: 1 / (1 + np.exp(-x))),
+    "cos": plain(np.cos), "floor": plain(np.floor), "round": plain(np.rint), "sigmoid": plain(lambda x: 1 / (1 + np.exp(-x))),
     "relu": plain(lambda x: np.maximum(x, 0)), "erf": plain(np.vectorize(math.erf)), "logical_not": plain(np.logical_not),
     "cast": cast, "add": plain(np.add), "sub": plain(np.subtract), "mul": plain(np.multiply), "div": divide,
     "pow": plain(np.power), "maximum": plain(np.maximum), "minimum": plain(np.minimum), "remainder": remainder,
@@ -306,7 +320,8 @@ EXPECTED = {
     "convolution_backward_weight": convolution_backward_weight, "sum": reduction(np.sum), "prod": reduction(np.prod),
     "amax": reduction(np.max), "amin": reduction(np.min), "argmax": argmax,
     "index_select": lambda a, result, x, index: np.take(x, np.clip(index, 0, max(x.shape[a[0]] - 1, 0)), axis=a[0]),
-    "gather": gather, "scatter_add": scatter_add, "index_add": index_add,
+    "cumsum": lambda a, result, x: np.cumsum(x, axis=a[0]), "gather": gather, "scatter": scatter, "scatter_add": scatter_add,
+    "index_copy": index_copy, "index_add": index_add,
     "arange": lambda a, result: real(a[0]) + real(a[1]) * np.arange(a[2]), "max_pool2d": max_pool2d,
     "avg_pool2d": avg_pool2d, "max_pool2d_backward": max_pool2d_backward, "avg_pool2d_backward": avg_pool2d_backward,
     "native_batch_norm": native_batch_norm, "native_batch_norm_backward": native_batch_norm_backward,
@@ -315,7 +330,7 @@ EXPECTED = {
 }
 # The results of these are inputs, counts or exact sums of bits.
 EXACT = {"uniform", "Constant", "cast", "expand", "view", "permute", "slice", "slice_scatter", "cat", "constant_pad_nd",
-         "flip", "max_pool2d", "amax", "amin", "gather", "index_select", "neg", "abs", "relu", "maximum", "minimum", "where"}
+         "flip", "max_pool2d", "amax", "amin", "gather", "index_select", "scatter", "index_copy", "round", "neg", "abs", "relu", "maximum", "minimum", "where"}
 
 
 def run(module, arguments):
