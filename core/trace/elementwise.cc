@@ -166,11 +166,16 @@ UNARY_OF_ALL(abs, [](T grad, S x, S) {
 UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(le(y.get(), 0), Zero(grad), grad); })
 #undef UNARY_OF_ALL
 
-Tensor floor(const Tensor& x, Where where) {
-  OpCall call(where);
-  if (!IsFloat(x.dtype())) return x.clone();
-  return Unary(op::floor, x, [](T grad, S, S) { return Zero(grad).expand(grad.sizes()); });
-}
+// Defines operations that give integers, which are their own result.
+#define ROUNDING(name)                                                                       \
+  Tensor name(const Tensor& x, Where where) {                                                \
+    OpCall call(where);                                                                      \
+    if (!IsFloat(x.dtype())) return x.clone();                                               \
+    return Unary(op::name, x, [](T grad, S, S) { return Zero(grad).expand(grad.sizes()); }); \
+  }
+ROUNDING(floor)
+ROUNDING(round)
+#undef ROUNDING
 
 Tensor logical_not(const Tensor& x, Where where) {
   OpCall call(where);

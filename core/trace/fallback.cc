@@ -46,16 +46,15 @@ bool IsMore(T a, T b) {
   return IsLess(b, a);
 }
 
-// Returns the first `count` elements of each row in order. It gathers them by their places, so that
-// a gradient can flow through.
-Tensor FirstOfRows(const Tensor& x, int64_t count, bool descending) {
-  if (x.dim() == 0) return x.clone();
+// Returns the places of the first `count` elements of each row in order. Equal elements keep theirs.
+Tensor FirstPlaces(const Tensor& x, int64_t count, bool descending) {
   const int64_t row = x.size(-1);
   Dims sizes = x.sizes();
   sizes.back() = count;
-  const Tensor places = OnNumbers(x, [&]<class T>(const std::vector<T>& values) {
+  return OnNumbers(x, [&]<class T>(const std::vector<T>& values) {
     std::vector<int64_t> out, order(static_cast<size_t>(row));
-    for (auto at = values.begin(); at != values.end(); at += row) {
+    for (int64_t begin = 0; begin < int64_t(values.size()); begin += row) {
+      const auto at = values.begin() + begin;
       std::iota(order.begin(), order.end(), int64_t{0});
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
         return descending ? IsMore(at[a], at[b]) : IsLess(at[a], at[b]);
@@ -64,7 +63,16 @@ Tensor FirstOfRows(const Tensor& x, int64_t count, bool descending) {
     }
     return Back(out, sizes, DType::kI64, x);
   });
-  return gather(x, -1, places);
+}
+
+// Returns the first `count` elements along a dimension in order. The values are gathered by their
+// places, so that a gradient flows through.
+ValuesAndIndices FirstOf(const Tensor& x, int64_t dim, int64_t count, bool descending) {
+  if (x.dim() == 0) return {x.clone(), zeros({}, DType::kI64, x.device())};
+  const Tensor inside = x.detach();
+  const Tensor places = FirstPlaces(inside.transpose(dim, -1), count, descending);
+  const Tensor indices = places.transpose(dim, -1);
+  return {gather(x, dim, indices), indices};
 }
 
 }  // namespace
@@ -115,35 +123,23 @@ Tensor unique(const Tensor& x, Where where) {
   });
 }
 
-Tensor sort(const Tensor& x, bool descending, Where where) {
+ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending, Where where) {
   Call call(where);
   CountFallback("aten::sort");
-  const int64_t row = x.dim() == 0 ? 1 : x.size(-1);
-  if (NeedsGrad(x)) return FirstOfRows(x, row, descending);
-  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
-    for (auto at = values.begin(); at != values.end(); at += row)
-      std::sort(at, at + row, descending ? IsMore<T> : IsLess<T>);
-    return Back(values, x.sizes(), x.dtype(), x);
-  });
+  if (x.dim() == 0) return FirstOf(x, 0, 1, descending);
+  dim = DimOf("aten::sort", x, dim);
+  return FirstOf(x, dim, x.size(dim), descending);
 }
 
-Tensor topk(const Tensor& x, int64_t k, Where where) {
+ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t dim, bool largest, Where where) {
   Call call(where);
   CountFallback("aten::topk");
-  const int64_t row = x.sizes()[size_t(DimOf("aten::topk", x, -1))];
-  if (k < 0 || k > row)
-    RaiseHere("aten::topk({}): cannot take the {} largest of {}", TextOf(x), k, row);
-  if (NeedsGrad(x)) return FirstOfRows(x, k, /*descending=*/true);
-  Dims sizes = x.sizes();
-  sizes.back() = k;
-  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
-    std::vector<T> largest;
-    for (auto at = values.begin(); at != values.end(); at += row) {
-      std::partial_sort(at, at + k, at + row, IsMore<T>);
-      largest.insert(largest.end(), at, at + k);
-    }
-    return Back(largest, sizes, x.dtype(), x);
-  });
+  dim = DimOf("aten::topk", x, dim);
+  if (k < 0 || k > x.size(dim)) {
+    RaiseHere("aten::topk({}): cannot take the {} {} of {}", TextOf(x), k,
+              largest ? "largest" : "smallest", x.size(dim));
+  }
+  return FirstOf(x, dim, k, largest);
 }
 
 Tensor histc(const Tensor& x, int64_t bins, double least, double most, Where where) {

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "core/trace/index.h"
 #include "core/trace/tensor.h"
 
 namespace xlaprof::lazy {
@@ -20,6 +22,19 @@ Tensor arange(int64_t count, DType type = DType::kI64, Device& device = Device::
 // Return random numbers: uniform in [0, 1), or normal with mean 0 and variance 1.
 Tensor rand(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
 Tensor randn(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
+// Returns random integers from `low` to before `high`.
+Tensor randint(int64_t low, int64_t high, Dims sizes, DType type = DType::kI64,
+               Device& device = Device::Default(), Where where = Where::current());
+// Returns the integers from 0 to before `count` in a random order. It sorts, on the CPU.
+Tensor randperm(int64_t count, DType type = DType::kI64, Device& device = Device::Default(),
+                Where where = Where::current());
+// Returns 1 with the given probabilities, otherwise 0.
+Tensor bernoulli(const Tensor& p, Where where = Where::current());
+// Draws `count` places in each row of [rows, classes] or [classes], with probabilities in the
+// proportion of the weights. It computes count * classes numbers per row. Without replacement it
+// sorts, on the CPU, and draws classes of weight 0 after all others; PyTorch raises an error there.
+Tensor multinomial(const Tensor& weights, int64_t count, bool replacement = false,
+                   Where where = Where::current());
 void manual_seed(int64_t seed, Device& device = Device::Default());
 // Returns a separate tensor with the same values, and the same gradient if there is one. `x` must
 // be a leaf, which no operation made.
@@ -39,10 +54,22 @@ XLAPROF_UNARY(sigmoid)
 XLAPROF_UNARY(relu)
 XLAPROF_UNARY(sin)
 XLAPROF_UNARY(cos)
+XLAPROF_UNARY(tan)
+XLAPROF_UNARY(log2)
 XLAPROF_UNARY(floor)
+XLAPROF_UNARY(ceil)
+XLAPROF_UNARY(round)  // a half to the even neighbour
+XLAPROF_UNARY(sign)
+XLAPROF_UNARY(square)
+XLAPROF_UNARY(reciprocal)
 XLAPROF_UNARY(erf)
+XLAPROF_UNARY(silu)
 XLAPROF_UNARY(logical_not)
+XLAPROF_UNARY(isnan)
+XLAPROF_UNARY(isinf)
+XLAPROF_UNARY(isfinite)
 #undef XLAPROF_UNARY
+Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01, Where where = Where::current());
 // Returns x times the probability that a normal variable is below x. `approximate` is "none" for
 // the exact form, which uses erf(), or "tanh" for the form of GPT-2.
 Tensor gelu(const Tensor& x, std::string_view approximate = "none", Where where = Where::current());
@@ -73,6 +100,11 @@ XLAPROF_BINARY(logical_or)
 
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise,
              Where where = Where::current());
+// Returns `x` with `value` where `mask` is true. A value tensor has no dimensions.
+Tensor masked_fill(const Tensor& x, const Tensor& mask, Scalar value,
+                   Where where = Where::current());
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value,
+                   Where where = Where::current());
 Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where = Where::current());
 
 // Operators for some of these. Equality has only a name, because C++ would also compare with
@@ -97,6 +129,10 @@ Tensor matmul(const Tensor& a, const Tensor& b, Where where = Where::current());
 // Multiplies x [.., in] by weight [out, in] and adds bias [out], which may be none.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               Where where = Where::current());
+// Sums products of elements, as the equation says: "bij,bjk->bik". Without an arrow, letters that
+// occur once are kept, in the order of the alphabet.
+Tensor einsum(std::string_view equation, std::span<const Tensor> operands,
+              Where where = Where::current());
 // Convolves NCHW with OIHW, or NCL with OIL. Bias [O] may be none. With several groups, each group of
 // channels has its own part of the weight, and I is the channels of a group. One group per channel
 // is a depthwise convolution.
@@ -111,6 +147,11 @@ Tensor max_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t p
 Tensor avg_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t padding = 0,
                   Where where = Where::current());
 
+// A result and the places of its elements along a dimension of the operand.
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+
 // Reduce over the given dimensions, or over all if none is given. Sums and products of booleans and
 // of s32 are s64. A mean needs floats.
 Tensor sum(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
@@ -119,6 +160,30 @@ Tensor amax(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where =
 Tensor amin(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
 Tensor prod(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
 Tensor argmax(const Tensor& x, int64_t dim, bool keepdim = false, Where where = Where::current());
+Tensor argmin(const Tensor& x, int64_t dim, bool keepdim = false, Where where = Where::current());
+// Return the largest or smallest elements along a dimension, and the first places of these. The
+// gradient goes to these places; that of amax and amin goes to all equal elements.
+ValuesAndIndices max(const Tensor& x, int64_t dim, bool keepdim = false,
+                     Where where = Where::current());
+ValuesAndIndices min(const Tensor& x, int64_t dim, bool keepdim = false,
+                     Where where = Where::current());
+Tensor max(const Tensor& x, Where where = Where::current());
+Tensor min(const Tensor& x, Where where = Where::current());
+// Return whether any element is true, or all are.
+Tensor any(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
+Tensor all(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
+// Returns (sum of |x|^p)^(1/p). For p = infinity it is the largest absolute value, for -infinity the
+// smallest, and for 0 the number of elements other than 0.
+Tensor norm(const Tensor& x, double p = 2, Dims dims = {}, bool keepdim = false,
+            Where where = Where::current());
+// Return the variance and its square root. The sum of squares is divided by the number of elements
+// less `correction`. After `using namespace xlaprof::lazy`, write lazy::std.
+Tensor var(const Tensor& x, Dims dims = {}, int64_t correction = 1, bool keepdim = false,
+           Where where = Where::current());
+Tensor std(const Tensor& x, Dims dims = {}, int64_t correction = 1, bool keepdim = false,
+           Where where = Where::current());
+// Returns sums of the elements up to each, along a dimension.
+Tensor cumsum(const Tensor& x, int64_t dim, Where where = Where::current());
 Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim = false,
                  Where where = Where::current());
 Tensor softmax(const Tensor& x, int64_t dim, Where where = Where::current());
@@ -127,18 +192,40 @@ Tensor log_softmax(const Tensor& x, int64_t dim, Where where = Where::current())
 // Change shapes. Views are members of Tensor.
 Tensor cat(std::span<const Tensor> parts, int64_t dim = 0, Where where = Where::current());
 Tensor stack(std::span<const Tensor> parts, int64_t dim = 0, Where where = Where::current());
+// Return views of parts: of `size` elements each, of the given sizes, or at most `chunks` of equal
+// size. The last part may be smaller.
+std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t dim = 0,
+                          Where where = Where::current());
+std::vector<Tensor> split_with_sizes(const Tensor& x, const Dims& sizes, int64_t dim = 0,
+                                     Where where = Where::current());
+std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0,
+                          Where where = Where::current());
+// Moves elements by `shifts` places along `dims`; those that leave come back at the other end.
+// Without dimensions it moves those of the flattened tensor.
+Tensor roll(const Tensor& x, Dims shifts, Dims dims = {}, Where where = Where::current());
 // Pads with `low` and `high` elements per dimension.
 Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value = 0, Where where = Where::current());
 Tensor flip(const Tensor& x, Dims dims, Where where = Where::current());
 Tensor tril(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
 
 // Index by integers. An index that is out of range on the device becomes the nearest valid one, as
-// in XLA, and nothing on the host detects it.
+// in XLA, and nothing on the host detects it. x[...] is in core/trace/index.h.
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index,
                     Where where = Where::current());
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where = Where::current());
+// Return `x` with elements replaced by `from`, or with `from` added. If an index occurs twice, the
+// last element replaces.
+Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
+               Where where = Where::current());
+Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, Scalar value,
+               Where where = Where::current());
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
                    Where where = Where::current());
+// Do the same with whole slices, one for each element of an index of rank 1.
+Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
+                  Where where = Where::current());
+Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
+                 Where where = Where::current());
 Tensor embedding(const Tensor& weight, const Tensor& index, Where where = Where::current());
 Tensor one_hot(const Tensor& index, int64_t classes, Where where = Where::current());
 
@@ -171,10 +258,12 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 Tensor nonzero(const Tensor& x, Where where = Where::current());  // [count, rank], s64
 Tensor masked_select(const Tensor& x, const Tensor& mask, Where where = Where::current());
 Tensor unique(const Tensor& x, Where where = Where::current());  // sorted
-Tensor sort(const Tensor& x, bool descending = false,
-            Where where = Where::current());  // sorts along the last dimension
-Tensor topk(const Tensor& x, int64_t k,
-            Where where = Where::current());  // the values, the largest first
+// Sorts along a dimension. Equal elements keep their order.
+ValuesAndIndices sort(const Tensor& x, int64_t dim = -1, bool descending = false,
+                      Where where = Where::current());
+// Returns the k largest elements, the largest first, or the smallest, the smallest first.
+ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest = true,
+                      Where where = Where::current());
 Tensor histc(const Tensor& x, int64_t bins, double least, double most,
              Where where = Where::current());
 

@@ -58,6 +58,74 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   });
 }
 
+namespace {
+
+// Replaces elements of `x`, which therefore get no gradient.
+Tensor Scatter(const Tensor& x, int64_t dim, const Tensor& at, const Tensor& from) {
+  Tensor out = Emit(op::scatter, {x, at, from}, {dim});
+  if (!NeedsGrad({x, from})) return out;
+  if (NeedsGrad(from) && from.sizes() != at.sizes()) {
+    RaiseHere(
+        "aten::scatter: the gradient needs as many indices as numbers, but there are {} for {}",
+        SizesText(at.sizes()), SizesText(from.sizes()));
+  }
+  return Differentiable(out, {x, from}, [dim, at = Saved(at)](const Tensor& grad) {
+    const Tensor places = at.get(), none = Zero(grad).expand(places.sizes());
+    return Grads{Emit(op::scatter, {grad, places, none}, {dim}), gather(grad, dim, places)};
+  });
+}
+
+}  // namespace
+
+Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from, Where where) {
+  OpCall call(where);
+  dim = DimOf(op::scatter.name, x, dim);
+  const Tensor at = Indices(op::scatter.name, {x, index});
+  if (from.dtype() != x.dtype()) {
+    RaiseHere("{}({}, {}, {}): the types differ. Convert the last with to(dtype)", op::scatter.name,
+              TextOf(x), TextOf(index), TextOf(from));
+  }
+  return Scatter(x, dim, at, from);
+}
+
+Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, Scalar value, Where where) {
+  OpCall call(where);
+  dim = DimOf(op::scatter.name, x, dim);
+  const Tensor at = Indices(op::scatter.name, {x, index});
+  return Scatter(x, dim, at, ScalarTensor(value, x.dtype(), x.device()).expand(at.sizes()));
+}
+
+Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
+                 Where where) {
+  OpCall call(where);
+  dim = DimOf(op::index_add.name, x, dim);
+  const Tensor at = Indices(op::index_add.name, {x, index});
+  if (x.dtype() == DType::kBool) {  // a sum of booleans is true if one of them is
+    const Tensor sums = index_add(x.to(DType::kI32), dim, at, from.to(DType::kI32));
+    return sums.to(DType::kBool);
+  }
+  Tensor out = Emit(op::index_add, {x, at, from}, {dim});
+  if (!NeedsGrad({x, from})) return out;
+  return Differentiable(out, {x, from}, [dim, at = Saved(at)](const Tensor& grad) {
+    return Grads{grad, index_select(grad, dim, at.get())};
+  });
+}
+
+Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
+                  Where where) {
+  OpCall call(where);
+  dim = DimOf(op::index_copy.name, x, dim);
+  const Tensor at = Indices(op::index_copy.name, {x, index});
+  Tensor out = Emit(op::index_copy, {x, at, from}, {dim});
+  if (!NeedsGrad({x, from})) return out;
+  return Differentiable(out, {x, from},
+                        [dim, sizes = from.sizes(), at = Saved(at)](const Tensor& grad) {
+                          const Tensor places = at.get(), none = Zero(grad).expand(sizes);
+                          return Grads{Emit(op::index_copy, {grad, places, none}, {dim}),
+                                       index_select(grad, dim, places)};
+                        });
+}
+
 Tensor embedding(const Tensor& weight, const Tensor& index, Where where) {
   OpCall call(where);
   Dims sizes = Indices("aten::embedding", {weight, index}).sizes();

@@ -1,15 +1,15 @@
+#include "core/trace/reduction.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "core/trace/autocast.h"
-#include "core/trace/emit.h"
 #include "core/trace/functions.h"
 #include "core/trace/wide.h"
 
 namespace xlaprof::lazy {
-namespace {
 
-Dims AllOf(std::string_view op, const Tensor& x, Dims dims) {
+Dims ReducedDims(std::string_view op, const Tensor& x, Dims dims) {
   if (dims.empty()) {
     dims.resize(size_t(x.dim()));
     std::iota(dims.begin(), dims.end(), 0);
@@ -20,13 +20,6 @@ Dims AllOf(std::string_view op, const Tensor& x, Dims dims) {
   return dims;
 }
 
-Attributes Over(const Dims& dims, bool keepdim) {
-  Attributes attributes{keepdim};
-  attributes.insert(attributes.end(), dims.begin(), dims.end());
-  return attributes;
-}
-
-// Returns a reduced tensor with its dimensions back, each of size 1.
 Tensor Kept(const Tensor& reduced, Dims sizes, const Dims& dims) {
   for (int64_t dim : dims) sizes[size_t(dim)] = 1;
   return reduced.sizes() == sizes ? reduced : reduced.view(sizes);
@@ -39,6 +32,20 @@ int64_t CountOf(const Tensor& x, const Dims& dims) {
   return count;
 }
 
+void ExpectFractions(std::string_view op, const Tensor& x) {
+  if (IsFloat(x.dtype())) return;
+  RaiseHere("{}({}): needs floating-point numbers. Convert them with to(DType::kF32)", op,
+            TextOf(x));
+}
+
+namespace {
+
+Attributes Over(const Dims& dims, bool keepdim) {
+  Attributes attributes{keepdim};
+  attributes.insert(attributes.end(), dims.begin(), dims.end());
+  return attributes;
+}
+
 // Rounds a result that was computed in f32 to the narrow type of the operand.
 Tensor InTypeOf(const Tensor& x, const Tensor& result) {
   return IsNarrow(x.dtype()) ? result.to(x.dtype()) : result;
@@ -47,7 +54,7 @@ Tensor InTypeOf(const Tensor& x, const Tensor& result) {
 // Returns the largest or smallest elements. The gradient is divided equally among the elements that
 // equal the result.
 Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
-  const Dims dims = AllOf(op.name, x, std::move(given));
+  const Dims dims = ReducedDims(op.name, x, std::move(given));
   Tensor out = Emit(op, {x}, Over(dims, keepdim));
   if (!NeedsGrad({x})) return out;
   return Differentiable(out, {x}, [dims, x = Saved(x), y = Saved(out)](const Tensor& grad) {
@@ -62,7 +69,7 @@ Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
 
 Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
   OpCall call(where);
-  const Dims dims = AllOf(op::sum.name, x, std::move(given));
+  const Dims dims = ReducedDims(op::sum.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
   Tensor out = dims.empty() ? from.clone() : Emit(op::sum, {from}, Over(dims, keepdim));
   if (dims.empty() || !NeedsGrad({from})) return out;
@@ -73,11 +80,8 @@ Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
 
 Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
   OpCall call(where);
-  if (!IsFloat(x.dtype()))
-    RaiseHere("aten::mean({}): needs floating-point numbers. Convert them with to(DType::kF32)",
-              TextOf(x));
-  dims = AllOf("aten::mean", x, std::move(dims));
-  // Sums of many elements overflow the narrow types.
+  ExpectFractions("aten::mean", x);
+  dims = ReducedDims("aten::mean", x, std::move(dims));
   return (sum(Wide(x), dims, keepdim) / double(CountOf(x, dims))).to(x.dtype());
 }
 
@@ -93,7 +97,7 @@ Tensor amin(const Tensor& x, Dims dims, bool keepdim, Where where) {
 
 Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
   OpCall call(where);
-  const Dims dims = AllOf(op::prod.name, x, std::move(given));
+  const Dims dims = ReducedDims(op::prod.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? AutocastToF32(x) : x.to(DType::kI64);
   Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
   if (!NeedsGrad({from})) return out;
@@ -115,9 +119,45 @@ Tensor argmax(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   return Emit(op::argmax, {x}, {keepdim, DimOf(op::argmax.name, x, dim)}, DType::kI64);
 }
 
+namespace {
+
+// Returns values whose order is the opposite. The negative of the smallest integer would be itself.
+Tensor Opposite(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return logical_not(x);
+  return IsFloat(x.dtype()) ? neg(x) : -1 - x;
+}
+
+ValuesAndIndices ChosenAt(const Tensor& x, int64_t dim, const Tensor& places, bool keepdim) {
+  const Tensor values = gather(x, dim, places);
+  if (keepdim) return {values, places};
+  return {values.squeeze(dim), places.squeeze(dim)};
+}
+
+}  // namespace
+
+Tensor argmin(const Tensor& x, int64_t dim, bool keepdim, Where where) {
+  OpCall call(where);
+  return argmax(Opposite(x.detach()), dim, keepdim);
+}
+
+ValuesAndIndices max(const Tensor& x, int64_t dim, bool keepdim, Where where) {
+  OpCall call(where);
+  return ChosenAt(x, dim, argmax(x, dim, /*keepdim=*/true), keepdim);
+}
+
+ValuesAndIndices min(const Tensor& x, int64_t dim, bool keepdim, Where where) {
+  OpCall call(where);
+  return ChosenAt(x, dim, argmin(x, dim, /*keepdim=*/true), keepdim);
+}
+
+Tensor max(const Tensor& x, Where where) { return amax(x, {}, /*keepdim=*/false, where); }
+Tensor min(const Tensor& x, Where where) { return amin(x, {}, /*keepdim=*/false, where); }
+
 Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   OpCall call(where);
   dim = DimOf("aten::logsumexp", x, dim);
+  // There is no largest element of nothing, and the logarithm of an empty sum is -infinity.
+  if (x.size(dim) == 0) return log(sum(exp(x), {dim}, keepdim));
   // Subtracts the largest element so that nothing overflows. It takes no part in the gradient.
   const Tensor wide = Wide(x);
   Tensor largest = amax(wide.detach(), {dim}, /*keepdim=*/true);

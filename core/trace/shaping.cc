@@ -161,6 +161,66 @@ Tensor stack(std::span<const Tensor> parts, int64_t dim, Where where) {
   return cat(thick, dim);
 }
 
+std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t dim, Where where) {
+  OpCall call(where);
+  dim = DimOf("aten::split", x, dim);
+  const int64_t all = x.size(dim);
+  if (size < 0 || (size == 0 && all > 0))
+    RaiseHere("aten::split({}): parts of size {} do not make up {}", TextOf(x), size, all);
+  std::vector<Tensor> parts;
+  int64_t begin = 0;
+  do {
+    parts.push_back(x.slice(dim, begin, std::min(begin + size, all)));
+    begin += size;
+  } while (begin < all);
+  return parts;
+}
+
+std::vector<Tensor> split_with_sizes(const Tensor& x, const Dims& sizes, int64_t dim, Where where) {
+  OpCall call(where);
+  dim = DimOf("aten::split_with_sizes", x, dim);
+  int64_t begin = 0;
+  const int64_t least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
+  const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  if (least < 0 || all != x.size(dim)) {
+    RaiseHere("aten::split_with_sizes({}): {} do not make up size {} of dimension {}", TextOf(x),
+              SizesText(sizes), x.size(dim), dim);
+  }
+  std::vector<Tensor> parts;
+  for (int64_t size : sizes) {
+    parts.push_back(x.slice(dim, begin, begin + size));
+    begin += size;
+  }
+  return parts;
+}
+
+std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim, Where where) {
+  OpCall call(where);
+  dim = DimOf("aten::chunk", x, dim);
+  if (chunks < 1) RaiseHere("aten::chunk({}): cannot make {} chunks", TextOf(x), chunks);
+  const int64_t all = x.size(dim);
+  if (all == 0) return split_with_sizes(x, Dims(size_t(chunks), 0), dim);
+  return split(x, (all + chunks - 1) / chunks, dim);
+}
+
+Tensor roll(const Tensor& x, Dims shifts, Dims dims, Where where) {
+  OpCall call(where);
+  if (dims.empty() && shifts.size() == 1) return roll(x.flatten(), shifts, {0}).view(x.sizes());
+  if (shifts.size() != dims.size() || dims.empty()) {
+    RaiseHere("aten::roll({}): needs a shift for each dimension, but there are {} for {}",
+              TextOf(x), SizesText(shifts), SizesText(dims));
+  }
+  Tensor out = x;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = DimOf("aten::roll", x, dims[i]), size = x.size(dim);
+    const int64_t by = size == 0 ? 0 : (shifts[i] % size + size) % size;
+    if (by == 0) continue;
+    out = cat(std::vector<Tensor>{out.slice(dim, size - by, size), out.slice(dim, 0, size - by)},
+              dim);
+  }
+  return out.impl() == x.impl() ? x.clone() : out;
+}
+
 Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
   OpCall call(where);
   const Dims from = x.sizes();

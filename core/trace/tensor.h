@@ -34,6 +34,7 @@ namespace xlaprof::lazy {
 using Where = std::source_location;
 
 struct TensorImpl;
+class IndexList;
 
 // A number in an expression. Its type takes part in promotion only if it is of a higher kind than
 // the tensor's: booleans, integers, floats.
@@ -130,6 +131,15 @@ class Tensor {
   Tensor& mul_(const Tensor& other, Where where = Where::current());
   Tensor& mul_(Scalar other, Where where = Where::current());
   Tensor& div_(const Tensor& other, Where where = Where::current());
+
+  // Returns the indexed elements: a view if the index has integers and slices only, otherwise a new
+  // tensor. core/trace/index.h says what an index can be.
+  Tensor operator[](const IndexList& at) const;
+  // Assigns to the indexed elements, or adds to them. A mask with a single value works as where()
+  // does; with several values it is read.
+  Tensor& index_put_(const IndexList& at, const Tensor& values, bool accumulate = false);
+  Tensor& index_put_(const IndexList& at, Scalar value, bool accumulate = false);
+  Tensor& masked_fill_(const Tensor& mask, Scalar value, Where where = Where::current());
 
   // Return views, which share the storage.
   Tensor view(Dims sizes, Where where = Where::current()) const;  // one size may be -1

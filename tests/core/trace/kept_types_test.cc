@@ -89,7 +89,7 @@ std::string Mix() {
         gather(table, 1, places.unsqueeze(1)) + places,
         index_select(x, 0, places) - most,
         sum(gt(x, 1)) + most,
-        sum(places) + nonzero(x).select(1, 0) + topk(x, 1) + prod(x),
+        sum(places) + nonzero(x).select(1, 0) + topk(x, 1).values + prod(x),
         flip(places, {0}) + pad(places, {0}, {0}),
         written,
         scatter_add(x, 0, places, x.slice(0, 2, 4)),

@@ -281,10 +281,10 @@ TEST(Gradients, AtTiesAndEdges) {
 TEST(Gradients, FlowThroughWhatRunsOnTheCpu) {
   const Tensor weights = Put({1, 2, 3});
   const Tensor w = Leaf({3, 1, 2});
-  (sum(w * w) + sum(sort(w) * weights)).backward();
+  (sum(w * w) + sum(sort(w).values * weights)).backward();
   EXPECT_THAT(Values(w.grad()), ElementsAre(9, 3, 6));
   const Tensor top = Leaf({3, 1, 2});
-  sum(topk(top, 2) * Put({10, 20})).backward();
+  sum(topk(top, 2).values * Put({10, 20})).backward();
   EXPECT_THAT(Values(top.grad()), ElementsAre(10, 0, 20));
   const Tensor masked = Leaf({3, 1, 2});
   sum(masked_select(masked, gt(masked, 1)) * Put({10, 20})).backward();
@@ -397,7 +397,7 @@ TEST(ShortIntegers, WrapAround) {
   EXPECT_THAT(WholeValues(argmax(u, 0)), ElementsAre(2));
   EXPECT_THAT(WholeValues(matmul(ones({2, 2}, DType::kU8), full({2, 2}, 200, DType::kU8))),
               Each(144));
-  EXPECT_THAT(WholeValues(sort(cat(std::vector{i, i}))), ElementsAre(-128, -128, 1, 1, 127, 127));
+  EXPECT_THAT(WholeValues(sort(cat(std::vector{i, i})).values), ElementsAre(-128, -128, 1, 1, 127, 127));
   EXPECT_THAT(WholeValues(zeros({1}, DType::kU8).fill_(-1)), ElementsAre(255));
   EXPECT_THAT(MessageOf([] { zeros({1}, DType::kU8).fill_(300); }),
               HasSubstr("aten::fill_: uint8 cannot hold 300"));

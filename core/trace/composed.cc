@@ -1,0 +1,83 @@
+// Elementwise operations that are made of others. Backends fuse these, so that each is one kernel.
+#include <cmath>
+#include <numbers>
+
+#include "core/trace/functions.h"
+#include "core/trace/reduction.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+// Returns `out` as a function of `x` whose slope is 0.
+Tensor WithoutSlope(Tensor out, const Tensor& x) {
+  if (!NeedsGrad(x)) return out;
+  return Differentiable(std::move(out), {x},
+                        [](const Tensor& grad) { return Grads{Zero(grad).expand(grad.sizes())}; });
+}
+
+}  // namespace
+
+Tensor ceil(const Tensor& x, Where where) {
+  OpCall call(where);
+  return IsFloat(x.dtype()) ? neg(floor(neg(x))) : x.clone();
+}
+
+Tensor sign(const Tensor& x, Where where) {
+  OpCall call(where);
+  const Tensor inside = x.detach();
+  if (x.dtype() == DType::kBool) return inside.clone();
+  return WithoutSlope(gt(inside, 0).to(x.dtype()) - lt(inside, 0).to(x.dtype()), x);
+}
+
+Tensor square(const Tensor& x, Where where) {
+  OpCall call(where);
+  return x.dtype() == DType::kBool ? pow(x, 2) : x * x;
+}
+
+Tensor reciprocal(const Tensor& x, Where where) {
+  OpCall call(where);
+  return 1 / x;
+}
+
+Tensor tan(const Tensor& x, Where where) {
+  OpCall call(where);
+  return sin(x) / cos(x);
+}
+
+Tensor log2(const Tensor& x, Where where) {
+  OpCall call(where);
+  return log(x) * std::numbers::log2e;
+}
+
+Tensor isnan(const Tensor& x, Where where) {
+  OpCall call(where);
+  return ne(x.detach(), x.detach());
+}
+
+Tensor isinf(const Tensor& x, Where where) {
+  OpCall call(where);
+  const Tensor inside = x.detach();
+  if (!IsFloat(x.dtype())) return ne(inside, inside);
+  return eq(abs(inside), INFINITY);
+}
+
+Tensor isfinite(const Tensor& x, Where where) {
+  OpCall call(where);
+  const Tensor inside = x.detach();
+  if (!IsFloat(x.dtype())) return eq(inside, inside);
+  return lt(abs(inside), INFINITY);
+}
+
+Tensor silu(const Tensor& x, Where where) {
+  OpCall call(where);
+  ExpectFractions("aten::silu", x);
+  return x * sigmoid(x);
+}
+
+Tensor leaky_relu(const Tensor& x, double negative_slope, Where where) {
+  OpCall call(where);
+  ExpectFractions("aten::leaky_relu", x);
+  return lazy::where(gt(x.detach(), 0), x, x * negative_slope);
+}
+
+}  // namespace xlaprof::lazy
