@@ -6,17 +6,6 @@
 #include "core/trace/reduction.h"
 
 namespace xlaprof::lazy {
-namespace {
-
-// Returns `out` as a function of `x` whose slope is 0.
-Tensor WithoutSlope(Tensor out, const Tensor& x) {
-  if (!NeedsGrad(x)) return out;
-  return Differentiable(std::move(out), {x},
-                        [](const Tensor& grad) { return Grads{Zero(grad).expand(grad.sizes())}; });
-}
-
-}  // namespace
-
 Tensor ceil(const Tensor& x, Where where) {
   OpCall call(where);
   return IsFloat(x.dtype()) ? neg(floor(neg(x))) : x.clone();
@@ -36,12 +25,20 @@ Tensor square(const Tensor& x, Where where) {
 
 Tensor reciprocal(const Tensor& x, Where where) {
   OpCall call(where);
-  return 1 / x;
+  Tensor y = 1 / x.detach();
+  if (!NeedsGrad(x)) return y;
+  return Differentiable(y, {x}, [y = Saved(y)](const Tensor& grad) {
+    return Grads{neg(grad * (y.get() * y.get()))};
+  });
 }
 
 Tensor tan(const Tensor& x, Where where) {
   OpCall call(where);
-  return sin(x) / cos(x);
+  const Tensor inside = x.detach();
+  Tensor y = sin(inside) / cos(inside);
+  if (!NeedsGrad(x)) return y;
+  return Differentiable(
+      y, {x}, [y = Saved(y)](const Tensor& grad) { return Grads{grad * (y.get() * y.get() + 1)}; });
 }
 
 Tensor log2(const Tensor& x, Where where) {

@@ -67,7 +67,8 @@ Tensor matmul(const Tensor& first, const Tensor& second, Where where) {
   }
   if (b.dim() == 2) {  // the rows of all batches are rows
     Dims sizes = a.sizes();
-    Tensor out = Multiply(op::mm, a.view({-1, sizes.back()}), b);
+    const int64_t rows = Shape{DType::kBool, {sizes.begin(), sizes.end() - 1}}.elements();
+    Tensor out = Multiply(op::mm, a.view({rows, sizes.back()}), b);
     sizes.back() = b.size(1);
     return out.view(sizes);
   }

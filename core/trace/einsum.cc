@@ -164,18 +164,34 @@ Labelled Distinct(const Equation& equation, Tensor x, Labels labels) {
   return {x, labels};
 }
 
-// Sums over the dimensions whose label is not in `kept`.
-Labelled SumOthers(const Labelled& x, const Labels& kept) {
-  Dims dims;
+// Removes the dimensions whose label is not in `kept`, and sums over those of which `is_summed`
+// says so; the others have size 1.
+Labelled Reduced(const Labelled& x, const Labels& kept, bool (*is_summed)(int64_t size)) {
+  Dims dims, sizes;
   Labels left;
   for (size_t i = 0; i < x.labels.size(); ++i) {
-    if (Has(kept, x.labels[i]))
+    const int64_t size = x.tensor.size(int64_t(i));
+    if (Has(kept, x.labels[i])) {
       left.push_back(x.labels[i]);
-    else
+      sizes.push_back(size);
+    } else if (is_summed(size)) {
       dims.push_back(int64_t(i));
+    }
   }
-  if (dims.empty()) return x;
-  return {sum(x.tensor, dims).to(x.tensor.dtype()), left};
+  Tensor out = dims.empty() ? x.tensor : sum(x.tensor, dims);
+  if (out.sizes() != sizes) out = out.view(sizes);
+  return {out, left};
+}
+
+// Sums over the dimensions whose label is not in `kept`. A sum of small integers is s64.
+Labelled SumOthers(const Labelled& x, const Labels& kept) {
+  return Reduced(x, kept, [](int64_t) { return true; });
+}
+
+// Does the same for a factor. As in PyTorch, dimensions of size 1 are no sums, so that the type of
+// small integers stays.
+Labelled SumOthersOfFactor(const Labelled& x, const Labels& kept) {
+  return Reduced(x, kept, [](int64_t size) { return size != 1; });
 }
 
 // Returns `x` with its dimensions in the order of `labels`.
@@ -218,8 +234,8 @@ Labelled Contract(const Equation& equation, Labelled a, Labelled b, size_t next)
   }
   for (Label label : b.labels)
     if (!Has(a.labels, label) && equation.IsNeeded(label, next)) columns.push_back(label);
-  a = SumOthers(a, Joined({batch, inner, rows}));
-  b = SumOthers(b, Joined({batch, inner, columns}));
+  a = SumOthersOfFactor(a, Joined({batch, inner, rows}));
+  b = SumOthersOfFactor(b, Joined({batch, inner, columns}));
   auto shaped = [&](const Labelled& x, std::initializer_list<Labels> parts) {
     const Labels labels = Joined(parts);
     Dims full;

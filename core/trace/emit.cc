@@ -11,6 +11,7 @@
 #include "core/exec/transfer.h"
 #include "core/metrics/metrics.h"
 #include "core/trace/eager.h"
+#include "core/trace/functions.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -203,6 +204,14 @@ Tensor MakeView(const Tensor& tensor, ViewStep step) {
   }
   NodeOf(view);  // raises an Error if it does not fit
   return view;
+}
+
+Tensor WithoutSlope(Tensor out, const Tensor& x) {
+  if (!NeedsGrad(x)) return out;
+  return Differentiable(std::move(out), {x},
+                        [type = x.dtype(), sizes = x.sizes()](const Tensor& grad) {
+                          return Grads{zeros(sizes, type, grad.device())};
+                        });
 }
 
 std::string TextOf(const Tensor& x) { return Shape{x.dtype(), x.sizes()}.ToText(); }

@@ -64,6 +64,8 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device);
 // Returns 0 in the type and on the device of `like`, for where(). Multiplying by 0 instead would
 // turn NaN and infinities into NaN.
 inline Tensor Zero(const Tensor& like) { return ScalarTensor(0, like.dtype(), like.device()); }
+// Returns `out`, which was recorded without a history, as a function of `x` whose gradient is 0.
+Tensor WithoutSlope(Tensor out, const Tensor& x);
 // Returns an operand's text for errors: f32[2,3], 1.5.
 std::string TextOf(const Tensor& x);
 std::string TextOf(Scalar value);

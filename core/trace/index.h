@@ -2,7 +2,7 @@
 //
 //   x[0]                                  // x[0] in Python
 //   x[{Ellipsis, Slice{1, -1}, None}]     // x[..., 1:-1, None]
-//   x[rows]                               // an index tensor
+//   x[rows]                               // an index tensor, also one without dimensions: a copy
 //   x[{Slice{}, mask}]                    // x[:, mask]: reads the mask, because its count is a size
 //   x.index_put_({rows, 0}, values);      // x[rows, 0] = values
 //   x.index_put_(mask, 0);                // x[mask] = 0: reads nothing, as where() does
@@ -51,6 +51,8 @@ class IndexList {
  public:
   IndexList(std::initializer_list<Index> items, Where where = Where::current())
       : items_(items), where_(where) {}
+  explicit IndexList(std::vector<Index> items, Where where = Where::current())
+      : items_(std::move(items)), where_(where) {}
   template <class T>
     requires std::convertible_to<T, Index>
   IndexList(T&& one, Where where = Where::current())

@@ -46,6 +46,10 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   dim = DimOf(op::scatter_add.name, x, dim);
   const Tensor at = Indices(op::scatter_add.name, {x, index});
   const Tensor added = from.to(x.dtype());
+  if (x.dtype() == DType::kBool) {  // a sum of booleans is true if one of them is
+    const Tensor sums = scatter_add(x.to(DType::kI32), dim, at, added.to(DType::kI32));
+    return sums.to(DType::kBool);
+  }
   Tensor out = Emit(op::scatter_add, {x, at, added}, {dim});
   if (!NeedsGrad({x, added})) return out;
   if (NeedsGrad(added) && added.sizes() != at.sizes()) {

@@ -62,10 +62,7 @@ Tensor bernoulli(const Tensor& p, Where where) {
   OpCall call(where);
   ExpectFractions("aten::bernoulli", p);
   const Tensor drawn = Wrap(p.device(), UniformNode(p.sizes(), p.device()), DType::kF64);
-  Tensor out = lt(drawn, p.detach().to(DType::kF64)).to(p.dtype());
-  if (!NeedsGrad(p)) return out;
-  return Differentiable(out, {p},
-                        [](const Tensor& grad) { return Grads{Zero(grad).expand(grad.sizes())}; });
+  return WithoutSlope(lt(drawn, p.detach().to(DType::kF64)).to(p.dtype()), p);
 }
 
 // Divides each weight by an exponential random number. The largest quotient is at each place with a

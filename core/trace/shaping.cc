@@ -104,6 +104,12 @@ Tensor Tensor::expand(Dims sizes, Where where) const {
   for (size_t back = 1; back <= std::min(sizes.size(), own.size()); ++back) {
     if (sizes[sizes.size() - back] == -1) sizes[sizes.size() - back] = own[own.size() - back];
   }
+  // A view that repeats nothing can be written.
+  if (sizes.size() >= own.size()) {
+    Dims same(sizes.size() - own.size(), 1);
+    same.insert(same.end(), own.begin(), own.end());
+    if (sizes == same) return view(sizes);
+  }
   return View(*this, {&op::expand, Of(sizes)});
 }
 

@@ -21,10 +21,16 @@ Tensor RootOfSum(const Tensor& x, const Dims& dims, bool keepdim) {
   });
 }
 
+// Returns `out`, a count, as a function of `x` that gives it no gradient, not even 0, as in PyTorch.
+Tensor Counted(Tensor out, const Tensor& x) {
+  if (!NeedsGrad(x)) return out;
+  return Differentiable(std::move(out), {x}, [](const Tensor&) { return Grads{Tensor()}; });
+}
+
 Tensor NormOf(const Tensor& x, double p, const Dims& dims, bool keepdim) {
   if (p == 2) return RootOfSum(x, dims, keepdim);
   if (p == 1) return sum(abs(x), dims, keepdim);
-  if (p == 0) return sum(ne(x, 0).to(x.dtype()), dims, keepdim);
+  if (p == 0) return Counted(sum(ne(x.detach(), 0).to(x.dtype()), dims, keepdim), x);
   if (std::isinf(p)) return (p > 0 ? amax : amin)(abs(x), dims, keepdim, Where::current());
   // Elements of 0 get no gradient. Their powers have the slope 0 or infinity, by which nothing is
   // multiplied.
@@ -55,7 +61,7 @@ Tensor norm(const Tensor& x, double p, Dims dims, bool keepdim, Where where) {
   constexpr std::string_view kName = "aten::norm";
   ExpectFractions(kName, x);
   dims = ReducedDims(kName, x, std::move(dims));
-  if (dims.empty()) return p == 0 ? ne(x, 0).to(x.dtype()) : abs(x);
+  if (dims.empty()) return p == 0 ? Counted(ne(x.detach(), 0).to(x.dtype()), x) : abs(x);
   return NormOf(Wide(x), p, dims, keepdim).to(x.dtype());
 }
 

@@ -82,7 +82,7 @@ struct Instruction {
   Window window;
   // The operation of kReduce, kScatter and others: add. A scatter without one replaces.
   std::string_view combine;
-  int32_t origin = 0;        // the program's instruction that it belongs to
+  int32_t origin = 0;  // the program's instruction that it belongs to
 };
 
 struct Graph {

@@ -250,6 +250,63 @@ TEST(Gradient, OfIndexing) {
   Check([&](Inputs x) { return embedding(x[0], index.view({2, 2})); }, {{3, 2}});
 }
 
+TEST(Gradient, OfIndices) {
+  const std::vector<int64_t> numbers{2, 0, 2, -1}, others{1, 0};
+  const Tensor index = Tensor::FromHost(std::span(numbers), {4});
+  const Tensor pair = Tensor::FromHost(std::span(others), {2});
+  Check([&](Inputs x) { return x[0][index]; }, {{3, 2}});
+  Check([&](Inputs x) { return x[0][{Slice{}, index}]; }, {{2, 3}});
+  Check([&](Inputs x) { return x[0][{index.view({2, 2}), Slice{}, pair}]; }, {{3, 2, 2}});
+  Check([&](Inputs x) { return x[0][{None, 1, Slice{0, 2}, pair}]; }, {{2, 3, 2}});
+  Check([&](Inputs x) { return x[0][gt(x[0].detach(), 0)]; }, {{3, 4}});
+  Check([&](Inputs x) { return masked_fill(x[0], gt(x[0].detach(), 0), 2); }, {{3, 4}});
+  for (bool accumulate : {false, true}) {
+    auto assigned = [&](Inputs x) {
+      Tensor y = x[0] * 2;
+      y.index_put_({Slice{}, pair}, x[1], accumulate);
+      return y.index_put_(gt(y.detach(), 1), 0.5, accumulate);
+    };
+    Check(assigned, {{2, 3}, {2, 2}});
+  }
+  const Tensor places = pair.view({1, 2});
+  Check([&](Inputs x) { return scatter(x[0], 0, places, x[1]); }, {{3, 2}, {1, 2}});
+  Check([&](Inputs x) { return scatter(x[0], 0, places, 3); }, {{3, 2}});
+  Check([&](Inputs x) { return index_add(x[0], 0, pair, x[1]); }, {{3, 2}, {2, 2}});
+  Check([&](Inputs x) { return index_copy(x[0], 1, pair, x[1]); }, {{3, 4}, {3, 2}});
+}
+
+TEST(Gradient, OfStatistics) {
+  for (double p : {2., 1., 3., 2.5, double(INFINITY), -double(INFINITY)}) {
+    Check([p](Inputs x) { return norm(x[0], p, {1}); }, {{3, 4}});
+    Check([p](Inputs x) { return norm(x[0], p); }, {{3, 4}});
+  }
+  for (int64_t correction : {0, 1}) {
+    Check([=](Inputs x) { return var(x[0], {-1}, correction); }, {{2, 4}});
+    Check([=](Inputs x) { return lazy::std(x[0], {0, 2}, correction, true); }, {{2, 2, 3}});
+  }
+  for (int64_t dim : {0, 1, -1}) Check([=](Inputs x) { return cumsum(x[0], dim); }, {{2, 3, 2}});
+  Check([](Inputs x) { return lazy::max(x[0], 1).values; }, {{3, 4}});
+  Check([](Inputs x) { return lazy::min(x[0], 0, true).values; }, {{3, 4}});
+  Check([](Inputs x) { return sort(x[0], 0, true).values; }, {{3, 2}});
+  Check([](Inputs x) { return topk(x[0], 2, 1, false).values; }, {{2, 3}});
+  Check([](Inputs x) { return roll(x[0], {1, -1}, {0, 1}) + roll(x[0], {2}); }, {{2, 3}});
+  for (auto f : {silu, square, lazy::ceil, sign, lazy::round})
+    Check([f](Inputs x) { return f(x[0], Where::current()) + x[0]; }, {{3, 2}});
+  for (auto f : {reciprocal, lazy::log2, lazy::tan})
+    Check([f](Inputs x) { return f(x[0], Where::current()); }, {{3, 2}}, 0.5, 1.2);
+  Check([](Inputs x) { return leaky_relu(x[0], 0.2); }, {{3, 2}});
+}
+
+TEST(Gradient, OfEinsum) {
+  for (const char* equation :
+       {"ij,jk->ik", "ij,jk", "ij,jk->kj", "ij,jk->", "ij,jk->ki", "ij,jk->ijk"})
+    Check([=](Inputs x) { return einsum(equation, x); }, {{2, 3}, {3, 2}});
+  Check([](Inputs x) { return einsum("ii->i", x); }, {{3, 3}});
+  Check([](Inputs x) { return einsum("ij->ji", x); }, {{2, 3}});
+  Check([](Inputs x) { return einsum("...ij,...jk", x); }, {{2, 2, 3}, {3, 2}});
+  Check([](Inputs x) { return einsum("bhid,bhjd,j->bhij", x); }, {{2, 1, 3, 2}, {2, 2, 2, 2}, {2}});
+}
+
 TEST(Gradient, OfLosses) {
   const std::vector<int64_t> numbers{2, 0};
   const Tensor target = Tensor::FromHost(std::span(numbers), {2});
