@@ -24,7 +24,7 @@ if(NOT XLAPROF_ONLY_RECORD)
   install(EXPORT xlaprof-lazy NAMESPACE xlaprof:: DESTINATION ${package} FILE xlaprof-lazy.cmake COMPONENT lazy)
   # The runtime's headers include each other as core/… and base/….
   install(DIRECTORY base core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy
-          FILES_MATCHING PATTERN "*.h" PATTERN "backend/native" EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "backend/native" EXCLUDE PATTERN "backend/pjrt" EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/include/xlaprof/lazy.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy)
   install(TARGETS xlaprof xlaprof-demo xlaprof-capture COMPONENT program)
 endif()

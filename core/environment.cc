@@ -134,6 +134,7 @@ void ReadDiagnostics(Environment* e) {
 Environment ReadAll() {
   Environment e;
   Read("XLAPROF_DEVICE", &e.device);
+  Read("XLAPROF_PJRT_PLUGIN", &e.pjrt_plugin);
   ReadCount<int64_t>("XLAPROF_THREADS", 0, &e.threads);
   ReadCount("XLAPROF_DEVICES", int64_t{1}, &e.devices);
   ReadCount("XLAPROF_COLLECTIVE_TIMEOUT_S", int64_t{1}, &e.collective_timeout_s);

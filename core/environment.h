@@ -19,7 +19,8 @@ inline constexpr std::array<std::string_view, 2> kLogModules{"xla_graph_executor
                                                              "pjrt_computation_client"};
 
 struct Environment {
-  std::string device = "native";  // XLAPROF_DEVICE: native or null
+  std::string device = "native";  // XLAPROF_DEVICE: native, pjrt or null
+  std::string pjrt_plugin;        // XLAPROF_PJRT_PLUGIN: the shared library of pjrt's plugin
   int64_t threads = 0;            // XLAPROF_THREADS of the native backend; 0: one per core
   int64_t devices = 1;            // XLAPROF_DEVICES: devices of this process, which share the cores
   int64_t collective_timeout_s = 300;  // XLAPROF_COLLECTIVE_TIMEOUT_S: how long ranks wait for others

@@ -59,7 +59,7 @@ OURS = {
 }
 LIBRARIES = {
     "base": [],
-    "core": ["dnnl", "xla/pjrt", "nlohmann"],
+    "core": ["dnnl", "pjrt", "nlohmann"],
     "profiler/store": ["sqlite3", "zstd"],
     "include/xlaprof": [],
     "profiler/record": [],
@@ -106,7 +106,7 @@ SYSTEM = ["sys", "netinet", "arpa", "linux"]
 ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("core", "nlohmann"): ["safetensors"],
            ("profiler/import", "nlohmann"): ["notebook"]}
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
-         "httplib.h"]
+         "httplib.h", "pjrt_c_api.h"]
 
 
 def folder_of(path):

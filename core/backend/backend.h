@@ -81,6 +81,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;  // the name in a device's name: CPU
+  // Returns the name in files of saved programs. Two backends that cannot load each other's programs
+  // have different ones.
+  virtual std::string_view cache_name() const { return name(); }
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) = 0;
   // Convert the result of Compile(program) to bytes, and back in another process of the same
   // version. Return Unsupported if the backend has no such form. Deserialize returns an error if
@@ -108,5 +111,12 @@ std::unique_ptr<Backend> MakeNativeBackend(int threads = 0);
 // are zeros. Its clock begins at `begin_ns` and advances by a fixed time per kernel, transfer and
 // compilation.
 std::unique_ptr<Backend> MakeNullBackend(int64_t begin_ns = 0);
+// Makes a backend that runs XLA, by the PJRT plugin in the shared library `plugin`. `device` counts
+// the plugin's devices that this process can use. All backends of one plugin share its client. An
+// error says what is wrong with the plugin; without PJRT's header in the build, each call is an
+// error that names the option of CMake.
+absl::StatusOr<std::unique_ptr<Backend>> MakePjrtBackend(const std::string& plugin, int device = 0);
+// Returns how many devices of the plugin this process can use.
+absl::StatusOr<int> CountPjrtDevices(const std::string& plugin);
 
 }  // namespace xlaprof::lazy

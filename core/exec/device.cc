@@ -32,7 +32,12 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name) {
   if (name == "native") return MakeNativeBackend(ThreadsOfOne());
   // Its clock begins now, so that its times fit those of the host if both are recorded.
   if (name == "null") return MakeNullBackend(ClockNs(CLOCK_MONOTONIC));
-  Raise("XLAPROF_DEVICE={} is not a device. Set it to native or null", name);
+  if (name == "pjrt") {
+    auto backend = MakePjrtBackend(environment().pjrt_plugin);
+    if (!backend.ok()) Raise("XLAPROF_DEVICE=pjrt: {}", Message(backend.status()));
+    return *std::move(backend);
+  }
+  Raise("XLAPROF_DEVICE={} is not a device. Set it to native, pjrt or null", name);
 }
 
 // The devices of this process, in the order in which they were made.
@@ -93,7 +98,7 @@ Device& Device::Named(std::string_view name) {
   if (Device* device = Find(name)) return *device;
   Raise(
       "device {} is not configured: this process has {}. XLAPROF_DEVICE chooses the backend: "
-      "native or null",
+      "native, pjrt or null",
       name, Names());
 }
 

@@ -20,7 +20,7 @@ using metrics::Unit;
 constexpr std::string_view kFirstLine = "xlaprof executable 2\n";
 
 std::string Header(const Backend& backend, const Program& program) {
-  return fmt::format("{}version {}\nbackend {}\ngraph {}\n", kFirstLine, kVersion, backend.name(),
+  return fmt::format("{}version {}\nbackend {}\ngraph {}\n", kFirstLine, kVersion, backend.cache_name(),
                      program.hash.ToText());
 }
 
@@ -56,7 +56,7 @@ absl::Status Write(const fs::path& path, std::string_view header, std::string_vi
 }  // namespace
 
 fs::path PersistentCache::PathOf(const Backend& backend, const Program& program) const {
-  return folder_ / fmt::format("{}.{}", program.hash.ToText(), backend.name());
+  return folder_ / fmt::format("{}.{}", program.hash.ToText(), backend.cache_name());
 }
 
 std::unique_ptr<Executable> PersistentCache::Load(Backend& backend, const Program& program) {

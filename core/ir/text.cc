@@ -93,6 +93,13 @@ std::string IrText(const Program& program, TextOptions options) {
   return text + "}\n";
 }
 
+std::string IdentityText(const Program& program) {
+  std::string text = IrText(program);
+  for (auto [parameter, result] : program.donations)
+    text += fmt::format("parameter {} gives its memory to result {}\n", parameter, result);
+  return text;
+}
+
 std::string DotText(const Program& program, TextOptions options) {
   constexpr size_t kLongestValue = 64;
   const auto roots = Roots(program);

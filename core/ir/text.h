@@ -16,6 +16,9 @@ struct TextOptions {
 // where torch_xla prints them.
 std::string IrText(const Program& program, TextOptions options = {});
 
+// Returns what a compiled program depends on: the text, and the donations as a line each.
+std::string IdentityText(const Program& program);
+
 // Returns `digraph G {` ... `}`, with edges from the last instruction's to the first's.
 std::string DotText(const Program& program, TextOptions options = {});
 

@@ -8,13 +8,6 @@
 namespace xlaprof::lazy {
 namespace {
 
-std::string Text(const Program& program) {
-  std::string text = IrText(program);
-  for (auto [parameter, result] : program.donations)
-    text += fmt::format("parameter {} gives its memory to result {}\n", parameter, result);
-  return text;
-}
-
 class NativeBackend final : public Backend {
  public:
   explicit NativeBackend(int threads)
@@ -27,11 +20,11 @@ class NativeBackend final : public Backend {
   // oneDNN's kernels cannot be serialized. The bytes are the program's text, and it is compiled
   // again.
   absl::StatusOr<std::string> Serialize(const Executable&, const Program& program) override {
-    return Text(program);
+    return IdentityText(program);
   }
   absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
                                                           const Program& program) override {
-    if (bytes != Text(program)) return DataLoss("belongs to another program");
+    if (bytes != IdentityText(program)) return DataLoss("belongs to another program");
     return Compile(program);
   }
   absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {

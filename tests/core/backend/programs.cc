@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <map>
 #include <random>
+#include <stdexcept>
 
 namespace xlaprof::lazy {
 
@@ -134,6 +137,73 @@ void ExpectAsReference(Backend& backend, const Program& program,
                         << want;
     }
   }
+}
+
+Program ProgramOfSeed(int seed, const Shape& square) {
+  const Op* unary[] = {&op::neg, &op::tanh, &op::sigmoid, &op::relu, &op::abs, &op::sin};
+  const Op* binary[] = {&op::add, &op::sub, &op::mul, &op::maximum, &op::minimum};
+  unsigned state = unsigned(seed) * 2654435761u + 1;
+  auto draw = [&](size_t below) {
+    state = state * 1664525 + 1013904223;
+    return size_t(state >> 8) % below;
+  };
+  const int64_t size = square.dims[0];
+  ProgramBuilder b;
+  std::vector<int32_t> values = {b.Parameter(square), b.Parameter(square)};
+  for (int i = 0; i < 40; ++i) {
+    const int32_t x = values[draw(values.size())], y = values[draw(values.size())];
+    switch (draw(9)) {
+      case 0:
+        values.push_back(b.Do(op::permute, {x}, {1, 0}));
+        break;
+      case 1: {
+        const int32_t most = b.Do(op::amax, {x}, {1, int64_t(draw(2))});
+        values.push_back(b.Do(op::expand, {most}, {size, size}));
+        break;
+      }
+      case 2: {
+        const int32_t flat = b.Do(op::exp, {b.Do(op::neg, {b.Do(op::view, {x}, {size * size})})});
+        values.push_back(b.Do(op::tanh, {b.Do(op::view, {flat}, {size, size})}));
+        break;
+      }
+      case 3: {
+        const int32_t row = b.Do(op::slice, {x}, {int64_t(draw(2)), 3, 4, 1});
+        values.push_back(b.Do(op::expand, {row}, {size, size}));
+        break;
+      }
+      case 4:
+        values.push_back(b.Do(op::where, {b.Do(op::lt, {x, y}), x, y}));
+        break;
+      case 5:
+        values.push_back(b.Do(*unary[draw(6)], {x}));
+        break;
+      default:
+        values.push_back(b.Do(op::tanh, {b.Do(*binary[draw(5)], {x, y})}));
+    }
+    if (draw(8) == 0) b.Result(values.back());
+  }
+  b.Result(values.back());
+  if (b.program.instructions[size_t(values.back())].shape == square)
+    b.program.donations = {{0, int32_t(b.program.results.size()) - 1}};
+  return b.program;
+}
+
+double ToleranceOfChains(DType dtype) {
+  return dtype == DType::kBF16 ? 0.1 : dtype == DType::kF32 ? 1e-4 : 1e-11;
+}
+
+Backend* Pjrt(int device) {
+  static std::map<int, std::unique_ptr<Backend>>& made =
+      *new std::map<int, std::unique_ptr<Backend>>;
+  const char* plugin = std::getenv("XLAPROF_PJRT_PLUGIN");
+  if (plugin == nullptr || *plugin == 0) return nullptr;
+  std::unique_ptr<Backend>& backend = made[device];
+  if (backend == nullptr) {
+    auto of_plugin = MakePjrtBackend(plugin, device);
+    if (!of_plugin.ok()) throw std::runtime_error(std::string(Message(of_plugin.status())));
+    backend = *std::move(of_plugin);
+  }
+  return backend.get();
 }
 
 }  // namespace xlaprof::lazy

@@ -36,4 +36,16 @@ std::vector<Values> RunOn(Backend& backend, const Program& program,
 void ExpectAsReference(Backend& backend, const Program& program,
                        const std::vector<Values>& arguments, double tolerance = 0);
 
+// Returns a program of 40 operations on two parameters, which are square. Its last result may take
+// the first one's memory. The same seed gives the same program.
+Program ProgramOfSeed(int seed, const Shape& square);
+// Returns the largest error that its chains of operations have in this type.
+double ToleranceOfChains(DType dtype);
+
+// Returns a backend of the plugin in XLAPROF_PJRT_PLUGIN, for its device of this number, or null if
+// the variable is not set.
+Backend* Pjrt(int device = 0);
+constexpr const char* kNoPlugin =
+    "XLAPROF_PJRT_PLUGIN is not set; scripts/judge pjrt runs this test with XLA";
+
 }  // namespace xlaprof::lazy

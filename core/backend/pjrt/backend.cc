@@ -1,0 +1,107 @@
+// A plugin's device as a backend: it compiles our StableHLO, which names each operation's line.
+#include <absl/strings/ascii.h>
+
+#include "base/clock_ns.h"
+#include "core/backend/pjrt/executable.h"
+#include "core/backend/pjrt/options.h"
+#include "core/ir/stablehlo.h"
+#include "core/ir/text.h"
+
+namespace xlaprof::lazy {
+namespace pjrt {
+namespace {
+
+// The form of a saved program: the three lines of SavedHeader, and the plugin's bytes.
+std::string SavedHeader(const Client& client, const Program& program) {
+  return fmt::format("pjrt 1\n{}\n{}\n", client.version(),
+                     Mix(Hash{}, IdentityText(program)).ToText());
+}
+
+class PluginBackend final : public Backend {
+ public:
+  explicit PluginBackend(Ref<PluginDevice> device)
+      : device_(std::move(device)), name_(absl::AsciiStrToUpper(device_->client().platform())) {}
+
+  std::string_view name() const override { return name_; }
+  std::string_view cache_name() const override { return "pjrt"; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
+    constexpr std::string_view kFormat = "mlir";
+    std::string text = StableHloText(program);
+    const std::string options = CompileOptions(device_->id(), device_->client().platform());
+    const PJRT_Program code{.struct_size = PJRT_Program_STRUCT_SIZE,
+                            .code = text.data(),
+                            .code_size = text.size(),
+                            .format = kFormat.data(),
+                            .format_size = kFormat.size()};
+    PJRT_Client_Compile_Args args{.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
+                                  .client = device_->client().get(),
+                                  .program = &code,
+                                  .compile_options = options.data(),
+                                  .compile_options_size = options.size()};
+    XP_TRY(device_->api().ToStatus(device_->api()->PJRT_Client_Compile(&args),
+                                   fmt::format("{}: the plugin cannot compile it", program.name)));
+    return PluginExecutable::Make(program, args.executable, device_);
+  }
+
+  absl::StatusOr<std::string> Serialize(const Executable& executable,
+                                        const Program& program) override {
+    XP_TRY(const std::string bytes, static_cast<const PluginExecutable&>(executable).Serialize());
+    return SavedHeader(device_->client(), program) + bytes;
+  }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
+                                                          const Program& program) override {
+    const std::string header = SavedHeader(device_->client(), program);
+    if (!bytes.starts_with(header))
+      return DataLoss(
+          "made by another version of the plugin, or of another program; this plugin is {}",
+          device_->client().version());
+    bytes.remove_prefix(header.size());
+    // The bytes name the device that they were compiled for, which may be another one.
+    const std::string options = CompileOptions(device_->id(), device_->client().platform());
+    PJRT_Executable_DeserializeAndLoad_Args args{
+        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
+        .client = device_->client().get(),
+        .serialized_executable = bytes.data(),
+        .serialized_executable_size = bytes.size(),
+        .overridden_serialized_compile_options = options.data(),
+        .overridden_serialized_compile_options_size = options.size()};
+    XP_TRY(device_->api().ToStatus(device_->api()->PJRT_Executable_DeserializeAndLoad(&args),
+                                   "the plugin cannot load it"));
+    return PluginExecutable::Make(program, args.loaded_executable, device_);
+  }
+
+  absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {
+    return CopyToDevice(device_, host, std::move(shape));
+  }
+  absl::Status ToHost(const Buffer& buffer, void* host) override {
+    return CopyToHost(*device_, static_cast<const PluginBuffer&>(buffer), host);
+  }
+  int64_t NowNs() override { return ClockNs(CLOCK_MONOTONIC); }
+  int64_t bytes_in_use() const override { return device_->bytes_in_use(); }
+  int64_t peak_bytes_in_use() const override { return device_->peak_bytes_in_use(); }
+
+ private:
+  const Ref<PluginDevice> device_;
+  const std::string name_;
+};
+
+}  // namespace
+}  // namespace pjrt
+
+absl::StatusOr<std::unique_ptr<Backend>> MakePjrtBackend(const std::string& plugin, int device) {
+  XP_TRY(pjrt::Client * client, pjrt::Client::Of(plugin));
+  if (device < 0 || size_t(device) >= client->devices().size())
+    return NotFound("{}: the plugin has {} devices, so there is no device {}", plugin,
+                    client->devices().size(), device);
+  XP_TRY(Ref<pjrt::PluginDevice> made, pjrt::PluginDevice::Make(*client, size_t(device)));
+  return std::make_unique<pjrt::PluginBackend>(std::move(made));
+}
+
+absl::StatusOr<int> CountPjrtDevices(const std::string& plugin) {
+  XP_TRY(pjrt::Client * client, pjrt::Client::Of(plugin));
+  return int(client->devices().size());
+}
+
+}  // namespace xlaprof::lazy
