@@ -217,6 +217,16 @@ SECTIONS = [
         Within('MLP training step, recorded', 'lazy recorded', 'recorded_mlp_step_us', 'every second step not recorded',
                lambda s: s['mlp_step_us'], 1.03, 'us'),
     ], ('lazy_bench',), ('torch', 'jax')),
+    Section('Lazy runtime on XLA', "microseconds, medians of the repetitions in one process, whose steps alternate; XLA is xla-cpu-pjrt 0.0.1; the peer's "
+            'program is the same StableHLO, and its calls are the least that PJRT allows; MLP as above; convolutional network: that of examples/mnist, '
+            'batch 64, SGD with momentum', [
+        *(Within(f'{what}{how}', 'lazy on XLA', f'{field}_{loop}_us', 'bare calls of PJRT', lambda s, name=f'bare_{field}_{loop}_us': s[name],
+                 1.1, 'us')
+          for what, field in (('MLP training step', 'mlp'), ('convolutional training step', 'conv'))
+          for how, loop in ((', recorded while the last one runs', 'row'), (', waited for', 'step'))),
+        Said('smallest cached step', 'lazy on XLA', 'smallest_step_us', 'us', most=25),
+        Said('item()', 'lazy on XLA', 'item_us', 'us', most=20),
+    ], ('pjrt_bench',), ('pjrt',)),
     Section('Cost of one event as profiles grow', 'CPU ns per event, and peak memory', [
         PerEvent(f'{what} of {m} M', what, m) for what in ('import', 'report', 'export') for m in work.SIZES_M
     ]),

@@ -12,7 +12,8 @@ BIN = 'build/release/bench'
 XLAPROF = 'build/release/xlaprof'
 ENV = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'scripts/env')
 PEERS = subprocess.run([ENV, '--path', 'peers'], check=True, capture_output=True, text=True).stdout.strip()
-TORCH, JAX = (subprocess.run([ENV, '--path', name], check=True, capture_output=True, text=True).stdout.strip() for name in ('torch', 'jax'))
+TORCH, JAX, PJRT = (subprocess.run([ENV, '--path', name], check=True, capture_output=True, text=True).stdout.strip()
+                    for name in ('torch', 'jax', 'pjrt'))
 PERFETTO = 'tests/judges/perfetto.cjs'
 CRATES = 'build/bench/crates'
 PROGRAMS = ('xlaprof', 'generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump',
@@ -32,6 +33,14 @@ def made(name, *command):
         run(*[part if word == 'OUT' else word for word in command])
         os.rename(part, path)
     return path
+
+
+def pjrt_file(name):
+    """Returns the path of a file of XLA's plugin, which scripts/env pjrt installs."""
+    found = glob.glob(f'{PJRT}/lib/python3*/site-packages/xla_plugins/xla_cpu_pjrt/{name}')
+    if not found:
+        raise Failed(f'scripts/env pjrt did not install {name}')
+    return found[0]
 
 
 def xspace(millions):
@@ -207,6 +216,7 @@ TASKS = {
     'torch_xla': lambda: run(f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'xla'),
     'torch eager': lambda: run(f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'eager'),
     'jax': lambda: run(f'{JAX}/bin/python', 'bench/peers/lazy_jax.py'),
+    'lazy on XLA': lambda: run('env', 'TF_CPP_MIN_LOG_LEVEL=3', f'{BIN}/pjrt_bench', pjrt_file('xla_cpu_pjrt.so')),
     'duckdb append': lambda: run(f'{PEERS}/bin/python', 'bench/peers/duckdb_append.py', scratch('duckdb'), 10),
 }
 for m in SIZES_M:
