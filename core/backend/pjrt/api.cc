@@ -40,6 +40,9 @@ constexpr Function kCalled[] = {
     XP_PJRT_FUNCTION(PJRT_LoadedExecutable_Execute),
     XP_PJRT_FUNCTION(PJRT_Buffer_Destroy),
     XP_PJRT_FUNCTION(PJRT_Buffer_ToHostBuffer),
+    XP_PJRT_FUNCTION(PJRT_Buffer_IsOnCpu),
+    XP_PJRT_FUNCTION(PJRT_Buffer_ReadyEvent),
+    XP_PJRT_FUNCTION(PJRT_Buffer_UnsafePointer),
 };
 #undef XP_PJRT_FUNCTION
 
