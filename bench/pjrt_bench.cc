@@ -10,7 +10,6 @@
 #include <string>
 
 #include "core/backend/pjrt/device.h"
-#include "core/backend/pjrt/options.h"
 #include "core/exec/device.h"
 #include "core/ir/stablehlo.h"
 #include "core/nn/optim.h"
@@ -73,9 +72,9 @@ class Watched final : public Backend {
     WatchedExecutable(Watched& backend, std::unique_ptr<Executable> executable)
         : backend(backend), executable(std::move(executable)) {}
     absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
-                                                 KernelListener* listener) override {
+                                                 const RunContext& context) override {
       if (backend.keep_arguments) backend.Keep(arguments);
-      return executable->Run(std::move(arguments), listener);
+      return executable->Run(std::move(arguments), context);
     }
     Sizes sizes() const override { return executable->sizes(); }
     std::span<const Kernel> kernels() const override { return executable->kernels(); }
@@ -100,9 +99,9 @@ class Bare {
       : client_(*Require(pjrt::Client::Of(plugin))),
         donations_(program.donations),
         outputs_(program.results.size()) {
-    device_ = Require(pjrt::PluginDevice::Make(client_, 0));
+    device_ = pjrt::PluginDevice::Make(client_, 0);
     std::string text = StableHloText(program);
-    const std::string options = pjrt::CompileOptions(device_->id(), client_.platform());
+    const std::string options = Require(device_->OptionsFor(/*ranks=*/1));
     const std::string_view format = "mlir";
     const PJRT_Program code{.struct_size = PJRT_Program_STRUCT_SIZE,
                             .code = text.data(),

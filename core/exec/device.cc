@@ -28,13 +28,18 @@ int ThreadsOfOne() {
   return int(std::max<int64_t>(1, all / env.devices));
 }
 
-std::unique_ptr<Backend> MakeBackend(std::string_view name) {
+std::unique_ptr<Backend> MakeBackend(std::string_view name, int index) {
   if (name == "native") return MakeNativeBackend(ThreadsOfOne());
   // Its clock begins now, so that its times fit those of the host if both are recorded.
   if (name == "null") return MakeNullBackend(ClockNs(CLOCK_MONOTONIC));
   if (name == "pjrt") {
-    auto backend = MakePjrtBackend(environment().pjrt_plugin);
-    if (!backend.ok()) Raise("XLAPROF_DEVICE=pjrt: {}", Message(backend.status()));
+    auto backend = MakePjrtBackend(environment().pjrt_plugin, index);
+    if (!backend.ok())
+      Raise("XLAPROF_DEVICE=pjrt{}: {}",
+            index > 0
+                ? fmt::format(", device {} of XLAPROF_DEVICES={}", index, environment().devices)
+                : "",
+            Message(backend.status()));
     return *std::move(backend);
   }
   Raise("XLAPROF_DEVICE={} is not a device. Set it to native, pjrt or null", name);
@@ -56,7 +61,7 @@ std::span<Device* const> Device::Supported() {
   static const std::vector<Device*>& devices = *[] {
     auto* made = new std::vector<Device*>;
     for (int64_t i = 0; i < environment().devices; ++i) {
-      std::unique_ptr<Backend> backend = MakeBackend(environment().device);
+      std::unique_ptr<Backend> backend = MakeBackend(environment().device, int(i));
       std::string name = fmt::format("{}:{}", backend->name(), i);
       made->push_back(new Device(std::move(name), std::move(backend)));
     }

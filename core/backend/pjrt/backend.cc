@@ -3,8 +3,6 @@
 
 #include "base/clock_ns.h"
 #include "core/backend/pjrt/executable.h"
-#include "core/backend/pjrt/options.h"
-#include "core/ir/stablehlo.h"
 #include "core/ir/text.h"
 
 namespace xlaprof::lazy {
@@ -26,27 +24,17 @@ class PluginBackend final : public Backend {
   std::string_view cache_name() const override { return "pjrt"; }
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
-    constexpr std::string_view kFormat = "mlir";
-    std::string text = StableHloText(program);
-    const std::string options = CompileOptions(device_->id(), device_->client().platform());
-    const PJRT_Program code{.struct_size = PJRT_Program_STRUCT_SIZE,
-                            .code = text.data(),
-                            .code_size = text.size(),
-                            .format = kFormat.data(),
-                            .format_size = kFormat.size()};
-    PJRT_Client_Compile_Args args{.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
-                                  .client = device_->client().get(),
-                                  .program = &code,
-                                  .compile_options = options.data(),
-                                  .compile_options_size = options.size()};
-    XP_TRY(device_->api().ToStatus(device_->api()->PJRT_Client_Compile(&args),
-                                   fmt::format("{}: the plugin cannot compile it", program.name)));
-    return PluginExecutable::Make(program, args.executable, device_);
+    auto loaded = Loaded::Compile(*device_, program);
+    if (!loaded.ok())
+      return absl::Status(loaded.status().code(),
+                          fmt::format("{}: {}", program.name, Message(loaded.status())));
+    return PluginExecutable::Make(program, *std::move(loaded), device_);
   }
 
   absl::StatusOr<std::string> Serialize(const Executable& executable,
                                         const Program& program) override {
-    XP_TRY(const std::string bytes, static_cast<const PluginExecutable&>(executable).Serialize());
+    XP_TRY(const std::string bytes,
+           static_cast<const PluginExecutable&>(executable).loaded().Serialize());
     return SavedHeader(device_->client(), program) + bytes;
   }
 
@@ -57,19 +45,8 @@ class PluginBackend final : public Backend {
       return DataLoss(
           "made by another version of the plugin, or of another program; this plugin is {}",
           device_->client().version());
-    bytes.remove_prefix(header.size());
-    // The bytes name the device that they were compiled for, which may be another one.
-    const std::string options = CompileOptions(device_->id(), device_->client().platform());
-    PJRT_Executable_DeserializeAndLoad_Args args{
-        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
-        .client = device_->client().get(),
-        .serialized_executable = bytes.data(),
-        .serialized_executable_size = bytes.size(),
-        .overridden_serialized_compile_options = options.data(),
-        .overridden_serialized_compile_options_size = options.size()};
-    XP_TRY(device_->api().ToStatus(device_->api()->PJRT_Executable_DeserializeAndLoad(&args),
-                                   "the plugin cannot load it"));
-    return PluginExecutable::Make(program, args.loaded_executable, device_);
+    XP_TRY(auto loaded, Loaded::Deserialize(*device_, program, bytes.substr(header.size())));
+    return PluginExecutable::Make(program, std::move(loaded), device_);
   }
 
   absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {
@@ -95,8 +72,7 @@ absl::StatusOr<std::unique_ptr<Backend>> MakePjrtBackend(const std::string& plug
   if (device < 0 || size_t(device) >= client->devices().size())
     return NotFound("{}: the plugin has {} devices, so there is no device {}", plugin,
                     client->devices().size(), device);
-  XP_TRY(Ref<pjrt::PluginDevice> made, pjrt::PluginDevice::Make(*client, size_t(device)));
-  return std::make_unique<pjrt::PluginBackend>(std::move(made));
+  return std::make_unique<pjrt::PluginBackend>(pjrt::PluginDevice::Make(*client, size_t(device)));
 }
 
 absl::StatusOr<int> CountPjrtDevices(const std::string& plugin) {

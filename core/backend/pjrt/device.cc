@@ -1,6 +1,7 @@
 #include "core/backend/pjrt/device.h"
 
 #include "base/fork.h"
+#include "core/backend/pjrt/options.h"
 
 namespace xlaprof::lazy::pjrt {
 namespace {
@@ -42,19 +43,27 @@ const void* ReadableValues(const Api& api, const PluginBuffer& buffer) {
 
 }  // namespace
 
-absl::StatusOr<Ref<PluginDevice>> PluginDevice::Make(Client& client, size_t index) {
-  const Api& api = client.api();
-  Ref<PluginDevice> device =
-      Ref<PluginDevice>::First(new PluginDevice(client, client.devices()[index]));
-  PJRT_Device_GetDescription_Args description{
-      .struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE, .device = device->device_};
-  XP_TRY(api.ToStatus(api->PJRT_Device_GetDescription(&description), "device description"));
-  PJRT_DeviceDescription_Id_Args id{.struct_size = PJRT_DeviceDescription_Id_Args_STRUCT_SIZE,
-                                    .device_description = description.device_description};
-  XP_TRY(api.ToStatus(api->PJRT_DeviceDescription_Id(&id), "device number"));
-  device->id_ = id.id;
+Ref<PluginDevice> PluginDevice::Make(Client& client, size_t index) {
+  Ref<PluginDevice> device = Ref<PluginDevice>::First(new PluginDevice(client, index));
   device->tells_memory_ = device->Stats().has_value();
   return device;
+}
+
+absl::StatusOr<std::string> PluginDevice::OptionsFor(int64_t ranks) const {
+  const auto all = client_.devices();
+  if (size_t(ranks) > all.size())
+    return Invalid("the plugin has {} devices, but the program is of {} ranks", all.size(), ranks);
+  std::vector<int64_t> ids;
+  for (PJRT_Device* device : all.subspan(ranks == 1 ? index_ : 0, size_t(ranks))) {
+    PJRT_Device_GetDescription_Args description{
+        .struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE, .device = device};
+    XP_TRY(api().ToStatus(api()->PJRT_Device_GetDescription(&description), "device description"));
+    PJRT_DeviceDescription_Id_Args id{.struct_size = PJRT_DeviceDescription_Id_Args_STRUCT_SIZE,
+                                      .device_description = description.device_description};
+    XP_TRY(api().ToStatus(api()->PJRT_DeviceDescription_Id(&id), "device number"));
+    ids.push_back(id.id);
+  }
+  return CompileOptions(ids, client_.platform());
 }
 
 std::optional<PJRT_Device_MemoryStats_Args> PluginDevice::Stats() const {

@@ -13,12 +13,15 @@ namespace xlaprof::lazy::pjrt {
 class PluginDevice final : public RefCounted {
  public:
   // `index` is a place in client.devices().
-  static absl::StatusOr<Ref<PluginDevice>> Make(Client& client, size_t index);
+  static Ref<PluginDevice> Make(Client& client, size_t index);
 
   Client& client() const { return client_; }
   const Api& api() const { return client_.api(); }
   PJRT_Device* get() const { return device_; }
-  int64_t id() const { return id_; }  // the number in XLA's device assignments
+  size_t index() const { return index_; }
+  // Returns the options for programs of this many ranks: a single one is on this device, and several
+  // are on the client's first devices. Returns an error if the client has fewer devices.
+  absl::StatusOr<std::string> OptionsFor(int64_t ranks) const;
 
   // Return what the plugin tells, or what our buffers take if it tells nothing.
   int64_t bytes_in_use() const;
@@ -28,12 +31,13 @@ class PluginDevice final : public RefCounted {
   void GiveBack(int64_t bytes) { bytes_ -= bytes; }
 
  private:
-  PluginDevice(Client& client, PJRT_Device* device) : client_(client), device_(device) {}
+  PluginDevice(Client& client, size_t index)
+      : client_(client), index_(index), device_(client.devices()[index]) {}
   std::optional<PJRT_Device_MemoryStats_Args> Stats() const;
 
   Client& client_;
+  const size_t index_;
   PJRT_Device* const device_;
-  int64_t id_ = 0;
   bool tells_memory_ = false;
   std::atomic<int64_t> bytes_{0}, most_bytes_{0};
 };

@@ -1,6 +1,8 @@
 #include "core/backend/pjrt/executable.h"
 
-#include <fmt/ranges.h>
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 
 #include "base/clock_ns.h"
 
@@ -9,6 +11,12 @@ namespace {
 
 bool IsOperation(const Instruction& instruction) {
   return instruction.op != &op::device_data && instruction.op != &op::constant;
+}
+
+bool IsCollective(const Instruction& instruction) {
+  const Op* op = instruction.op;
+  return op == &op::all_reduce || op == &op::all_gather || op == &op::reduce_scatter ||
+         op == &op::collective_broadcast;
 }
 
 // Describes the program as one kernel. Flops and bytes are those of its operations and of its
@@ -37,27 +45,29 @@ Kernel WholeProgram(const Program& program) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PluginExecutable>> PluginExecutable::Make(
-    const Program& program, PJRT_LoadedExecutable* loaded, Ref<PluginDevice> device) {
-  std::unique_ptr<PluginExecutable> made(new PluginExecutable(program, loaded, std::move(device)));
-  const Api& api = made->device_->api();
-  PJRT_LoadedExecutable_GetExecutable_Args args{
-      .struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
-      .loaded_executable = loaded};
-  XP_TRY(api.ToStatus(api->PJRT_LoadedExecutable_GetExecutable(&args), made->name_));
-  made->executable_ = args.executable;
+    const Program& program, std::shared_ptr<Loaded> loaded, Ref<PluginDevice> device) {
+  std::unique_ptr<PluginExecutable> made(
+      new PluginExecutable(program, std::move(loaded), std::move(device)));
   XP_TRY(made->CheckResultCount());
   made->ReadSizes();
   made->ReadCost();
   return made;
 }
 
-PluginExecutable::PluginExecutable(const Program& program, PJRT_LoadedExecutable* loaded,
+PluginExecutable::PluginExecutable(const Program& program, std::shared_ptr<Loaded> loaded,
                                    Ref<PluginDevice> device)
     : name_(program.name),
-      loaded_(loaded),
+      loaded_(std::move(loaded)),
       device_(std::move(device)),
+      ranks_(RanksOf(program)),
       donations_(program.donations),
       kernel_(WholeProgram(program)) {
+  const auto first = std::ranges::find_if(program.instructions, IsCollective);
+  if (first != program.instructions.end()) {
+    collective_ = first - program.instructions.begin();
+    what_ = fmt::format("{} of {} to {}", first->op->name,
+                        program.OperandShapes(*first)[0]->ToText(), first->shape.ToText());
+  }
   for (int32_t parameter : program.parameters)
     parameters_.push_back(program.instructions[size_t(parameter)].shape);
   for (int32_t result : program.results)
@@ -66,23 +76,11 @@ PluginExecutable::PluginExecutable(const Program& program, PJRT_LoadedExecutable
   outputs_.resize(results_.size());
 }
 
-PluginExecutable::~PluginExecutable() {
-  const Api& api = device_->api();
-  if (executable_ != nullptr) {
-    PJRT_Executable_Destroy_Args args{.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
-                                      .executable = executable_};
-    api.ToStatus(api->PJRT_Executable_Destroy(&args), name_).IgnoreError();
-  }
-  PJRT_LoadedExecutable_Destroy_Args args{
-      .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, .executable = loaded_};
-  api.ToStatus(api->PJRT_LoadedExecutable_Destroy(&args), name_).IgnoreError();
-}
-
 // The plugin writes as many results as its executable has, so their number must be ours.
 absl::Status PluginExecutable::CheckResultCount() const {
   const Api& api = device_->api();
   PJRT_Executable_NumOutputs_Args args{.struct_size = PJRT_Executable_NumOutputs_Args_STRUCT_SIZE,
-                                       .executable = executable_};
+                                       .executable = loaded_->executable()};
   XP_TRY(api.ToStatus(api->PJRT_Executable_NumOutputs(&args), name_));
   if (args.num_outputs != results_.size())
     return DataLoss("{}: the plugin's executable has {} results, not {}", name_, args.num_outputs,
@@ -99,7 +97,7 @@ void PluginExecutable::ReadSizes() {
   if (!api.Has(offsetof(PJRT_Api, PJRT_Executable_GetCompiledMemoryStats))) return;
   PJRT_Executable_GetCompiledMemoryStats_Args args{
       .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE,
-      .executable = executable_};
+      .executable = loaded_->executable()};
   if (!api.ToStatus(api->PJRT_Executable_GetCompiledMemoryStats(&args), name_).ok()) return;
   sizes_.alias_bytes = args.alias_size_in_bytes;
   sizes_.temporary_bytes = args.temp_size_in_bytes;
@@ -109,7 +107,8 @@ void PluginExecutable::ReadSizes() {
 void PluginExecutable::ReadCost() {
   const Api& api = device_->api();
   PJRT_Executable_GetCostAnalysis_Args args{
-      .struct_size = PJRT_Executable_GetCostAnalysis_Args_STRUCT_SIZE, .executable = executable_};
+      .struct_size = PJRT_Executable_GetCostAnalysis_Args_STRUCT_SIZE,
+      .executable = loaded_->executable()};
   if (!api.ToStatus(api->PJRT_Executable_GetCostAnalysis(&args), name_).ok()) return;
   for (const PJRT_NamedValue& it : std::span(args.properties, args.num_properties)) {
     const std::string_view name(it.name, it.name_size);
@@ -130,9 +129,32 @@ absl::Status PluginExecutable::Check(const std::vector<Ref<Buffer>>& arguments) 
   return absl::OkStatus();
 }
 
-// Computes outputs_ from inputs_, and waits until that is done.
-absl::Status PluginExecutable::Execute() {
+// XLA would wait for ever for a rank that runs another program, or none. So the ranks meet before,
+// where such a rank gives each of them an error.
+absl::StatusOr<int> PluginExecutable::MeetRanks(Peers* peers) {
+  if (peers == nullptr || peers->size() != ranks_)
+    return Invalid("{}: it was recorded for {} ranks, but runs among {}", what_, ranks_,
+                   peers == nullptr ? 1 : peers->size());
+  if (size_t(peers->rank()) != device_->index())
+    return Invalid(
+        "{}: rank {} runs on device {} of the plugin. Ranks on PJRT are threads of one process, on "
+        "the plugin's devices in their order",
+        what_, peers->rank(), device_->index());
+  static std::atomic<int> launches{0};
+  const int own = ++launches;
+  XP_TRY(const auto offers,
+         peers->Meet(collective_, what_, {reinterpret_cast<const char*>(&own), sizeof own}));
+  int launch;
+  std::memcpy(&launch, offers[0].data(), sizeof launch);
+  XP_TRY(peers->Leave());
+  return launch;
+}
+
+// Computes outputs_ from inputs_, and waits until that is done. `launch` is 0, or the number that all
+// ranks of this execution have.
+absl::Status PluginExecutable::Execute(int launch) {
   PJRT_ExecuteOptions options{.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
+                              .launch_id = launch,
                               .non_donatable_input_indices = kept_.data(),
                               .num_non_donatable_input_indices = kept_.size()};
   PJRT_Buffer* const* inputs = inputs_.data();
@@ -140,20 +162,22 @@ absl::Status PluginExecutable::Execute() {
   PJRT_Event* done = nullptr;
   PJRT_LoadedExecutable_Execute_Args args{
       .struct_size = PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE,
-      .executable = loaded_,
+      .executable = loaded_->get(),
       .options = &options,
       .argument_lists = &inputs,
       .num_devices = 1,
       .num_args = inputs_.size(),
       .output_lists = &outputs,
-      .device_complete_events = &done};
+      .device_complete_events = &done,
+      // Each rank executes its own replica.
+      .execute_device = ranks_ > 1 ? device_->get() : nullptr};
   const Api& api = device_->api();
   XP_TRY(api.ToStatus(api->PJRT_LoadedExecutable_Execute(&args), name_));
   return api.Await(done, name_);
 }
 
 absl::StatusOr<std::vector<Ref<Buffer>>> PluginExecutable::Run(std::vector<Ref<Buffer>> arguments,
-                                                               KernelListener* listener) {
+                                                               const RunContext& context) {
   XP_TRY(Check(arguments));
   for (size_t i = 0; i < arguments.size(); ++i)
     inputs_[i] = static_cast<const PluginBuffer&>(*arguments[i]).get();
@@ -162,10 +186,14 @@ absl::StatusOr<std::vector<Ref<Buffer>>> PluginExecutable::Run(std::vector<Ref<B
     if (!arguments[size_t(donation.parameter)].unique()) kept_.push_back(donation.parameter);
   }
   std::fill(outputs_.begin(), outputs_.end(), nullptr);
-  const int64_t begin_ns = listener != nullptr ? ClockNs(CLOCK_MONOTONIC) : 0;
-  const absl::Status status = Execute();
-  if (listener != nullptr && status.ok())
-    listener->OnKernel(kernel_, begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
+  int launch = 0;
+  if (ranks_ > 1) {
+    XP_TRY(launch, MeetRanks(context.peers));
+  }
+  const int64_t begin_ns = context.listener != nullptr ? ClockNs(CLOCK_MONOTONIC) : 0;
+  const absl::Status status = Execute(launch);
+  if (context.listener != nullptr && status.ok())
+    context.listener->OnKernel(kernel_, begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
   // Donated memory must not be counted twice.
   for (const Program::Donation& donation : donations_)
     arguments[size_t(donation.parameter)] = nullptr;
@@ -177,16 +205,6 @@ absl::StatusOr<std::vector<Ref<Buffer>>> PluginExecutable::Run(std::vector<Ref<B
   }
   XP_TRY(status);
   return results;
-}
-
-absl::StatusOr<std::string> PluginExecutable::Serialize() const {
-  const Api& api = device_->api();
-  PJRT_Executable_Serialize_Args args{.struct_size = PJRT_Executable_Serialize_Args_STRUCT_SIZE,
-                                      .executable = executable_};
-  XP_TRY(api.ToStatus(api->PJRT_Executable_Serialize(&args), name_));
-  std::string bytes(args.serialized_bytes, args.serialized_bytes_size);
-  args.serialized_executable_deleter(args.serialized_executable);
-  return bytes;
 }
 
 }  // namespace xlaprof::lazy::pjrt

@@ -1,37 +1,42 @@
 // A program that a plugin compiled.
 #pragma once
 
-#include "core/backend/pjrt/device.h"
+#include "core/backend/pjrt/loaded.h"
 
 namespace xlaprof::lazy::pjrt {
 
 class PluginExecutable final : public Executable {
  public:
-  // Takes ownership of `loaded`, which was made of `program` for `device`.
+  // `loaded` was made of `program` for `device`.
   static absl::StatusOr<std::unique_ptr<PluginExecutable>> Make(const Program& program,
-                                                                PJRT_LoadedExecutable* loaded,
+                                                                std::shared_ptr<Loaded> loaded,
                                                                 Ref<PluginDevice> device);
-  ~PluginExecutable() override;
 
   absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
-                                               KernelListener* listener) override;
+                                               const RunContext& context) override;
   Sizes sizes() const override { return sizes_; }
   // Returns one kernel, the whole program, because PJRT tells nothing of its parts.
   std::span<const Kernel> kernels() const override { return {&kernel_, 1}; }
-  absl::StatusOr<std::string> Serialize() const;
+  const Loaded& loaded() const { return *loaded_; }
 
  private:
-  PluginExecutable(const Program& program, PJRT_LoadedExecutable* loaded, Ref<PluginDevice> device);
+  PluginExecutable(const Program& program, std::shared_ptr<Loaded> loaded,
+                   Ref<PluginDevice> device);
   absl::Status Check(const std::vector<Ref<Buffer>>& arguments) const;
   absl::Status CheckResultCount() const;
-  absl::Status Execute();
+  // Waits until all ranks are at this program, and returns a number that is the same for all.
+  absl::StatusOr<int> MeetRanks(Peers* peers);
+  absl::Status Execute(int launch);
   void ReadSizes();
   void ReadCost();
 
   const std::string name_;
-  PJRT_LoadedExecutable* const loaded_;
-  PJRT_Executable* executable_ = nullptr;
+  const std::shared_ptr<Loaded> loaded_;
   const Ref<PluginDevice> device_;
+  const int64_t ranks_;
+  // The first collective: its index, and what it does, for errors.
+  int64_t collective_ = 0;
+  std::string what_;
   std::vector<Shape> parameters_, results_;
   const std::vector<Program::Donation> donations_;
   Kernel kernel_;

@@ -29,13 +29,16 @@ std::string Submessage(int field, std::string_view bytes) {
 
 }  // namespace
 
-std::string CompileOptions(int64_t device_id, std::string_view platform) {
-  const std::string device = Submessage(kReplicaDeviceIds, Varint(uint64_t(device_id)));
-  const std::string assignment = Number(kReplicaCount, 1) + Number(kComputationCount, 1) +
-                                 Submessage(kComputationDevices, device);
-  std::string options =
-      Submessage(kExecutableBuildOptions, Number(kNumReplicas, 1) + Number(kNumPartitions, 1) +
-                                              Submessage(kDeviceAssignment, assignment));
+std::string CompileOptions(std::span<const int64_t> device_ids, std::string_view platform) {
+  std::string ids;
+  for (int64_t id : device_ids) ids += Varint(uint64_t(id));
+  const std::string devices = Submessage(kReplicaDeviceIds, ids);
+  const std::string assignment = Number(kReplicaCount, device_ids.size()) +
+                                 Number(kComputationCount, 1) +
+                                 Submessage(kComputationDevices, devices);
+  std::string options = Submessage(
+      kExecutableBuildOptions, Number(kNumReplicas, device_ids.size()) + Number(kNumPartitions, 1) +
+                                   Submessage(kDeviceAssignment, assignment));
   if (platform == "cpu")
     options += Submessage(kEnvOptionOverrides, Submessage(kKey, "xla_cpu_enable_fast_min_max") +
                                                    Submessage(kValue, Number(kBoolField, 0)));

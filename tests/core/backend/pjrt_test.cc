@@ -26,7 +26,7 @@ class PjrtBackend : public testing::Test {
   }
   std::vector<Ref<Buffer>> Run(Executable& executable, std::vector<Ref<Buffer>> arguments,
                                KernelListener* listener = nullptr) {
-    auto results = executable.Run(std::move(arguments), listener);
+    auto results = executable.Run(std::move(arguments), {.listener = listener});
     EXPECT_TRUE(results.ok()) << results.status();
     return *std::move(results);
   }
@@ -151,10 +151,10 @@ TEST_F(PjrtBackend, TheProgramIsOneKernel) {
 
 TEST_F(PjrtBackend, SaysWhatItCannotDo) {
   const auto executable = Compile(Descent());
-  EXPECT_EQ(Message(executable->Run({}, nullptr).status()),
+  EXPECT_EQ(Message(executable->Run({}, {}).status()),
             "SyncTensorsGraph.7: takes 2 arguments, not 0");
   const auto wrong = ToDevice(*backend_, {Random(kTable, 1), Random({DType::kF32, {3}}, 2)});
-  EXPECT_EQ(Message(executable->Run(wrong, nullptr).status()),
+  EXPECT_EQ(Message(executable->Run(wrong, {}).status()),
             "SyncTensorsGraph.7: argument 1 is f32[3], not f32[16,24]");
   ProgramBuilder bad;
   bad.Result(bad.Do(op::view, {bad.Parameter(kTable)}, {384}));
@@ -217,7 +217,7 @@ TEST_F(PjrtBackend, DevicesWorkAtTheSameTime) {
       ASSERT_TRUE(executable.ok()) << executable.status();
       for (int time = 0; time < 20; ++time) {
         const std::vector<Values> values = {Random(kTable, device), Random(kTable, time)};
-        const auto results = (*executable)->Run(ToDevice(backend, values), nullptr);
+        const auto results = (*executable)->Run(ToDevice(backend, values), {});
         ASSERT_TRUE(results.ok()) << results.status();
         EXPECT_THAT(
             ToHost(backend, (*results)[0]).elements,

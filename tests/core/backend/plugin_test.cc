@@ -46,21 +46,29 @@ TEST(PluginFile, ALibraryOfAnotherKindIsNoPlugin) {
                         XLAPROF_ORDINARY_LIBRARY, kNameOne));
 }
 
-TEST(PluginOptions, NameTheDevice) {
+std::string OptionsFor(std::vector<int64_t> device_ids, std::string_view platform) {
+  return pjrt::CompileOptions(device_ids, platform);
+}
+
+TEST(PluginOptions, NameTheDevices) {
   // CompileOptionsProto{executable_build_options: {num_replicas: 1, num_partitions: 1,
   // device_assignment: {replica_count: 1, computation_count: 1, computation_devices:
   // {replica_device_ids: [3]}}}}, as XLA writes it.
   const std::string of_3("\x1a\x0f\x20\x01\x28\x01\x4a\x09\x08\x01\x10\x01\x1a\x03\x0a\x01\x03",
                          17);
-  EXPECT_EQ(pjrt::CompileOptions(3, "cuda"), of_3);
+  EXPECT_EQ(OptionsFor({3}, "cuda"), of_3);
   // 131072 takes three bytes, so each length is two larger.
   EXPECT_EQ(
-      pjrt::CompileOptions(131072, "cuda"),
+      OptionsFor({131072}, "cuda"),
       std::string("\x1a\x11\x20\x01\x28\x01\x4a\x0b\x08\x01\x10\x01\x1a\x05\x0a\x03\x80\x80\x08",
                   19));
+  // Two replicas, on the devices 5 and 4.
+  EXPECT_EQ(
+      OptionsFor({5, 4}, "cuda"),
+      std::string("\x1a\x10\x20\x02\x28\x01\x4a\x0a\x08\x02\x10\x01\x1a\x04\x0a\x02\x05\x04", 18));
   // env_option_overrides: {key: "xla_cpu_enable_fast_min_max", value: {bool_field: false}}
-  EXPECT_EQ(pjrt::CompileOptions(3, "cpu"), of_3 + "\x3a\x21\x0a\x1bxla_cpu_enable_fast_min_max" +
-                                                std::string("\x12\x02\x10\x00", 4));
+  EXPECT_EQ(OptionsFor({3}, "cpu"), of_3 + "\x3a\x21\x0a\x1bxla_cpu_enable_fast_min_max" +
+                                        std::string("\x12\x02\x10\x00", 4));
 }
 
 #ifndef XLAPROF_FAKE_PLUGIN

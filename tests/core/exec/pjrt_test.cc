@@ -1,5 +1,6 @@
 // Tests the runtime on XLA, if XLAPROF_PJRT_PLUGIN names a plugin: it trains as on the native backend,
 // and compiled programs are kept for the next process.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +11,8 @@
 #include "core/metrics/metrics.h"
 #include "core/nn/nn.h"
 #include "core/nn/optim.h"
+#include "core/trace/collective.h"
+#include "core/trace/ranks.h"
 #include "core/trace/step.h"
 
 namespace xlaprof::lazy {
@@ -155,6 +158,74 @@ TEST_F(PjrtTraining, CompiledProgramsAreKept) {
   if (devices.ok() && *devices > 1) {
     EXPECT_EQ(run("XLA:9", true, 1), "0 compiled, 1 hits, 0 failures");
   }
+}
+
+// Returns what each of four ranks gets from each collective.
+std::vector<std::vector<double>> OfFourRanks(bool is_pjrt) {
+  std::vector<Device*> devices;
+  for (int i = 0; i < 4; ++i)
+    devices.push_back(&NewDevice(fmt::format("rank:{}{}", is_pjrt, i), is_pjrt, i));
+  std::vector<std::vector<double>> all(4);
+  run_ranks(devices, [&](int64_t rank, Device& device) {
+    const std::vector<float> own{float(3 + rank), float(10 * rank), 0.5f, float(7 - rank)};
+    const Tensor x = Tensor::FromHost<float>(own, {4}, device);
+    std::vector<Tensor> rooted{x.clone()};
+    collective_broadcast(rooted, /*root=*/2);
+    const Groups pairs{{0, 2}, {3, 1}};
+    std::vector<Tensor> results{all_reduce(ReduceOp::kSum, x, 0.25),
+                                all_reduce(ReduceOp::kMax, x),
+                                all_reduce(ReduceOp::kMul, x, 1, pairs),
+                                all_gather(x),
+                                all_gather(x, 0, pairs),
+                                reduce_scatter(ReduceOp::kSum, x),
+                                rooted[0]};
+    for (int step = 0; step < 20; ++step) results[0] = all_reduce(ReduceOp::kSum, results[0], 0.25);
+    sync(true, device);
+    for (const Tensor& result : results) {
+      const HostTensor host = result.to_cpu();
+      for (float value : host.values<float>()) all[size_t(rank)].push_back(double(value));
+    }
+  });
+  return all;
+}
+
+TEST_F(PjrtTraining, RanksExchangeAsOnTheNativeBackend) {
+  const auto count = CountPjrtDevices(Plugin());
+  ASSERT_TRUE(count.ok()) << count.status();
+  if (*count < 4) GTEST_SKIP() << "the plugin has less than four devices";
+  const auto native = OfFourRanks(false), pjrt = OfFourRanks(true);
+  for (size_t rank = 0; rank < 4; ++rank) {
+    ASSERT_EQ(native[rank].size(), 4 + 4 + 4 + 16 + 8 + 1 + 4);
+    ASSERT_EQ(native[rank].size(), pjrt[rank].size());
+    for (size_t i = 0; i < native[rank].size(); ++i)
+      EXPECT_NEAR(native[rank][i], pjrt[rank][i], 1e-5 * std::abs(native[rank][i]))
+          << rank << " " << i;
+  }
+}
+
+// XLA itself would wait for the missing ranks.
+TEST_F(PjrtTraining, RanksInOtherGraphsGetAnError) {
+  const auto count = CountPjrtDevices(Plugin());
+  ASSERT_TRUE(count.ok()) << count.status();
+  if (*count < 2) GTEST_SKIP() << "the plugin has one device";
+  Device *first = &NewDevice("odd:0", true, 0), *second = &NewDevice("odd:1", true, 1);
+  const auto error_of = [](const std::vector<Device*>& devices, int64_t size_of_1) {
+    try {
+      run_ranks(devices, [&](int64_t rank, Device& device) {
+        const Tensor x = full({rank == 1 ? size_of_1 : 4}, 2.0, DType::kF32, device);
+        sum(all_reduce(ReduceOp::kSum, x)).item();
+      });
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(error_of({first, second}, 4), "none");
+  EXPECT_THAT(error_of({first, second}, 5), testing::HasSubstr("f32[5]"));
+  EXPECT_THAT(
+      error_of({second, first}, 4),
+      testing::HasSubstr("Ranks on PJRT are threads of one process, on the plugin's devices in "
+                         "their order"));
 }
 
 // XLAPROF_DEVICE is read once per process, so each case is a process of its own.
