@@ -74,7 +74,7 @@ def check_cache(on_pjrt):
 def main():
     for plugin in PLUGINS:
         check_tests("backend_tests", plugin, 30)
-        check_tests("exec_tests", plugin, 6)
+        check_tests("exec_tests", plugin, 8)
     on_pjrt = {"XLAPROF_DEVICE": "pjrt", "XLAPROF_PJRT_PLUGIN": str(PLUGINS[0])}
     check_training(on_pjrt)
     check_cache(on_pjrt)
