@@ -10,6 +10,12 @@ PJRT_Buffer_Type ElementType(DType dtype) {
   switch (dtype) {
     case DType::kBool:
       return PJRT_Buffer_Type_PRED;
+    case DType::kU8:
+      return PJRT_Buffer_Type_U8;
+    case DType::kI8:
+      return PJRT_Buffer_Type_S8;
+    case DType::kI16:
+      return PJRT_Buffer_Type_S16;
     case DType::kI32:
       return PJRT_Buffer_Type_S32;
     case DType::kI64:
