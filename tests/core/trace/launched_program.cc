@@ -30,7 +30,8 @@ void Train(int64_t rank, int64_t steps, const std::string& mode, const std::vect
       if (mode == "uneven") rows = 3;
       if (mode == "hang") sleep(1000);
     }
-    const std::vector<float> values(size_t(rows), float(data[size_t(rank)]));
+    const auto value = static_cast<float>(data[size_t(rank)]);
+    const std::vector<float> values(static_cast<size_t>(rows), value);
     const Tensor x = Tensor::FromHost(std::span<const float>(values), {rows});
     const Tensor mean_of_all = all_reduce(ReduceOp::kSum, x, 0.25);
     weight.add_(mean(mean_of_all));
