@@ -386,7 +386,9 @@ TEST_P(Operations, RunningSums) {
     for (const Dims& dims : {Dims{5}, Dims{3, 4, 7}, Dims{2, 3, 300}, Dims{70000}, Dims{0, 3}}) {
       const double high = dims[0] == 70000 ? 0.01 : 2;
       for (int64_t dim = 0; dim < int64_t(dims.size()); ++dim) {
-        const bool taken = Check(op::cumsum, {Random({dtype, dims}, 40, -high, high)}, {dim});
+        // XLA adds f32 in f32, in an order of its own.
+        const bool taken = Check(op::cumsum, {Random({dtype, dims}, 40, -high, high)}, {dim},
+                                 !is_native() && dtype == DType::kF32 ? 1e-5 : 0);
         EXPECT_EQ(taken, dtype != DType::kBool);
       }
     }
