@@ -7,6 +7,7 @@
 #include "core/environment.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"
+#include "core/exec/handles.h"
 #include "core/exec/listener.h"
 #include "core/exec/load_or_compile.h"
 #include "core/metrics/metrics.h"
@@ -116,7 +117,7 @@ void Task::Execute() {
   metrics::Timed wrap(wrap_time);
   for (size_t i = 0; i < results.size(); ++i) {
     if (buffers.ok()) {
-      results[i]->Set(std::move((*buffers)[i]));
+      SetAndCount(*results[i], std::move((*buffers)[i]));
     } else {
       results[i]->Fail(buffers.status());
     }

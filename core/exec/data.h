@@ -15,7 +15,9 @@ class Data final : public RefCounted {
   // `run` is the execution that computes the value, or 0 if it comes from the host.
   Data(Shape shape, Device& device, uint64_t run = 0)
       : shape_(std::move(shape)), device_(device), run_(run) {}
-  ~Data() override;
+  ~Data() override {
+    if (gone_ != nullptr) gone_();
+  }
 
   const Shape& shape() const { return shape_; }
   Device& device() const { return device_; }
@@ -31,7 +33,7 @@ class Data final : public RefCounted {
   // Returns the value's buffer, or null. Call Wait() first.
   const Ref<Buffer>& buffer() const { return buffer_; }
 
-  void Set(Ref<Buffer> buffer);
+  void Set(Ref<Buffer> buffer) { Become(std::move(buffer), absl::OkStatus()); }
   void Fail(absl::Status error) { Become(nullptr, std::move(error)); }
   // Gives the memory to a result. Nobody may read this value again.
   Ref<Buffer> Donate() { return std::move(buffer_); }
@@ -39,6 +41,8 @@ class Data final : public RefCounted {
   // others.
   bool may_be_donated() const { return !kept_; }
   void Keep() { kept_ = true; }
+  // Calls `gone` when this is destroyed.
+  void WhenGone(void (*gone)()) { gone_ = gone; }
 
  private:
   enum State : uint32_t { kOnItsWay, kThere };
@@ -55,7 +59,8 @@ class Data final : public RefCounted {
   Ref<Buffer> buffer_;
   absl::Status error_;
   std::atomic<State> state_{kOnItsWay};
-  bool kept_ = false, has_handle_ = false;
+  bool kept_ = false;
+  void (*gone_)() = nullptr;
 };
 
 }  // namespace xlaprof::lazy

@@ -1,6 +1,7 @@
 #include "core/exec/transfer.h"
 
 #include "core/exec/device.h"
+#include "core/exec/handles.h"
 #include "core/exec/listener.h"
 #include "core/ir/error.h"
 
@@ -12,7 +13,7 @@ Ref<Data> Put(Device& device, const void* host, Shape shape) {
   if (!buffer.ok())
     Raise("{} cannot take {}: {}", device.name(), shape.ToText(), Message(buffer.status()));
   Ref<Data> data = MakeRef<Data>(std::move(shape), device);
-  data->Set(*std::move(buffer));
+  SetAndCount(*data, *std::move(buffer));
   return data;
 }
 
