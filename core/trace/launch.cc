@@ -60,10 +60,20 @@ const std::optional<Started>& WhatStarted() {
   return started;
 }
 
-std::string ReadAll(int descriptor) {
+std::string ReadPipe(int descriptor) {
   std::string all;
   char part[4096];
   for (ssize_t count; (count = read(descriptor, part, sizeof part)) > 0;)
+    all.append(part, size_t(count));
+  return all;
+}
+
+// Reads a file from its beginning. Other processes may read it at the same time by the same
+// descriptor, which has one position for all, so this does not use the position.
+std::string ReadFile(int descriptor) {
+  std::string all;
+  char part[4096];
+  for (ssize_t count; (count = pread(descriptor, part, sizeof part, off_t(all.size()))) > 0;)
     all.append(part, size_t(count));
   return all;
 }
@@ -79,8 +89,7 @@ std::string ReadAll(int descriptor) {
     Device& device = Device::Default();
     device.set_rank(std::make_shared<Rank>(*board, started.rank));
     try {
-      lseek(started.arguments, 0, SEEK_SET);
-      run(started.rank, Parcel(ReadAll(started.arguments)));
+      run(started.rank, Parcel(ReadFile(started.arguments)));
       device.WaitForAll();
       if (absl::Status status = (*board)->status(); !status.ok()) Raise("{}", Message(status));
       (*board)->End(started.rank, device.steps());
@@ -182,7 +191,7 @@ std::string WhyFailed(Process& process, int status) {
     const int number = WTERMSIG(status);
     return fmt::format("it was killed by signal {} ({})", number, strsignal(number));
   }
-  if (std::string text = ReadAll(process.error.get()); !text.empty()) return text;
+  if (std::string text = ReadPipe(process.error.get()); !text.empty()) return text;
   if (WEXITSTATUS(status) != 0)
     return fmt::format("it ended with status {}", WEXITSTATUS(status));
   return "";

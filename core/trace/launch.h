@@ -65,9 +65,7 @@ class Parcel {
   T Take() {
     if constexpr (std::is_same_v<T, std::string>) {
       const auto size = Take<uint64_t>();
-      T text = bytes_.substr(at_, size);
-      at_ += size;
-      return text;
+      return T(Next(size), size);
     } else if constexpr (kIsVector<T>) {
       T values;
       for (auto left = Take<uint64_t>(); left > 0; --left)
@@ -81,13 +79,19 @@ class Parcel {
       return {{type, Dims(dims.begin(), dims.end())}, {begin, begin + bytes.size()}};
     } else {
       T value;
-      std::memcpy(&value, bytes_.data() + at_, sizeof value);
-      at_ += sizeof value;
+      std::memcpy(&value, Next(sizeof value), sizeof value);
       return value;
     }
   }
 
  private:
+  const char* Next(uint64_t bytes) {
+    if (bytes > bytes_.size() - at_) Raise("launch: the arguments did not arrive whole");
+    const char* at = bytes_.data() + at_;
+    at_ += bytes;
+    return at;
+  }
+
   std::string bytes_;
   size_t at_ = 0;
 };

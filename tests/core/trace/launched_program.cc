@@ -16,9 +16,12 @@ namespace xlaprof::lazy {
 namespace {
 
 int set_by_main = 0;
+// So many that all processes read them at the same time.
+constexpr size_t kArguments = 100'000;
 
 void Train(int64_t rank, int64_t steps, const std::string& mode, const std::vector<double>& data,
            const HostTensor& start) {
+  if (data.size() != kArguments || data.back() != 5) Raise("the arguments did not arrive");
   Tensor weight = Tensor::FromHost(start);
   for (int64_t step = 0; step < steps; ++step) {
     int64_t rows = 4;
@@ -52,9 +55,11 @@ int main(int argc, char** argv) {
   if (getppid() != 1 && std::getenv("XLAPROF_LAUNCH") == nullptr) set_by_main = 7;
   try {
     HostTensor start{{DType::kF32, {}}, std::vector<std::byte>(4)};
+    std::vector<double> data(kArguments, 5);
+    for (int rank = 0; rank < 4; ++rank) data[size_t(rank)] = rank + 1;
     launch(Nothing, {.processes = 2}, {});
     launch(Train, {.processes = 4, .debug_single_process = mode == "single"},
-           std::tuple(6, mode, std::vector<double>{1, 2, 3, 4}, start));
+           std::tuple(6, mode, data, start));
     fmt::print("done\n");
   } catch (const Error& error) {
     fmt::print("{}\n", error.what());
