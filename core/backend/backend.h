@@ -51,7 +51,7 @@ class KernelListener {
   virtual void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) = 0;
 };
 
-// What a program may use while it runs.
+// Gives a program what it may use while it runs.
 struct RunContext {
   KernelListener* listener = nullptr;  // null: nobody listens
   Peers* peers = nullptr;              // null: the program runs alone

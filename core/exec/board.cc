@@ -22,7 +22,7 @@ namespace {
 
 // A waiting rank looks this often whether those that it waits for are still there.
 constexpr int64_t kLookNs = 100'000'000;
-// What a process can offer at once. Memory that is not used is not allocated.
+// A process can offer at most this much at once. Memory that is not used is not allocated.
 constexpr size_t kOfferedBytes = size_t{16} << 30;
 
 template <size_t n>
@@ -52,7 +52,7 @@ struct alignas(64) Board::Seat {
   int64_t steps;  // that it had made when it ended
   char why[512];  // it failed
 
-  // What it offers at the newest meeting.
+  // The members below say what it offers at the newest meeting, and where.
   int64_t step, place;
   Hash graph;
   char graph_name[64], what[192], input_shapes[1024];

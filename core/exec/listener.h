@@ -22,7 +22,8 @@ struct Compilation {
   Device& device;
   const Cut& cut;
   int64_t begin_ns = 0, end_ns = 0;
-  // Whether the program was only loaded from the persistent cache; empty if there is no such cache.
+  // Says whether the program was only loaded from the persistent cache. It is empty if there is no
+  // such cache.
   std::optional<bool> was_kept;
 };
 

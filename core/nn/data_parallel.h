@@ -22,7 +22,7 @@
 
 namespace xlaprof::lazy::nn {
 
-// What a device's training loop keeps from one epoch to the next.
+// Keeps objects of a device's training loop from one epoch to the next.
 class Context {
  public:
   // Returns the object of this name. At the first call, makes it from `args`.

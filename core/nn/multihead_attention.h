@@ -36,7 +36,8 @@ struct MultiheadAttention : Module {
     return {
         {"in_proj_weight", in_proj_weight}, {"in_proj_bias", in_proj_bias}, {"out_proj", out_proj}};
   }
-  // Those of query, key and value are one below the other. The bias is none without options.bias.
+  // The weights of query, key and value are one below the other. Without options.bias, the bias is
+  // none.
   Tensor in_proj_weight, in_proj_bias;  // [3 * embed_dim, embed_dim], [3 * embed_dim]
   Linear out_proj;
   int64_t embed_dim, num_heads;

@@ -21,6 +21,7 @@
 
 #include "core/exec/call.h"
 #include "core/exec/rank.h"
+#include "core/trace/ranks.h"
 
 extern char** environ;
 
@@ -88,16 +89,9 @@ std::string ReadFile(int descriptor) {
   } else {
     Device& device = Device::Default();
     device.set_rank(std::make_shared<Rank>(*board, started.rank));
-    try {
-      run(started.rank, Parcel(ReadFile(started.arguments)));
-      device.WaitForAll();
-      if (absl::Status status = (*board)->status(); !status.ok()) Raise("{}", Message(status));
-      (*board)->End(started.rank, device.steps());
-    } catch (const std::exception& error) {
-      failure = error.what();
-    } catch (...) {
-      failure = "it raised what is not a std::exception";
-    }
+    failure = RunAsRank(device, [&] {
+                run(started.rank, Parcel(ReadFile(started.arguments)));
+              }).why;
     if (!failure.empty()) (*board)->Fail(started.rank, failure);
   }
   if (!failure.empty() && write(started.error, failure.data(), failure.size()) < 0)

@@ -29,23 +29,39 @@ class FirstError {
   std::exception_ptr error_;
 };
 
+}  // namespace
+
+namespace internal {
+
+Failure RunAsRank(Device& device, const std::function<void()>& fn) {
+  const Rank& rank = *device.rank();
+  try {
+    fn();
+    device.WaitForAll();
+    // A rank may only have noticed on its device that another one failed.
+    if (absl::Status status = rank.board().status(); !status.ok()) Raise("{}", Message(status));
+    rank.board().End(rank.number(), device.steps());
+    return {};
+  } catch (const std::exception& error) {
+    return {std::current_exception(), error.what()};
+  } catch (...) {
+    return {std::current_exception(), "it raised what is not a std::exception"};
+  }
+}
+
+}  // namespace internal
+
+namespace {
+
 // Runs one rank. Its device has the rank until all are done.
 void RunRank(Device& device, const std::function<void(int64_t, Device&)>& fn, FirstError* first) {
   const Rank& rank = *device.rank();
   pthread_setname_np(pthread_self(), fmt::format("rank {}", rank.number()).c_str());
   Device::OfThread of_thread(device);
-  try {
-    fn(rank.number(), device);
-    device.WaitForAll();
-    // A rank may only have noticed on its device that another one failed.
-    if (absl::Status status = rank.board().status(); !status.ok()) Raise("{}", Message(status));
-    rank.board().End(rank.number(), device.steps());
-  } catch (const std::exception& error) {
-    first->Note(std::current_exception());
-    rank.board().Fail(rank.number(), error.what());
-  } catch (...) {
-    first->Note(std::current_exception());
-    rank.board().Fail(rank.number(), "it raised what is not a std::exception");
+  const auto run = [&] { fn(rank.number(), device); };
+  if (const internal::Failure failure = internal::RunAsRank(device, run); failure.error) {
+    first->Note(failure.error);  // before others get errors that follow from it
+    rank.board().Fail(rank.number(), failure.why);
   }
   device.WaitForAll();
 }

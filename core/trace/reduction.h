@@ -1,4 +1,4 @@
-// What reductions share, for core/trace only.
+// Declares what reductions share, for core/trace only.
 #pragma once
 
 #include "core/trace/emit.h"

@@ -24,7 +24,7 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   // The tensor that this is a view of, which is none itself, and the number of its steps.
   Ref<TensorImpl> base;
   size_t base_steps = 0;
-  // Of a base: the number of writes that gradients flow through. Of a view: how many of them its
+  // A base counts the writes that gradients flow through. A view has the number of them that its
   // history contains (UpdateHistory).
   int64_t recorded_writes = 0;
   bool requires_grad = false;

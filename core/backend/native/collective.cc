@@ -168,12 +168,7 @@ class ReduceScatter final : public Collective {
         groups_(std::move(groups)),
         kind_(ReduceOp(task.attribute(0))),
         type_(task.shape(0).dtype),
-        inner_(1),
-        size_(task.shape(0).dims[size_t(task.attribute(1))]) {
-    const Dims& dims = task.shape(0).dims;
-    for (size_t i = size_t(task.attribute(1)) + 1; i < dims.size(); ++i) inner_ *= dims[i];
-    outer_ = task.shape(0).elements() / std::max<int64_t>(1, size_ * inner_);
-  }
+        around_(task.shape(0), size_t(task.attribute(1))) {}
 
  private:
   void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) override {
@@ -181,8 +176,8 @@ class ReduceScatter final : public Collective {
     std::vector<const char*> inputs;
     for (int64_t peer : group) inputs.push_back(values[size_t(peer)].data());
     const int64_t place = std::ranges::find(group, rank) - group.begin();
-    const int64_t part = size_ / groups_.size * inner_;
-    for (int64_t i = 0; i < outer_; ++i) {
+    const int64_t part = around_.size / groups_.size * around_.inner;
+    for (int64_t i = 0; i < around_.outer; ++i) {
       const int64_t begin = (i * groups_.size + place) * part;
       Reduce(kind_, type_, inputs, out + i * part * ByteSize(type_), begin, begin + part);
     }
@@ -191,9 +186,7 @@ class ReduceScatter final : public Collective {
   const Groups groups_;
   const ReduceOp kind_;
   const DType type_;
-  // The tensor as [outer, size, inner], of which the middle is scattered.
-  int64_t outer_ = 0, inner_;
-  const int64_t size_;
+  const Around around_;  // the dimension that is scattered
 };
 
 class Broadcast final : public Collective {

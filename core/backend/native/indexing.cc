@@ -40,15 +40,6 @@ T Sum(T a, T b) {
     return a + b;
 }
 
-// The size of a dimension, and the products of the sizes before and after it.
-struct Around {
-  int64_t outer = 1, size = 1, inner = 1;
-  Around(const Shape& shape, size_t dim) : size(shape.dims[dim]) {
-    for (size_t i = 0; i < dim; ++i) outer *= shape.dims[i];
-    for (size_t i = dim + 1; i < shape.dims.size(); ++i) inner *= shape.dims[i];
-  }
-};
-
 ThunkOr MakeIndexSelect(const Task& task) {
   const Around from(task.shape(0), size_t(task.attribute(0)));
   const int64_t count = task.shape(1).elements();

@@ -265,11 +265,8 @@ ThunkOr MakeReduction(const Task& task) { return std::make_unique<ReductionThunk
 
 ThunkOr MakeArgMax(const Task& task) {
   const Shape& shape = task.shape(0);
-  const size_t dim = size_t(task.attribute(1));
-  int64_t outer = 1, inner = 1;
-  for (size_t i = 0; i < dim; ++i) outer *= shape.dims[i];
-  for (size_t i = dim + 1; i < shape.dims.size(); ++i) inner *= shape.dims[i];
-  const int64_t size = shape.dims[dim];
+  const Around around(shape, size_t(task.attribute(1)));
+  const int64_t outer = around.outer, size = around.size, inner = around.inner;
   return VisitDType(shape.dtype, [&](auto t) -> std::unique_ptr<Thunk> {
     using T = decltype(t);
     return ThunkOf([=, &pool = task.pool, in = task.operands[0].slot,

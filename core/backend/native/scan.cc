@@ -7,11 +7,8 @@ namespace xlaprof::lazy {
 // side by side in memory. Floats are summed in a wider type, as PyTorch does.
 ThunkOr MakeCumSum(const Task& task) {
   const Shape& shape = task.shape(0);
-  const size_t dim = size_t(task.attribute(0));
-  int64_t outer = 1, inner = 1;
-  for (size_t i = 0; i < dim; ++i) outer *= shape.dims[i];
-  for (size_t i = dim + 1; i < shape.dims.size(); ++i) inner *= shape.dims[i];
-  const int64_t size = shape.dims[dim];
+  const Around around(shape, size_t(task.attribute(0)));
+  const int64_t outer = around.outer, size = around.size, inner = around.inner;
   return VisitDType(shape.dtype, [&](auto t) -> std::unique_ptr<Thunk> {
     using T = decltype(t);
     constexpr bool kIsShort = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;

@@ -71,6 +71,15 @@ std::string Describe(const Task& task);
 // The smallest piece of work that is worth another thread, in elements touched.
 inline constexpr int64_t kGrain = 32768;
 
+// The size of a dimension, and the products of the sizes before and after it.
+struct Around {
+  int64_t outer = 1, size = 1, inner = 1;
+  Around(const Shape& shape, size_t dim) : size(shape.dims[dim]) {
+    for (size_t i = 0; i < dim; ++i) outer *= shape.dims[i];
+    for (size_t i = dim + 1; i < shape.dims.size(); ++i) inner *= shape.dims[i];
+  }
+};
+
 // Returns the number of rows of `row_elements` that make up such a piece.
 inline int64_t GrainOfRows(int64_t row_elements) {
   return row_elements >= kGrain ? 1 : kGrain / (row_elements < 1 ? 1 : row_elements);
