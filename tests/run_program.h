@@ -18,7 +18,8 @@ struct Ran {
   std::string out;  // standard output and, after it, standard error
 };
 
-// Runs a shell command in `folder`.
+// Runs a shell command in `folder`, which no other test may use at that time: standard error goes
+// through the file stderr.txt there.
 inline Ran RunShell(const std::string& shell, const std::filesystem::path& folder) {
   std::string command =
       "cd '" + folder.string() + "' && " + shell + " 2>stderr.txt; s=$?; cat stderr.txt; exit $s";
