@@ -467,6 +467,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .settings = of.settings};
   XP_TRY(const Contents* contents, of.run.Get<Contents>());
   figures.has_old_torch = contents->has_old_torch;
+  figures.runs_compiled_functions = contents->runs_compiled_functions;
   XP_TRY(figures.uploads, UploadsAfter(of, cause, idle));
   if (!figures.uploads || !figures.uploads->inputs) {
     XP_TRY(figures.work, WorkIn(of, cause, part));

@@ -86,6 +86,7 @@ struct DeviceGapFigures {
   bool chances_are_steps = false;
   bool is_only_step = false;   // one step was traced, so recurrence cannot be judged
   bool has_old_torch = false;  // PyTorch without torch.compile
+  bool runs_compiled_functions = false;  // of torch.compile
 
   DeviceGapVerdict verdict = DeviceGapVerdict::kPattern;
   SlowSettings settings;          // the capture's settings

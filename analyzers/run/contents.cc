@@ -31,6 +31,9 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   // Categories of PyTorch's profiler. Before torch 1.11, everything on the host is an Operator.
   contents.has_torch_ops = store.Find("cpu_op") != 0 || store.Find("Operator") != 0;
   contents.has_old_torch = contents.has_torch_ops && store.Find("cpu_op") == 0;
+  XP_TRY(const std::vector<ExecutionRow> of_compiled_functions,
+         run.Rows<ExecutionRow>("WHERE cause = 'compiled_function' LIMIT 1"));
+  contents.runs_compiled_functions = !of_compiled_functions.empty();
   XP_TRY(contents.settings, run.Rows<SettingRow>("GROUP BY name ORDER BY name"));
 
   XP_TRY(

@@ -24,6 +24,7 @@ struct Contents {
   OptText data_loader;         // the DataLoader's iterator, as named by PyTorch's profiler
   bool has_torch_ops = false;  // PyTorch's own profiler recorded operations
   bool has_old_torch = false;  // it is older than 1.11, so there is no torch.compile
+  bool runs_compiled_functions = false;  // of torch.compile
 
   // Numbers of rows in the whole run.
   int64_t events = 0;

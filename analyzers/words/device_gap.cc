@@ -67,9 +67,11 @@ std::string_view FuseCalls(const DeviceGapFigures& figures, Framework framework)
     case Framework::kPytorch:
     case Framework::kTorchtpu:
     case Framework::kGaudi:
-      return figures.has_old_torch
-                 ? "use larger batches, or a newer PyTorch, which compiles the step (torch.compile)"
-                 : "compile the step (torch.compile) or replay it (CUDA graphs)";
+      if (figures.has_old_torch)
+        return "use larger batches, or a newer PyTorch, which compiles the step (torch.compile)";
+      if (figures.runs_compiled_functions)
+        return "let the compiled functions replay their launches (torch.compile(mode='reduce-overhead')), or use larger batches";
+      return "compile the step (torch.compile) or replay it (CUDA graphs)";
     case Framework::kCpp:
     case Framework::kTensorflow:
     case Framework::kUnknown:

@@ -444,11 +444,11 @@ ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before)
   }
   std::vector<int> s = Executions(story, 0, int(story.size())),
                    t = Executions(timed, 0, int(timed.size()));
-  if (t.empty() || s.size() < t.size()) {
-    out.note =
-        t.empty()
-            ? ""
-            : "not aligned with the other sources: it shows more executions than they do, and they have no compile in common";
+  if (t.empty()) return out;
+  if (s.size() < t.size()) {
+    out.note = fmt::format(
+        "not aligned with the other sources: {}, and they have no compile in common",
+        s.empty() ? "these show no executions" : "it shows more executions than they do");
     return out;
   }
   std::vector<int> fits;  // places of the window in `s`

@@ -102,5 +102,17 @@ TEST(DeviceGapWords, ALateHostIsAdvisedByWhatItDoes) {
   EXPECT_TRUE(Say(figures).advice.starts_with("The host launches work too late for the device"));
 }
 
+// Regression: the program called functions of torch.compile, and was told to use torch.compile.
+TEST(DeviceGapWords, CompiledFunctionsAreToReplayTheirLaunches) {
+  DeviceGapFigures figures = InUserCode();
+  figures.doing = Doing::kRuntime;
+  figures.wait = GapWait::kHostWait;
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice,
+              testing::HasSubstr("compile the step (torch.compile)"));
+  figures.runs_compiled_functions = true;
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice,
+              testing::HasSubstr("torch.compile(mode='reduce-overhead')"));
+}
+
 }  // namespace
 }  // namespace xlaprof
