@@ -201,22 +201,29 @@ SECTIONS = [
         Said('five million events a second for 60 s: share of a core', 'five million', 'core_percent', '%', most=30),
         Beside('durable append, CPU ns per event', 'bursts', 'ns_an_event', 'DuckDB, 64 Ki rows per commit', 'duckdb append', floor='one'),
     ]),
-    Section('Lazy runtime', 'microseconds, medians of the repetitions in one process; each uses one thread for kernels; torch and JAX are called '
+    Section('Lazy runtime', 'microseconds, medians of the repetitions in one process; each uses one thread for kernels; the peers are called '
             'from Python; MLP: 784-256-128-10, batch 64, SGD', [
         Said('recording an operation', 'lazy', 'record_us_an_op', 'us', most=0.1),
         Lazy('recording an operation', 'record_us_an_op', 'torch_xla'),
+        Lazy('recording an operation', 'record_us_an_op', 'MLX'),
         Said('smallest cached step', 'lazy', 'smallest_step_us', 'us', most=25),
         Lazy('smallest cached step', 'smallest_step_us', 'torch_xla'),
+        Lazy('smallest cached step', 'smallest_step_us', 'torch.compile'),
         Lazy('smallest cached step', 'smallest_step_us', 'jax'),
+        Lazy('smallest cached step', 'smallest_step_us', 'MLX'),
         Said('item()', 'lazy', 'item_us', 'us', most=20),
         Lazy('item()', 'item_us', 'torch_xla'),
+        Lazy('item()', 'item_us', 'torch.compile'),
         Lazy('item()', 'item_us', 'jax'),
+        Lazy('item()', 'item_us', 'MLX'),
         Lazy('MLP training step', 'mlp_step_us', 'torch eager', 1),
         Lazy('MLP training step', 'mlp_step_us', 'torch_xla'),
+        Lazy('MLP training step', 'mlp_step_us', 'torch.compile'),
         Lazy('MLP training step', 'mlp_step_us', 'jax'),
+        Lazy('MLP training step', 'mlp_step_us', 'MLX'),
         Within('MLP training step, recorded', 'lazy recorded', 'recorded_mlp_step_us', 'every second step not recorded',
                lambda s: s['mlp_step_us'], 1.03, 'us'),
-    ], ('lazy_bench',), ('torch', 'jax')),
+    ], ('lazy_bench',), ('torch', 'jax', 'mlx')),
     Section('Lazy runtime on XLA', "microseconds, medians of the repetitions in one process, whose steps alternate; XLA is xla-cpu-pjrt 0.0.1; the peer's "
             'program is the same StableHLO, and its calls are the least that PJRT allows; MLP as above; convolutional network: that of examples/mnist, '
             'batch 64, SGD with momentum', [

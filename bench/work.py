@@ -12,8 +12,8 @@ BIN = 'build/release/bench'
 XLAPROF = 'build/release/xlaprof'
 ENV = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'scripts/env')
 PEERS = subprocess.run([ENV, '--path', 'peers'], check=True, capture_output=True, text=True).stdout.strip()
-TORCH, JAX, PJRT = (subprocess.run([ENV, '--path', name], check=True, capture_output=True, text=True).stdout.strip()
-                    for name in ('torch', 'jax', 'pjrt'))
+TORCH, JAX, MLX, PJRT = (subprocess.run([ENV, '--path', name], check=True, capture_output=True, text=True).stdout.strip()
+                    for name in ('torch', 'jax', 'mlx', 'pjrt'))
 PERFETTO = 'tests/judges/perfetto.cjs'
 CRATES = 'build/bench/crates'
 PROGRAMS = ('xlaprof', 'generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump',
@@ -215,6 +215,9 @@ TASKS = {
     'lazy recorded': lambda: run('env', 'XLAPROF_THREADS=1', 'XLAPROF_RECORD=' + scratch('xlaprof'), f'{BIN}/lazy_bench'),
     'torch_xla': lambda: run(f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'xla'),
     'torch eager': lambda: run(f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'eager'),
+    # Inductor makes loops for as many threads as OMP_NUM_THREADS says.
+    'torch.compile': lambda: run('env', 'OMP_NUM_THREADS=1', f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'compile'),
+    'MLX': lambda: run('env', 'OMP_NUM_THREADS=1', f'{MLX}/bin/python', 'bench/peers/lazy_mlx.py'),
     'jax': lambda: run(f'{JAX}/bin/python', 'bench/peers/lazy_jax.py'),
     'lazy on XLA': lambda: run('env', 'TF_CPP_MIN_LOG_LEVEL=3', f'{BIN}/pjrt_bench', pjrt_file('xla_cpu_pjrt.so')),
     'duckdb append': lambda: run(f'{PEERS}/bin/python', 'bench/peers/duckdb_append.py', scratch('duckdb'), 10),

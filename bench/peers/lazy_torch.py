@@ -1,4 +1,5 @@
-"""lazy_torch.py eager|xla: does the work of lazy_bench in PyTorch or PyTorch/XLA. Prints medians in microseconds as a JSON object."""
+"""lazy_torch.py eager|compile|xla: does the work of lazy_bench in PyTorch, in torch.compile or in PyTorch/XLA. Prints medians in
+microseconds as a JSON object."""
 import json
 import os
 import statistics
@@ -6,6 +7,7 @@ import sys
 import time
 
 XLA = sys.argv[1] == 'xla'
+COMPILE = sys.argv[1] == 'compile'
 if XLA:
     os.environ.setdefault('PJRT_DEVICE', 'CPU')
     os.environ.setdefault('XLA_FLAGS', '--xla_cpu_multi_thread_eigen=false')
@@ -22,6 +24,10 @@ OPS = 1000
 def sync():
     if XLA:
         torch_xla.sync(wait=True)
+
+
+def compiled(function):
+    return torch.compile(function, dynamic=False) if COMPILE else function
 
 
 def main():
@@ -42,13 +48,15 @@ def main():
             sync()
         said['record_us_an_op'] = statistics.median(record)
     state = [x.clone()]
+    small = compiled(lambda z, y, x: z * y + x)
+    total = compiled(lambda x, y: (x * y).sum())
 
     def smallest():
-        state[0] = state[0] * y + x
+        state[0] = small(state[0], y, x)
         sync()
 
     said['smallest_step_us'] = median_us(500, smallest)
-    said['item_us'] = median_us(500, lambda: (x * y).sum().item())
+    said['item_us'] = median_us(500, lambda: total(x, y).item())
 
     model = torch.nn.Sequential(torch.nn.Linear(784, 256), torch.nn.ReLU(), torch.nn.Linear(256, 128), torch.nn.ReLU(),
                                 torch.nn.Linear(128, 10), torch.nn.LogSoftmax(1)).to(device)
@@ -56,10 +64,13 @@ def main():
     images, labels = torch.rand(64, 784).to(device), (torch.arange(64) % 10).to(device)
     sync()
 
+    loss_of = compiled(lambda images, labels: F.nll_loss(model(images), labels))
+    update = compiled(optimizer.step)
+
     def step():
         optimizer.zero_grad()
-        F.nll_loss(model(images), labels).backward()
-        optimizer.step()
+        loss_of(images, labels).backward()
+        update()
         sync()
 
     said['mlp_step_us'] = median_us(200, step)
