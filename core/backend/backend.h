@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "core/backend/peers.h"
 #include "core/graph/program.h"
+#include "core/ir/sharding.h"
 
 namespace xlaprof::lazy {
 
@@ -49,6 +50,10 @@ class KernelListener {
   virtual ~KernelListener() = default;
   // Reports a kernel, with times in nanoseconds of the backend's clock.
   virtual void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) = 0;
+  // Say that the calling thread runs the program on one of the backend's several devices, and that
+  // it has done so. Between them it calls OnKernel. Other threads call them at the same time.
+  virtual void EnterDevice(std::string_view name) {}
+  virtual void LeaveDevice(int64_t ts_ns, int64_t dur_ns) {}
 };
 
 // Gives a program what it may use while it runs.
@@ -74,6 +79,8 @@ class Executable {
   };
   virtual Sizes sizes() const = 0;
   virtual std::span<const Kernel> kernels() const = 0;
+  // Returns the shardings of the results, in order, as attributes. It is empty if none is divided.
+  virtual std::span<const Attributes> result_shardings() const { return {}; }
 };
 
 // Any thread may call its methods.
@@ -96,8 +103,21 @@ class Backend {
                                                                   const Program& program) {
     return Unsupported("{}: this backend cannot save compiled programs", name());
   }
+  // Returns the program of an executable of another backend, for this one. Both may run at the same
+  // time. Nothing is compiled. Returns Unsupported if the two cannot share programs.
+  virtual absl::StatusOr<std::unique_ptr<Executable>> Share(const Executable& executable) {
+    return Unsupported("{}: this backend cannot share compiled programs", name());
+  }
+  // Returns the number of devices that together are this one, among which it divides tensors.
+  virtual int64_t devices() const { return 1; }
+
   // Copy `shape.bytes()` bytes.
   virtual absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) = 0;
+  // Does the same, and divides the tensor among the devices.
+  virtual absl::StatusOr<Ref<Buffer>> ToDevices(const void* host, Shape shape,
+                                                const Sharding& sharding) {
+    return Unsupported("{}: this backend divides no tensors", name());
+  }
   virtual absl::Status ToHost(const Buffer& buffer, void* host) = 0;
   virtual int64_t NowNs() = 0;  // CLOCK_MONOTONIC, or a clock of its own
   virtual int64_t bytes_in_use() const = 0;
@@ -107,6 +127,11 @@ class Backend {
 // Makes a backend with kernels on the CPU. oneDNN does matmul, convolution, average pooling and
 // batch norm; our code fuses chains of elementwise operations. `threads` 0 means one per core.
 std::unique_ptr<Backend> MakeNativeBackend(int threads = 0);
+// Makes several, which can share programs. Together they use `threads`, at least one each.
+std::vector<std::unique_ptr<Backend>> MakeNativeBackends(int count, int threads = 0);
+// Makes a backend whose device consists of those of several backends, among which it divides
+// tensors and programs (docs/decisions/0030). The backends must be able to share programs.
+std::unique_ptr<Backend> MakeSpmdBackend(std::vector<std::unique_ptr<Backend>> devices);
 // Makes a backend that computes nothing, for tests whose output is the same to the byte. Results
 // are zeros. Its clock begins at `begin_ns` and advances by a fixed time per kernel, transfer and
 // compilation.

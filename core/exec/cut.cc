@@ -22,6 +22,14 @@ using metrics::Unit;
 
 Metric& LazyMetric(const char* name, Unit unit) { return Metric::Of(name, unit, Arena::kLazy); }
 
+// Returns whether the memory of `data` may hold a value: the two have equal shapes, and are divided
+// equally.
+bool MayHold(const Data& data, const Node& value) {
+  if (data.shape() != value.shape()) return false;
+  return &value.op() != &op::mark_sharding ||
+         data.sharding() == Sharding::Of(value.attributes()).Simplified().ToAttributes();
+}
+
 // Donates the buffer of a parameter that this step overwrites and that no other tensor holds.
 void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<Storage>> results,
                    TracedGraph& graph) {
@@ -36,7 +44,7 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const Ref<Data>& held = results[i]->held();
-    if (!held || held->shape() != results[i]->value()->shape()) continue;
+    if (!held || !MayHold(*held, *results[i]->value())) continue;
     auto found = parameters.find(held.get());
     if (found == parameters.end()) continue;
     graph.donations.push_back({found->second, int32_t(i)});
@@ -49,6 +57,7 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
 // Passes kernels to the profiler's observer.
 class KernelAnnouncer final : public KernelListener {
  public:
+  explicit KernelAnnouncer(const Execution& execution) : execution_(execution) {}
   // Returns null while nobody observes.
   KernelListener* listener() { return observer_ == nullptr ? nullptr : this; }
   void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) override {
@@ -62,7 +71,14 @@ class KernelAnnouncer final : public KernelListener {
                          .bytes = kernel.bytes});
   }
 
+  void EnterDevice(std::string_view name) override { observer_->EnterDevice(name); }
+  void LeaveDevice(int64_t ts_ns, int64_t dur_ns) override {
+    observer_->OnModule(execution_.graph->name, ts_ns, dur_ns, execution_.run);
+    observer_->LeaveDevice();
+  }
+
  private:
+  const Execution& execution_;
   observe::Observer* const observer_ = observe::Current();
 };
 
@@ -91,7 +107,7 @@ absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
         return DataLoss("{}: a value that it needs was donated to an earlier step", graph.name);
     }
   }
-  KernelAnnouncer kernels;
+  KernelAnnouncer kernels(execution);
   std::optional<RankPeers> peers;
   if (Rank* rank = execution.device.rank())
     peers.emplace(*rank, Whereabouts{.step = step,
@@ -152,8 +168,11 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
       Task{.execution = {.graph = compiled, .device = device, .run = ++runs},
            .parameters = graph.parameters,
            .step = device.steps()});
-  for (const Shape& shape : compiled->results)
-    task->results.push_back(MakeRef<Data>(shape, device, task->execution.run));
+  const std::vector<Attributes>& shardings = compiled->result_shardings;
+  for (size_t i = 0; i < compiled->results.size(); ++i) {
+    task->results.push_back(MakeRef<Data>(compiled->results[i], device, task->execution.run,
+                                          shardings.empty() ? Attributes() : shardings[i]));
+  }
   std::vector<Ref<Data>> results = task->results;
   Tell(&RuntimeListener::OnEnqueue, graph, cut, task->execution);
   device.Enqueue([task] { task->Execute(); }, cut.wait);

@@ -12,9 +12,10 @@ class Device;
 // Any number of threads may wait. One thread sets the value, once.
 class Data final : public RefCounted {
  public:
-  // `run` is the execution that computes the value, or 0 if it comes from the host.
-  Data(Shape shape, Device& device, uint64_t run = 0)
-      : shape_(std::move(shape)), device_(device), run_(run) {}
+  // `run` is the execution that computes the value, or 0 if it comes from the host. `sharding` are
+  // the attributes of the value's sharding, if the device divides it.
+  Data(Shape shape, Device& device, uint64_t run = 0, Attributes sharding = {})
+      : shape_(std::move(shape)), device_(device), run_(run), sharding_(std::move(sharding)) {}
   ~Data() override {
     if (gone_ != nullptr) gone_();
   }
@@ -22,6 +23,7 @@ class Data final : public RefCounted {
   const Shape& shape() const { return shape_; }
   Device& device() const { return device_; }
   uint64_t run() const { return run_; }
+  const Attributes& sharding() const { return sharding_; }
 
   bool is_there() const { return state_.load(std::memory_order_acquire) != kOnItsWay; }
   // Waits for the value. Returns the error of the execution that should have computed it.
@@ -56,6 +58,7 @@ class Data final : public RefCounted {
   const Shape shape_;
   Device& device_;
   const uint64_t run_;
+  const Attributes sharding_;
   Ref<Buffer> buffer_;
   absl::Status error_;
   std::atomic<State> state_{kOnItsWay};

@@ -45,6 +45,13 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name, int index) {
   Raise("XLAPROF_DEVICE={} is not a device. Set it to native, pjrt or null", name);
 }
 
+// Whether Supported() is one device. That is chosen before it is made.
+struct SpmdChoice {
+  std::mutex mutex;
+  bool is_chosen = false, is_made = false;
+};
+constinit SpmdChoice spmd_choice;
+
 // The devices of this process, in the order in which they were made.
 struct MadeDevices {
   std::mutex mutex;
@@ -60,14 +67,37 @@ MadeDevices& AllMade() {
 std::span<Device* const> Device::Supported() {
   static const std::vector<Device*>& devices = *[] {
     auto* made = new std::vector<Device*>;
-    for (int64_t i = 0; i < environment().devices; ++i) {
-      std::unique_ptr<Backend> backend = MakeBackend(environment().device, int(i));
+    const int count = int(environment().devices);
+    std::lock_guard lock(spmd_choice.mutex);
+    spmd_choice.is_made = true;
+    if (spmd_choice.is_chosen) {
+      made->push_back(new Device(
+          "SPMD:0", MakeSpmdBackend(MakeNativeBackends(count, int(environment().threads)))));
+      return made;
+    }
+    for (int i = 0; i < count; ++i) {
+      std::unique_ptr<Backend> backend = MakeBackend(environment().device, i);
       std::string name = fmt::format("{}:{}", backend->name(), i);
       made->push_back(new Device(std::move(name), std::move(backend)));
     }
     return made;
   }();
   return devices;
+}
+
+absl::Status Device::UseSpmd() {
+  std::lock_guard lock(spmd_choice.mutex);
+  if (spmd_choice.is_chosen) return absl::OkStatus();
+  if (spmd_choice.is_made)
+    return absl::FailedPreconditionError(
+        "use_spmd(): a device was used before. Call it first, before tensors and modules are made");
+  if (environment().device != "native")
+    return Unsupported(
+        "use_spmd(): the backend {} does not divide tensors among devices. Set "
+        "XLAPROF_DEVICE=native, or use run_ranks() or launch()",
+        environment().device);
+  spmd_choice.is_chosen = true;
+  return absl::OkStatus();
 }
 
 Device& Device::Default() { return of_thread_ != nullptr ? *of_thread_ : *Supported().front(); }

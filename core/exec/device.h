@@ -28,6 +28,9 @@ class Device {
   // Returns the devices of the backend that XLAPROF_DEVICE names: CPU:0, CPU:1 and so on, as many
   // as XLAPROF_DEVICES says. They divide the cores among them.
   static std::span<Device* const> Supported();
+  // Makes Supported() one device, SPMD:0, which consists of those devices. Returns an error if they
+  // were made before, or if the backend cannot do that.
+  static absl::Status UseSpmd();
   // Returns the host itself, "cpu", on which a model may be made before it is moved. It is made at
   // the first call. Copies to and from it are not counted as transfers.
   static Device& Host();
@@ -41,6 +44,8 @@ class Device {
 
   const std::string& name() const { return name_; }
   bool is_host() const { return name_ == kHostName; }
+  // Returns whether it divides tensors among the devices of which it consists.
+  bool is_spmd() const { return backend_->name() == "SPMD"; }
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   ProgramCache& cache() { return cache_; }

@@ -54,6 +54,8 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> LoadOrCompile(Device& device,
   if (compilation.was_kept != true) {
     XP_TRY(compiled->executable, CompileAnew(device, graph, std::move(program), cut));
   }
+  const std::span<const Attributes> shardings = compiled->executable->result_shardings();
+  compiled->result_shardings.assign(shardings.begin(), shardings.end());
   compilation.end_ns = device.backend().NowNs();
   Tell(&RuntimeListener::OnCompiled, compilation);
   if (compilation.was_kept == false)

@@ -18,6 +18,7 @@ struct CompiledGraph {
   size_t nodes = 0, inputs = 0, outputs = 0;
   std::vector<Program::Donation> donations;
   std::vector<Shape> results;
+  std::vector<Attributes> result_shardings;  // as Executable::result_shardings
   std::string input_shapes;  // of the parameters, separated by spaces
   std::unique_ptr<Executable> executable;
   std::optional<Program> program;  // kept if errors show it

@@ -21,6 +21,21 @@ Storage::~Storage() {
   if (!is_forked) XLAPROF_COUNT("DestroyXlaTensor");
 }
 
+NodePtr Storage::Marked(NodePtr value) const {
+  if (marked_.empty()) return value;
+  if (value->data() && value->data()->sharding() == marked_) return value;
+  if (&value->op() == &op::mark_sharding && value->attributes() == marked_) return value;
+  return Node::Make(op::mark_sharding, {value.get()}, marked_, value->location());
+}
+
+void Storage::Mark(const Attributes& sharding) {
+  marked_ = sharding;
+  if (is_computed()) return;
+  // An earlier mark would first divide the value in another way.
+  if (&value_->op() == &op::mark_sharding) value_ = value_->operands()[0];
+  value_ = Marked(std::move(value_));
+}
+
 bool Storage::Hide() { return device_.live().Remove(this); }
 
 void Storage::Become(Ref<Data> data) {

@@ -27,9 +27,13 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   bool is_computed() const { return &value_->op() == &op::device_data; }
   // Writes in place.
   void Write(NodePtr value) {
-    value_ = std::move(value);
+    value_ = Marked(std::move(value));
     ++version_;
   }
+  // Divides the value, if it is not computed, and all that are written later: by the attributes of a
+  // sharding, or not if there are none.
+  void Mark(const Attributes& sharding);
+  const Attributes& marked() const { return marked_; }
   // Replaces the recorded value by `data`, which was computed or will be.
   void Become(Ref<Data> data);
   // Returns the last computed value, whose memory the next value may take.
@@ -41,11 +45,14 @@ class Storage final : public RefCounted, public Pooled<Storage> {
  private:
   friend class LiveStorages;
   Storage(Device& device, NodePtr value, DType logical);
+  // Returns a value with the mark of this storage.
+  NodePtr Marked(NodePtr value) const;
 
   Device& device_;
   const DType logical_;
   int64_t id_ = 0;  // set by LiveStorages
   int64_t version_ = 0;
+  Attributes marked_;  // empty: it is not divided
   NodePtr value_;
   Ref<Data> held_;
   Storage *before_ = nullptr, *after_ = nullptr;  // neighbours in the device's list

@@ -8,11 +8,14 @@
 namespace xlaprof::lazy {
 namespace {
 
-Ref<Data> Put(Device& device, const void* host, Shape shape) {
-  auto buffer = device.backend().ToDevice(host, shape);
+Ref<Data> Put(Device& device, const void* host, Shape shape, const Sharding& sharding) {
+  Backend& backend = device.backend();
+  auto buffer = sharding.is_whole() ? backend.ToDevice(host, shape)
+                                    : backend.ToDevices(host, shape, sharding);
   if (!buffer.ok())
     Raise("{} cannot take {}: {}", device.name(), shape.ToText(), Message(buffer.status()));
-  Ref<Data> data = MakeRef<Data>(std::move(shape), device);
+  Ref<Data> data = MakeRef<Data>(std::move(shape), device, /*run=*/0,
+                                 sharding.Simplified().ToAttributes());
   SetAndCount(*data, *std::move(buffer));
   return data;
 }
@@ -26,11 +29,12 @@ absl::Status Fetch(const Data& data, void* host) {
 
 }  // namespace
 
-Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where) {
-  if (device.is_host()) return Put(device, host, std::move(shape));
+Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where,
+                 const Sharding& sharding) {
+  if (device.is_host()) return Put(device, host, std::move(shape), sharding);
   XLAPROF_OBSERVE(kTransfer, "TransferToDevice");
   const int64_t begin_ns = device.backend().NowNs(), bytes = shape.bytes();
-  Ref<Data> data = Put(device, host, std::move(shape));
+  Ref<Data> data = Put(device, host, std::move(shape), sharding);
   Tell(&RuntimeListener::OnTransfer,
        Transferred{true, device, bytes, begin_ns, device.backend().NowNs(), where});
   return data;

@@ -138,8 +138,9 @@ class HloPrinter {
       aliases += fmt::format("{} {{{}}}: ({}, {{}}, may-alias)", aliases.empty() ? "" : ",",
                              donation.result, donation.parameter);
     if (!aliases.empty()) aliases = fmt::format(", input_output_alias={{{} }}", aliases);
-    const std::string replicas =
+    std::string replicas =
         graph_.ranks == 1 ? "" : fmt::format(", replica_count={}", graph_.ranks);
+    if (graph_.partitions > 1) replicas += fmt::format(", num_partitions={}", graph_.partitions);
     return fmt::format("HloModule {}{}, entry_computation_layout={{({})->{}}}{}\n", name_, aliases,
                        parameters, Results(true), replicas);
   }
@@ -197,9 +198,12 @@ class HloPrinter {
     const xla::Element element = instruction.type.element;
     switch (instruction.kind) {
       case Kind::kParameter:
+        return instruction.sharding.empty() ? "" : ", sharding=" + instruction.sharding;
       case Kind::kConstant:
       case Kind::kElementwise:
         return "";
+      case Kind::kSharding:
+        return ", custom_call_target=\"Sharding\", sharding=" + instruction.sharding;
       case Kind::kCompare:
         return fmt::format(", direction={}", instruction.name);
       case Kind::kBroadcast:

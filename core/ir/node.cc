@@ -81,8 +81,9 @@ Hash HashOf(const Op& op, Nodes operands, absl::Span<const int64_t> attributes) 
   return hash;
 }
 
-Hash LeafHash(const Op& op, const Shape& shape) {
-  return Mix(Mix(op.hash, uint64_t(shape.dtype)), std::span<const int64_t>(shape.dims));
+Hash LeafHash(const Op& op, const Shape& shape, const Attributes& sharding) {
+  const Hash hash = Mix(Mix(op.hash, uint64_t(shape.dtype)), std::span<const int64_t>(shape.dims));
+  return sharding.empty() ? hash : Mix(hash, std::span<const int64_t>(sharding));
 }
 
 Shape ShapeOf(const Op& op, Nodes operands, const Attributes& attributes,
@@ -114,8 +115,9 @@ Node::Node(const Op& op, Nodes operands, absl::Span<const int64_t> attributes,
 
 Node::Node(Ref<Data> data, std::source_location location)
     : op_(&op::device_data),
+      attributes_(data->sharding()),
       shape_(data->shape()),
-      hash_(LeafHash(*op_, shape_)),
+      hash_(LeafHash(*op_, shape_, attributes_)),
       data_(std::move(data)),
       location_(location),
       scope_(CurrentScope()) {}

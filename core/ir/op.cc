@@ -78,6 +78,8 @@ static constexpr const Op* kAllOps[] = {
     &op::all_gather,
     &op::reduce_scatter,
     &op::collective_broadcast,
+    &op::local_part,
+    &op::mark_sharding,
 };
 
 std::span<const Op* const> AllOps() { return kAllOps; }

@@ -41,7 +41,8 @@ struct Op {
 
 namespace op {
 
-// Leaves. A constant is a scalar with attributes {value, dtype}; the value of a float is the bits
+// Leaves. The attributes of device_data are the sharding of its data, if it is divided among
+// devices (core/ir/sharding.h). A constant is a scalar with attributes {value, dtype}; the value of a float is the bits
 // of an f64.
 extern const Op device_data, constant;
 
@@ -114,7 +115,12 @@ extern const Op uniform;
 // all_gather: dim; the values follow each other along it, in the order of the group.
 // reduce_scatter: a ReduceOp, dim; a rank gets the part of the result with its place in the group.
 // collective_broadcast: the root, whose value all get, and the number of ranks; it has no groups.
-extern const Op all_reduce, all_gather, reduce_scatter, collective_broadcast;
+// local_part: dim; the opposite of all_gather: a rank gets the part of its own value with its place in
+//   the group. Nothing is exchanged.
+extern const Op all_reduce, all_gather, reduce_scatter, collective_broadcast, local_part;
+
+// mark_sharding: a sharding. The result is the operand, divided so among devices.
+extern const Op mark_sharding;
 
 }  // namespace op
 

@@ -84,11 +84,9 @@ class StableHloPrinter {
   }
 
   std::string Print() {
-    text_ = fmt::format(
-        "module @{}{} {{\n  func.func public @main(",
-        xla::Quoted(program_.name.empty() ? "main" : program_.name),
-        graph_.ranks == 1 ? ""
-                          : fmt::format(" attributes {{mhlo.num_replicas = {} : i32}}", graph_.ranks));
+    text_ = fmt::format("module @{}{} {{\n  func.func public @main(",
+                        xla::Quoted(program_.name.empty() ? "main" : program_.name),
+                        ModuleAttributes());
     for (size_t i = 0; i < graph_.parameters.size(); ++i) Parameter(i);
     text_ += ") -> (";
     for (size_t i = 0; i < graph_.results.size(); ++i)
@@ -118,6 +116,17 @@ class StableHloPrinter {
   }
 
  private:
+  std::string ModuleAttributes() const {
+    const auto count = [](std::string_view name, int64_t number) {
+      return number == 1 ? "" : fmt::format("mhlo.{} = {} : i32", name, number);
+    };
+    const std::string replicas = count("num_replicas", graph_.ranks),
+                      partitions = count("num_partitions", graph_.partitions);
+    if (replicas.empty() && partitions.empty()) return "";
+    const bool both = !replicas.empty() && !partitions.empty();
+    return fmt::format(" attributes {{{}{}{}}}", replicas, both ? ", " : "", partitions);
+  }
+
   std::string TypeText(int32_t value) const {
     return graph_.instructions[size_t(value)].type.StableHloText();
   }
@@ -132,11 +141,20 @@ class StableHloPrinter {
   void Parameter(size_t i) {
     const int32_t value = graph_.parameters[i];
     text_ += fmt::format("{}{}: {}", i > 0 ? ", " : "", names_[size_t(value)], TypeText(value));
+    const xla::Instruction& parameter = graph_.instructions[size_t(value)];
+    std::string attributes;
+    if (!parameter.sharding.empty()) attributes = ShardingText(parameter);
     for (const Program::Donation& donation : program_.donations) {
       if (donation.parameter == int32_t(i))
-        text_ += fmt::format(" {{tf.aliasing_output = {} : i32}}", donation.result);
+        attributes += fmt::format("{}tf.aliasing_output = {} : i32", attributes.empty() ? "" : ", ",
+                                  donation.result);
     }
-    text_ += Location(graph_.instructions[size_t(value)]);
+    if (!attributes.empty()) text_ += fmt::format(" {{{}}}", attributes);
+    text_ += Location(parameter);
+  }
+
+  static std::string ShardingText(const xla::Instruction& instruction) {
+    return "mhlo.sharding = " + xla::Quoted(instruction.sharding);
   }
 
   std::string Operands(const xla::Instruction& instruction) const {
@@ -344,6 +362,11 @@ class StableHloPrinter {
         return Scatter(instruction);
       case Kind::kCollective:
         return Collective(instruction);
+      case Kind::kSharding:
+        text_ += fmt::format("stablehlo.custom_call @Sharding({}) {{{}}} : {}",
+                             Operands(instruction), ShardingText(instruction),
+                             Signature(instruction));
+        return;
     }
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/source_location.h"
+#include "core/ir/sharding.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -24,6 +25,10 @@ std::string ConstantText(const Attributes& attributes) {
 std::vector<Tag> AttributeTags(const Op& op, const Attributes& attributes) {
   // A constant's type is in its shape, so only its value is a tag.
   if (&op == &op::constant) return {{"value", ConstantText(attributes)}};
+  if (&op == &op::device_data || &op == &op::mark_sharding) {
+    if (attributes.empty()) return {};
+    return {{"sharding", Sharding::Of(attributes).ToText()}};
+  }
   std::vector<Tag> tags;
   size_t next = 0;
   for (std::string_view name : op.attributes) {

@@ -31,6 +31,9 @@ class BorrowedNode {
   const Node* node_;
 };
 inline BorrowedNode NodeOf(const Tensor& tensor) { return BorrowedNode(ImplOf(tensor)); }
+// Sends values to a device, in the type in which it keeps them. A device that consists of several
+// divides them by the sharding.
+Tensor Sent(const void* values, Shape shape, Device& device, const Sharding& sharding = {});
 // Converts values to another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
 // Computes a storage's value and waits for it, as EagerMode does after each operation.

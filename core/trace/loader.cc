@@ -14,15 +14,30 @@
 #include "core/exec/cut.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
+#include "core/trace/emit.h"
 #include "core/trace/step.h"
 
 namespace xlaprof::lazy {
 
 namespace {
 
-Batch OnDevice(const HostBatch& host, Device& device, Where where) {
+Batch SendBatch(const HostBatch& host, Device& device, const std::vector<ShardingSpec>& sharding,
+                Where where) {
   Batch batch;
-  for (const HostTensor& tensor : host) batch.push_back(Tensor::FromHost(tensor, device, where));
+  if (sharding.empty()) {
+    for (const HostTensor& tensor : host) batch.push_back(Tensor::FromHost(tensor, device, where));
+    return batch;
+  }
+  if (sharding.size() != host.size()) {
+    RaiseHere("a loader has {} specs of input_sharding for batches of {} tensors", sharding.size(),
+              host.size());
+  }
+  for (size_t i = 0; i < host.size(); ++i) {
+    const Shape& shape = host[i].shape;
+    const Sharding divided = internal::ShardingOf(
+        fmt::format("tensor {} of a batch, {}", i, shape.ToText()), shape, sharding[i]);
+    batch.push_back(Sent(host[i].bytes.data(), shape, device, divided));
+  }
   return batch;
 }
 
@@ -39,6 +54,7 @@ struct ParallelLoader::Shared {
 
   const ReadBatch read;
   const std::vector<Device*> devices;
+  const std::vector<ShardingSpec> input_sharding;
   const size_t ahead;
   const Where where;
   std::mutex mutex;  // guards the members below, except the thread
@@ -50,13 +66,15 @@ struct ParallelLoader::Shared {
   std::thread thread;
 };
 
-ParallelLoader::ParallelLoader(ReadBatch read, std::vector<Device*> devices, size_t ahead,
+ParallelLoader::ParallelLoader(ReadBatch read, std::vector<Device*> devices,
+                               std::vector<ShardingSpec> input_sharding, size_t ahead,
                                Where where) {
   if (devices.empty()) {
     Call call(where);
     RaiseHere("ParallelLoader: there are no devices");
   }
-  shared_.reset(new Shared{std::move(read), std::move(devices), std::max<size_t>(1, ahead), where});
+  shared_.reset(new Shared{std::move(read), std::move(devices), std::move(input_sharding),
+                           std::max<size_t>(1, ahead), where});
   shared_->batches.resize(shared_->devices.size());
   shared_->thread = std::thread(&Shared::Run, shared_.get());
 }
@@ -102,7 +120,7 @@ void ParallelLoader::Shared::Run() {
       if (read_batches == devices.size()) {
         XLAPROF_OBSERVE(kTransfer, "cpu_data_to_xla_device");
         for (size_t i = 0; i < devices.size(); ++i)
-          round.push_back(OnDevice(hosts[i], *devices[i], where));
+          round.push_back(SendBatch(hosts[i], *devices[i], input_sharding, where));
       }
     } catch (...) {
       raised = std::current_exception();

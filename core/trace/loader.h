@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/trace/spmd.h"
 #include "core/trace/tensor.h"
 
 namespace xlaprof::lazy {
@@ -24,7 +25,12 @@ class ParallelLoader {
   // Starts the thread, which calls `read` until that returns nothing. For each device, it loads up
   // to `ahead` batches that nobody has asked for yet.
   explicit ParallelLoader(ReadBatch read, std::vector<Device*> devices, size_t ahead = 8,
-                          Where where = Where::current());
+                          Where where = Where::current())
+      : ParallelLoader(std::move(read), std::move(devices), {}, ahead, where) {}
+  // `input_sharding` has a spec for each tensor of a batch, or is empty. The tensors arrive so
+  // divided on a device that use_spmd() made.
+  ParallelLoader(ReadBatch read, std::vector<Device*> devices,
+                 std::vector<ShardingSpec> input_sharding, size_t ahead, Where where);
   ~ParallelLoader();
   ParallelLoader(const ParallelLoader&) = delete;
 
@@ -60,6 +66,10 @@ class DeviceLoader {
   explicit DeviceLoader(ReadBatch read, Device& device = Device::Default(), size_t ahead = 8,
                         Where where = Where::current())
       : loader_(std::move(read), {&device}, ahead, where), device_(device) {}
+  DeviceLoader(ReadBatch read, std::vector<ShardingSpec> input_sharding,
+               Device& device = Device::Default(), size_t ahead = 8, Where where = Where::current())
+      : loader_(std::move(read), {&device}, std::move(input_sharding), ahead, where),
+        device_(device) {}
   std::optional<Batch> next(Where where = Where::current()) { return loader_.next(device_, where); }
 
  private:

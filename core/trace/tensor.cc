@@ -54,6 +54,24 @@ int64_t Tensor::size(int64_t dim, Where where) const {
 int64_t Tensor::numel() const { return NodeOf(*this)->shape().elements(); }
 Device& Tensor::device() const { return ImplOf(*this).storage->device(); }
 
+Tensor Sent(const void* values, Shape shape, Device& device, const Sharding& sharding) {
+  static metrics::Metric& time =
+      metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  // torch_xla measures this when an operation first needs the value.
+  static metrics::Metric& value_time = metrics::Metric::Of(
+      metric_names::kIrValueTensorToXlaData, metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  metrics::Timed timed(time), value_timed(value_time);
+  const DType logical = shape.dtype;
+  const Shape on_device{OnDevice(logical), shape.dims};
+  if (on_device.dtype == logical) {
+    Ref<Data> data = Upload(device, values, std::move(shape), Call::Where(), sharding);
+    return Wrap(device, Node::OfData(std::move(data), Call::Where()), logical);
+  }
+  const HostTensor kept = Converted(values, shape, on_device.dtype);
+  Ref<Data> data = Upload(device, kept.bytes.data(), on_device, Call::Where(), sharding);
+  return Wrap(device, Node::OfData(std::move(data), Call::Where()), logical);
+}
+
 namespace {
 
 // Raises an Error if a size is negative, or if no memory can hold the product.
@@ -71,21 +89,7 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
   ExpectElements(shape);
   if (int64_t(count) != shape.elements())
     RaiseHere("{} values do not fill {}", count, shape.ToText());
-  static metrics::Metric& time =
-      metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
-  // torch_xla measures this when an operation first needs the value.
-  static metrics::Metric& value_time = metrics::Metric::Of(
-      metric_names::kIrValueTensorToXlaData, metrics::Unit::kTimeNs, metrics::Arena::kLazy);
-  metrics::Timed timed(time), value_timed(value_time);
-  const DType logical = shape.dtype;
-  const Shape on_device{OnDevice(logical), shape.dims};
-  if (on_device.dtype == logical) {
-    Ref<Data> data = Upload(device, values, std::move(shape), Call::Where());
-    return Wrap(device, Node::OfData(std::move(data), Call::Where()), logical);
-  }
-  const HostTensor kept = Converted(values, shape, on_device.dtype);
-  Ref<Data> data = Upload(device, kept.bytes.data(), on_device, Call::Where());
-  return Wrap(device, Node::OfData(std::move(data), Call::Where()), logical);
+  return Sent(values, std::move(shape), device);
 }
 
 Tensor Tensor::FromHost(const HostTensor& host, Device& device, Where where) {

@@ -30,7 +30,7 @@ struct Extent {
 constexpr int64_t kChannelBlock = 8;
 
 // Normalizes some of the channels. Its slots are the operands, then the outputs that exist.
-class Channels final : public Primitives {
+class Channels final : public Cloned<Channels, Primitives> {
  public:
   Channels(const Task& task, const Extent& extent, int64_t channels)
       : channel_({channels}, Memory::data_type::f32, Memory::format_tag::a),
@@ -134,7 +134,7 @@ ThunkOr MakeF32(const Task& task, const Extent& extent) {
 }
 
 // Normalizes f64, one channel at a time.
-class Simple final : public Thunk {
+class Simple final : public Cloned<Simple> {
  public:
   Simple(const Task& task, const Extent& extent)
       : extent_(extent),

@@ -1,4 +1,5 @@
 // Operations in which all ranks take part. Each rank reads what it needs from the others' memory.
+// Only local_part needs nothing of the others.
 #include <algorithm>
 
 #include "core/backend/native/strided.h"
@@ -26,6 +27,10 @@ struct Groups {
     const int64_t at = std::ranges::find(listed, rank) - listed.begin();
     const auto begin = listed.begin() + at / size * size;
     return {begin, begin + size};
+  }
+  // Returns the place of a rank in its group.
+  int64_t PlaceOf(int64_t rank) const {
+    return listed.empty() ? rank : (std::ranges::find(listed, rank) - listed.begin()) % size;
   }
 };
 
@@ -73,51 +78,58 @@ void Reduce(ReduceOp kind, DType type, std::span<const char* const> inputs, char
   });
 }
 
-class Collective : public Thunk {
+class OfRanks : public Thunk {
  public:
-  Collective(const Task& task, int64_t ranks)
+  OfRanks(const Task& task, int64_t ranks)
       : what_(Describe(task)),
         in_(task.operands[0].slot),
         out_(task.result.slot),
         bytes_(task.shape(0).bytes()),
         ranks_(ranks),
         place_(task.index),
-        meetings_(*task.meetings),
+        meetings_(task.meetings),
         pool_(task.pool) {}
 
-  void Run(char* const* memory) override { meetings_.status = Exchange(memory); }
+  void Run(char* const* memory) override { meetings_->status = Exchange(memory); }
 
  protected:
-  // Makes the result of the values of all ranks.
+  // Makes the result of the values of all ranks, or of this rank's own if it needs no others.
   virtual void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) = 0;
+  virtual bool needs_others() const { return true; }
   ThreadPool& pool() const { return pool_; }
+  void Join(Meetings* meetings) { meetings_ = meetings; }
 
  private:
   absl::Status Exchange(char* const* memory) {
     const std::span<const char> own(memory[in_], size_t(bytes_));
-    if (meetings_.peers == nullptr && ranks_ == 1) {
+    Peers* peers = meetings_->peers;
+    if (peers == nullptr && ranks_ == 1) {
       Make(0, std::span(&own, 1), memory[out_]);
       return absl::OkStatus();
     }
-    if (meetings_.peers == nullptr || meetings_.peers->size() != ranks_)
+    if (peers == nullptr || peers->size() != ranks_)
       return Invalid("{}: it was recorded for {} ranks, but runs among {}", what_, ranks_,
-                     meetings_.peers == nullptr ? 1 : meetings_.peers->size());
-    XP_TRY(auto values, meetings_.peers->Meet(place_, what_, own));
-    Make(meetings_.peers->rank(), values, memory[out_]);
-    return meetings_.peers->Leave();
+                     peers == nullptr ? 1 : peers->size());
+    if (!needs_others()) {
+      Make(peers->rank(), std::span(&own, 1), memory[out_]);
+      return absl::OkStatus();
+    }
+    XP_TRY(auto values, peers->Meet(place_, what_, own));
+    Make(peers->rank(), values, memory[out_]);
+    return peers->Leave();
   }
 
   const std::string what_;
   const int32_t in_, out_;
   const int64_t bytes_, ranks_, place_;
-  Meetings& meetings_;
+  Meetings* meetings_;
   ThreadPool& pool_;
 };
 
-class AllReduce final : public Collective {
+class AllReduce final : public Cloned<AllReduce, OfRanks> {
  public:
   AllReduce(const Task& task, Groups groups)
-      : Collective(task, groups.ranks),
+      : Cloned(task, groups.ranks),
         groups_(std::move(groups)),
         kind_(ReduceOp(task.attribute(0))),
         shape_(task.shape(0)) {}
@@ -136,10 +148,10 @@ class AllReduce final : public Collective {
   const Shape shape_;
 };
 
-class AllGather final : public Collective {
+class AllGather final : public Cloned<AllGather, OfRanks> {
  public:
   AllGather(const Task& task, Groups groups)
-      : Collective(task, groups.ranks), groups_(std::move(groups)) {
+      : Cloned(task, groups.ranks), groups_(std::move(groups)) {
     const size_t dim = size_t(task.attribute(0));
     const Shape& part = task.shape(0);
     for (int64_t i = 0; i < groups_.size; ++i) {
@@ -161,10 +173,10 @@ class AllGather final : public Collective {
   std::vector<StridedCopy> copies_;  // by place in the group
 };
 
-class ReduceScatter final : public Collective {
+class ReduceScatter final : public Cloned<ReduceScatter, OfRanks> {
  public:
   ReduceScatter(const Task& task, Groups groups)
-      : Collective(task, groups.ranks),
+      : Cloned(task, groups.ranks),
         groups_(std::move(groups)),
         kind_(ReduceOp(task.attribute(0))),
         type_(task.shape(0).dtype),
@@ -175,7 +187,7 @@ class ReduceScatter final : public Collective {
     const Dims group = groups_.GroupOf(rank);
     std::vector<const char*> inputs;
     for (int64_t peer : group) inputs.push_back(values[size_t(peer)].data());
-    const int64_t place = std::ranges::find(group, rank) - group.begin();
+    const int64_t place = groups_.PlaceOf(rank);
     const int64_t part = around_.size / groups_.size * around_.inner;
     for (int64_t i = 0; i < around_.outer; ++i) {
       const int64_t begin = (i * groups_.size + place) * part;
@@ -189,10 +201,33 @@ class ReduceScatter final : public Collective {
   const Around around_;  // the dimension that is scattered
 };
 
-class Broadcast final : public Collective {
+class LocalPart final : public Cloned<LocalPart, OfRanks> {
+ public:
+  LocalPart(const Task& task, Groups groups)
+      : Cloned(task, groups.ranks), groups_(std::move(groups)) {
+    const size_t dim = size_t(task.attribute(0));
+    for (int64_t i = 0; i < groups_.size; ++i) {
+      Strided from = Strided::Of(task.shape(0));
+      from.offset = i * task.result.shape.dims[dim] * from.strides[dim];
+      from.dims = task.result.shape.dims;
+      copies_.emplace_back(from, Strided::Of(task.result.shape), ByteSize(task.result.shape.dtype));
+    }
+  }
+
+ private:
+  bool needs_others() const override { return false; }
+  void Make(int64_t rank, std::span<const std::span<const char>> values, char* out) override {
+    copies_[size_t(groups_.PlaceOf(rank))].Run(values[0].data(), out, pool());
+  }
+
+  const Groups groups_;
+  std::vector<StridedCopy> copies_;  // by place in the group
+};
+
+class Broadcast final : public Cloned<Broadcast, OfRanks> {
  public:
   explicit Broadcast(const Task& task)
-      : Collective(task, task.attribute(1)), root_(size_t(task.attribute(0))) {}
+      : Cloned(task, task.attribute(1)), root_(size_t(task.attribute(0))) {}
 
  private:
   void Make(int64_t, std::span<const std::span<const char>> values, char* out) override {
@@ -208,6 +243,7 @@ ThunkOr MakeCollective(const Task& task) {
   const Op* op = task.instruction.op;
   if (op == &op::all_reduce) return std::make_unique<AllReduce>(task, Groups::Of(task, 1));
   if (op == &op::all_gather) return std::make_unique<AllGather>(task, Groups::Of(task, 1));
+  if (op == &op::local_part) return std::make_unique<LocalPart>(task, Groups::Of(task, 1));
   if (op == &op::reduce_scatter) return std::make_unique<ReduceScatter>(task, Groups::Of(task, 2));
   return std::make_unique<Broadcast>(task);
 }

@@ -52,6 +52,7 @@ Maker MakerOf(const Op* op) {
       {&op::all_gather, MakeCollective},
       {&op::reduce_scatter, MakeCollective},
       {&op::collective_broadcast, MakeCollective},
+      {&op::local_part, MakeCollective},
   };
   auto found = makers.find(op);
   return found == makers.end() ? nullptr : found->second;
@@ -70,7 +71,7 @@ class Compiler {
  public:
   Compiler(const Program& program, Ref<DeviceMemory> memory, std::shared_ptr<ThreadPool> pool)
       : program_(program), graph_(program), slots_(program.instructions.size(), -1) {
-    made_.name_ = program.name;
+    plan_.name = program.name;
     made_.memory_ = std::move(memory);
     made_.pool_ = std::move(pool);
   }
@@ -83,7 +84,7 @@ class Compiler {
       XP_TRY(std::unique_ptr<Thunk> thunk,
              unit.fused ? MakeFusion(program_, graph_, unit, slots_, *made_.pool_) : Single(unit));
       made_.thunks_.push_back(std::move(thunk));
-      made_.kernels_.push_back(KernelOf(unit));
+      plan_.kernels.push_back(KernelOf(unit));
       units_.push_back(&unit);
     }
     Parameters();
@@ -92,6 +93,7 @@ class Compiler {
     Donate();
     Temporaries();
     Measure();
+    made_.plan_ = std::make_shared<const NativeExecutable::Plan>(std::move(plan_));
     return std::make_unique<NativeExecutable>(std::move(made_));
   }
 
@@ -170,7 +172,7 @@ class Compiler {
 
   void Parameters() {
     for (int32_t parameter : program_.parameters)
-      made_.parameters_.push_back({slots_[size_t(parameter)], shape(parameter)});
+      plan_.parameters.push_back({slots_[size_t(parameter)], shape(parameter)});
   }
 
   void Results() {
@@ -185,15 +187,15 @@ class Compiler {
         it.is_view = shape(value) != it.shape;
         passed_.push_back(value);
       } else {
-        auto [made, added] = known.insert({value, int32_t(made_.made_.size())});
+        auto [made, added] = known.insert({value, int32_t(plan_.made.size())});
         // The first result gets the buffer, unless memory is donated to another one.
         if (added) {
-          made_.made_.push_back({SlotOf(value), -1, it.shape});
+          plan_.made.push_back({SlotOf(value), -1, it.shape});
           made_values_.push_back(value);
         }
         it.made = made->second;
       }
-      made_.results_.push_back(it);
+      plan_.results.push_back(it);
     }
   }
 
@@ -210,10 +212,10 @@ class Compiler {
   void Donate() {
     for (const Program::Donation& donation : program_.donations) {
       const int32_t parameter = program_.parameters[size_t(donation.parameter)];
-      const int32_t made = made_.results_[size_t(donation.result)].made;
+      const int32_t made = plan_.results[size_t(donation.result)].made;
       if (made < 0) continue;
       const int32_t value = made_values_[size_t(made)];
-      NativeExecutable::Made& to = made_.made_[size_t(made)];
+      NativeExecutable::Made& to = plan_.made[size_t(made)];
       const int32_t at = written_[size_t(value)], read = last_read_[size_t(parameter)];
       const bool passed = std::find(passed_.begin(), passed_.end(), parameter) != passed_.end();
       if (passed || to.donor >= 0 || at < 0 || read > at) continue;
@@ -225,10 +227,10 @@ class Compiler {
       }
       to.donor = donation.parameter;
       to.shape = shape(parameter);
-      made_.sizes_.alias_bytes += to.shape.bytes();
+      plan_.sizes.alias_bytes += to.shape.bytes();
     }
-    for (NativeExecutable::Result& result : made_.results_)
-      if (result.made >= 0) result.is_view = made_.made_[size_t(result.made)].shape != result.shape;
+    for (NativeExecutable::Result& result : plan_.results)
+      if (result.made >= 0) result.is_view = plan_.made[size_t(result.made)].shape != result.shape;
   }
 
   void Temporaries() {
@@ -247,19 +249,19 @@ class Compiler {
         made_.thunks_[u]->set_scratch(next_slot_++);
       }
     }
-    made_.sizes_.temporary_bytes = PlanTemporaries(made_.thunks_, &temporaries);
+    plan_.sizes.temporary_bytes = PlanTemporaries(made_.thunks_, &temporaries);
     for (const Temporary& temporary : temporaries)
-      made_.temporaries_.emplace_back(temporary.slot, temporary.offset);
+      plan_.temporaries.emplace_back(temporary.slot, temporary.offset);
     made_.table_.resize(size_t(next_slot_));
   }
 
   void Measure() {
-    Executable::Sizes& sizes = made_.sizes_;
+    Executable::Sizes& sizes = plan_.sizes;
     for (int32_t parameter : program_.parameters) sizes.argument_bytes += shape(parameter).bytes();
     for (int32_t result : program_.results) sizes.result_bytes += shape(result).bytes();
     sizes.program_bytes = int64_t(sizeof(NativeExecutable) + made_.table_.size() * sizeof(char*) +
-                                  made_.temporaries_.size() * sizeof(made_.temporaries_[0]));
-    for (const Kernel& kernel : made_.kernels_)
+                                  plan_.temporaries.size() * sizeof(plan_.temporaries[0]));
+    for (const Kernel& kernel : plan_.kernels)
       sizes.program_bytes += int64_t(sizeof kernel + kernel.name.size() + kernel.op_names.size() +
                                      kernel.shape.size() + kernel.operands.size());
   }
@@ -273,6 +275,7 @@ class Compiler {
   std::vector<int32_t> made_values_;
   std::vector<int32_t> last_read_, written_;
   NativeExecutable made_;
+  NativeExecutable::Plan plan_;
 };
 
 absl::StatusOr<std::unique_ptr<Executable>> NativeExecutable::Make(

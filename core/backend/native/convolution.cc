@@ -36,7 +36,7 @@ struct Tensors {
   }
 };
 
-class Convolution final : public Primitives {
+class Convolution final : public Cloned<Convolution, Primitives> {
  public:
   static ThunkOr Make(const Task& task) {
     return Guarded(Describe(task),
@@ -100,7 +100,7 @@ class Convolution final : public Primitives {
 };
 
 // Divides the images of a batch among the threads. Adds up gradients of the weight at the end.
-class ByImages final : public Parts {
+class ByImages final : public Cloned<ByImages, Parts> {
  public:
   static ThunkOr Make(const Task& task, int64_t images) {
     auto all = std::unique_ptr<ByImages>(new ByImages(task));
@@ -139,7 +139,7 @@ class ByImages final : public Parts {
 
  private:
   explicit ByImages(const Task& task)
-      : Parts(task.pool),
+      : Cloned(task.pool),
         weight_(KindOfConvolution(task) == ConvolutionKind::kForward ? 1
                 : KindOfConvolution(task) == ConvolutionKind::kInput ? 0
                                                                      : 2),

@@ -24,13 +24,25 @@ class Borrowed {
 
 }  // namespace
 
+std::unique_ptr<NativeExecutable> NativeExecutable::CopyFor(Ref<DeviceMemory> memory) const {
+  auto copy = std::make_unique<NativeExecutable>();
+  copy->plan_ = plan_;
+  if (meetings_ != nullptr) copy->meetings_ = std::make_unique<Meetings>();
+  for (const std::unique_ptr<Thunk>& thunk : thunks_)
+    copy->thunks_.push_back(thunk->Clone(copy->meetings_.get()));
+  copy->table_.resize(table_.size());
+  copy->memory_ = std::move(memory);
+  copy->pool_ = pool_;
+  return copy;
+}
+
 absl::Status NativeExecutable::Check(const std::vector<Ref<Buffer>>& arguments) const {
-  if (arguments.size() != parameters_.size())
-    return Invalid("{}: takes {} arguments, not {}", name_, parameters_.size(), arguments.size());
+  if (arguments.size() != plan_->parameters.size())
+    return Invalid("{}: takes {} arguments, not {}", plan_->name, plan_->parameters.size(), arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i]->shape() != parameters_[i].shape)
-      return Invalid("{}: argument {} is {}, not {}", name_, i, arguments[i]->shape().ToText(),
-                     parameters_[i].shape.ToText());
+    if (arguments[i]->shape() != plan_->parameters[i].shape)
+      return Invalid("{}: argument {} is {}, not {}", plan_->name, i, arguments[i]->shape().ToText(),
+                     plan_->parameters[i].shape.ToText());
   }
   return {};
 }
@@ -39,26 +51,26 @@ absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<B
                                                                const RunContext& context) {
   XP_TRY(Check(arguments));
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (parameters_[i].slot >= 0) table_[size_t(parameters_[i].slot)] = Native(arguments[i]).data();
+    if (plan_->parameters[i].slot >= 0) table_[size_t(plan_->parameters[i].slot)] = Native(arguments[i]).data();
 
-  const Borrowed temporaries(*memory_, sizes_.temporary_bytes);
-  if (sizes_.temporary_bytes > 0 && temporaries.data() == nullptr)
+  const Borrowed temporaries(*memory_, plan_->sizes.temporary_bytes);
+  if (plan_->sizes.temporary_bytes > 0 && temporaries.data() == nullptr)
     return absl::ResourceExhaustedError(
-        fmt::format("{}: no memory left for temporaries, {} bytes", name_, sizes_.temporary_bytes));
+        fmt::format("{}: no memory left for temporaries, {} bytes", plan_->name, plan_->sizes.temporary_bytes));
   if (temporaries.data() != temporaries_at_) {
     temporaries_at_ = temporaries.data();
-    for (auto [slot, offset] : temporaries_) table_[size_t(slot)] = temporaries_at_ + offset;
+    for (auto [slot, offset] : plan_->temporaries) table_[size_t(slot)] = temporaries_at_ + offset;
   }
 
   absl::InlinedVector<Ref<Buffer>, 8> made;
-  for (const Made& it : made_) {
+  for (const Made& it : plan_->made) {
     Ref<Buffer> buffer;
     if (it.donor >= 0) {
       Ref<Buffer>& argument = arguments[size_t(it.donor)];
       if (argument.unique() && Native(argument).owns_alone()) buffer = argument;
     }
     if (!buffer) {
-      XP_TRY(buffer, NewBuffer(memory_, it.shape, name_));
+      XP_TRY(buffer, NewBuffer(memory_, it.shape, plan_->name));
     }
     table_[size_t(it.slot)] = Native(buffer).data();
     made.push_back(std::move(buffer));
@@ -71,14 +83,14 @@ absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<B
     } else {
       const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
       thunks_[i]->Run(table_.data());
-      context.listener->OnKernel(kernels_[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
+      context.listener->OnKernel(plan_->kernels[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
     }
     if (meetings_ != nullptr) XP_TRY(std::exchange(meetings_->status, absl::OkStatus()));
   }
 
   std::vector<Ref<Buffer>> results;
-  results.reserve(results_.size());
-  for (const Result& it : results_) {
+  results.reserve(plan_->results.size());
+  for (const Result& it : plan_->results) {
     const Ref<Buffer>& whole =
         it.made >= 0 ? made[size_t(it.made)] : arguments[size_t(it.parameter)];
     if (it.is_view)

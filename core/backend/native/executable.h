@@ -15,8 +15,12 @@ class NativeExecutable final : public Executable {
 
   absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
                                                const RunContext& context) override;
-  Sizes sizes() const override { return sizes_; }
-  std::span<const Kernel> kernels() const override { return kernels_; }
+  Sizes sizes() const override { return plan_->sizes; }
+  std::span<const Kernel> kernels() const override { return plan_->kernels; }
+  // Returns the same program for another device, whose results are in `memory`. Both may run at the
+  // same time. They share the plan, the kernels' code and the threads.
+  std::unique_ptr<NativeExecutable> CopyFor(Ref<DeviceMemory> memory) const;
+  const ThreadPool* pool() const { return pool_.get(); }
 
  private:
   friend class Compiler;
@@ -35,19 +39,24 @@ class NativeExecutable final : public Executable {
     Shape shape;
   };
 
+  // What no run changes.
+  struct Plan {
+    std::string name;
+    std::vector<Parameter> parameters;
+    std::vector<Made> made;
+    std::vector<Result> results;
+    std::vector<Kernel> kernels;
+    std::vector<std::pair<int32_t, int64_t>> temporaries;  // slots and offsets
+    Sizes sizes;
+  };
+
   absl::Status Check(const std::vector<Ref<Buffer>>& arguments) const;
 
-  std::string name_;
-  std::vector<Parameter> parameters_;
-  std::vector<Made> made_;
-  std::vector<Result> results_;
+  std::shared_ptr<const Plan> plan_;
   std::vector<std::unique_ptr<Thunk>> thunks_;
-  std::vector<Kernel> kernels_;
   std::unique_ptr<Meetings> meetings_;  // null: the program has no collectives
-  std::vector<std::pair<int32_t, int64_t>> temporaries_;  // slots and offsets
-  std::vector<char*> table_;                              // addresses by slot
-  char* temporaries_at_ = nullptr;                        // the address that the table has now
-  Sizes sizes_;
+  std::vector<char*> table_;            // addresses by slot
+  char* temporaries_at_ = nullptr;      // the address that the table has now
   Ref<DeviceMemory> memory_;
   std::shared_ptr<ThreadPool> pool_;
 };

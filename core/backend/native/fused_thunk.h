@@ -6,7 +6,7 @@
 
 namespace xlaprof::lazy {
 
-class FusedThunk final : public Thunk {
+class FusedThunk final : public Cloned<FusedThunk> {
  public:
   // A place that a loop reads or writes: memory, or a register, which is one block of private
   // memory.

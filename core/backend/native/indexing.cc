@@ -131,7 +131,7 @@ ThunkOr MakeGather(const Task& task) {
 
 // Changes elements of its first operand, in place if it may.
 template <class F>
-class ChangingThunk final : public Thunk {
+class ChangingThunk final : public Cloned<ChangingThunk<F>> {
  public:
   ChangingThunk(const Task& task, F change)
       : into_(task.operands[0].slot),

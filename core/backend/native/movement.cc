@@ -82,7 +82,7 @@ ThunkOr MakeCat(const Task& task) {
   });
 }
 
-class SliceScatter final : public Thunk {
+class SliceScatter final : public Cloned<SliceScatter> {
  public:
   explicit SliceScatter(const Task& task)
       : part_(Strided::Of(task.shape(1)), SliceOf(task.instruction.attributes, task.shape(0)),

@@ -10,12 +10,18 @@ namespace {
 
 class NativeBackend final : public Backend {
  public:
-  explicit NativeBackend(int threads)
-      : memory_(MakeRef<DeviceMemory>()), pool_(std::make_shared<ThreadPool>(threads)) {}
+  explicit NativeBackend(std::shared_ptr<ThreadPool> pool)
+      : memory_(MakeRef<DeviceMemory>()), pool_(std::move(pool)) {}
 
   std::string_view name() const override { return "CPU"; }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
     return NativeExecutable::Make(program, memory_, pool_);
+  }
+  absl::StatusOr<std::unique_ptr<Executable>> Share(const Executable& executable) override {
+    const auto* native = dynamic_cast<const NativeExecutable*>(&executable);
+    if (native == nullptr || native->pool() != pool_.get())
+      return Unsupported("{}: the program belongs to a backend of another kind", name());
+    return std::unique_ptr<Executable>(native->CopyFor(memory_));
   }
   // oneDNN's kernels cannot be serialized. The bytes are the program's text, and it is compiled
   // again.
@@ -50,7 +56,14 @@ class NativeBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> MakeNativeBackend(int threads) {
-  return std::make_unique<NativeBackend>(threads);
+  return std::make_unique<NativeBackend>(std::make_shared<ThreadPool>(threads));
+}
+
+std::vector<std::unique_ptr<Backend>> MakeNativeBackends(int count, int threads) {
+  const auto pool = std::make_shared<ThreadPool>(threads, count);
+  std::vector<std::unique_ptr<Backend>> backends;
+  for (int i = 0; i < count; ++i) backends.push_back(std::make_unique<NativeBackend>(pool));
+  return backends;
 }
 
 }  // namespace xlaprof::lazy

@@ -21,6 +21,16 @@ dnnl::stream& Stream() {
   return stream;
 }
 
+// Copies only what says where the tensors are. The primitives' code is shared.
+Primitives::Primitives(const Primitives& other)
+    : Thunk(other), scratch_bytes_(other.scratch_bytes_) {
+  for (const Step& step : other.steps_) {
+    Step& copy = steps_.emplace_back(Step{step.primitive});
+    for (size_t i = 0; i < step.arguments.size(); ++i)
+      AddTo(&copy, {step.arguments[i].arg, step.memories[i].get_desc(), step.sources[i]});
+  }
+}
+
 void Primitives::Run(char* const* memory) {
   const OneThread one_thread;
   char* scratch = scratch_ < 0 ? nullptr : memory[scratch_];

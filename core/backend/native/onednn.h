@@ -37,6 +37,8 @@ auto Guarded(const std::string& what, F&& make) -> decltype(make()) {
 // fastest.
 class Primitives : public Thunk {
  public:
+  Primitives() = default;
+  Primitives(const Primitives& other);
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   void Run(char* const* memory) override;
 

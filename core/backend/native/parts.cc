@@ -1,6 +1,12 @@
 #include "core/backend/native/parts.h"
 
 namespace xlaprof::lazy {
+
+Parts::Parts(const Parts& other) : Thunk(other), pool_(other.pool_) {
+  for (const Part& part : other.parts_)
+    parts_.push_back({part.thunk->Clone(nullptr), part.windows, part.table});
+}
+
 void Parts::Add(std::unique_ptr<Thunk> thunk, Windows windows) {
   thunk->set_scratch(int32_t(windows.size()));
   std::vector<char*> table(windows.size() + 1);

@@ -16,12 +16,14 @@ class Parts : public Thunk {
   using Windows = absl::InlinedVector<Window, 8>;
 
   explicit Parts(ThreadPool& pool) : pool_(pool) {}
+  Parts(const Parts& other);
 
   // Adds a part. `thunk` has the windows in its slots 0, 1, ..., and scratch memory after them.
   void Add(std::unique_ptr<Thunk> thunk, Windows windows);
 
   int64_t scratch_bytes() const override;
   void Run(char* const* memory) override;
+  std::unique_ptr<Thunk> Clone(Meetings*) const override { return std::make_unique<Parts>(*this); }
 
  protected:
   size_t parts() const { return parts_.size(); }

@@ -163,7 +163,7 @@ ThunkOr MakeBackward(const Task& task) {
 
 // Averages planes as the channels of one image. oneDNN is seven times slower for images with few
 // channels.
-class Average final : public Primitives {
+class Average final : public Cloned<Average, Primitives> {
  public:
   // Reads slot 0 and writes slot 1.
   Average(const Window& window, int64_t planes, bool forward) {

@@ -43,9 +43,9 @@ class Product : public Thunk {
   ThreadPool& pool_;
 };
 
-class Sgemm final : public Product {
+class Sgemm final : public Cloned<Sgemm, Product> {
  public:
-  explicit Sgemm(const Task& task) : Product(task) {}
+  explicit Sgemm(const Task& task) : Cloned(task) {}
 
   void Run(char* const* memory) override {
     const OneThread one_thread;
@@ -97,6 +97,10 @@ class SimpleProduct final : public Product {
  public:
   explicit SimpleProduct(const Task& task)
       : Product(task), add_(ThisCpusLoops().multiply_add[size_t(ComputedAs(DTypeOf<T>()))]) {}
+
+  std::unique_ptr<Thunk> Clone(Meetings*) const override {
+    return std::make_unique<SimpleProduct>(*this);
+  }
 
   // The rows of the second operand are walked, so they must be contiguous; scratch memory holds
   // them if it is transposed.

@@ -53,7 +53,7 @@ int64_t OffsetOf(const Strided& strided, int64_t index) {
   return offset;
 }
 
-class ReductionThunk final : public Thunk {
+class ReductionThunk final : public Cloned<ReductionThunk> {
  public:
   explicit ReductionThunk(const Task& task)
       : reduction_(ReductionOf(task.instruction.op)),

@@ -11,6 +11,7 @@ struct ThreadPool::Job {
   Body body;
   int64_t count, chunk;
   std::atomic<int64_t> next{0};
+  int helpers = 0;  // workers that run it now; guarded by the pool's mutex
 
   void Run() {
     for (int64_t begin; (begin = next.fetch_add(chunk, std::memory_order_relaxed)) < count;)
@@ -18,9 +19,9 @@ struct ThreadPool::Job {
   }
 };
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads, int callers) : callers_(callers) {
   if (threads <= 0) threads = std::max(1, int(std::thread::hardware_concurrency()));
-  for (int i = 1; i < threads; ++i) {
+  for (int i = callers; i < threads; ++i) {
     workers_.emplace_back([this] { Work(); });
     pthread_setname_np(workers_.back().native_handle(), "xlaprof-kernel");
   }
@@ -35,17 +36,24 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
+ThreadPool::Job* ThreadPool::Open() const {
+  Job* open = nullptr;
+  for (Job* job : jobs_) {
+    if (job->next.load(std::memory_order_relaxed) >= job->count) continue;
+    if (open == nullptr || job->helpers < open->helpers) open = job;
+  }
+  return open;
+}
+
 void ThreadPool::Share(int64_t count, int64_t grain, Body body) {
-  std::unique_lock in_use(in_use_, std::try_to_lock);
-  if (!in_use) return body(0, count);
   // Two pieces per thread: if the system suspends a thread for a while, the others wait less.
-  const int64_t pieces = std::min<int64_t>((count + grain - 1) / grain, 2 * threads());
+  const int64_t threads = int64_t(workers_.size()) + 1;
+  const int64_t pieces = std::min<int64_t>((count + grain - 1) / grain, 2 * threads);
   const int64_t grains = (count + grain - 1) / grain;
   Job job{.body = body, .count = count, .chunk = (grains + pieces - 1) / pieces * grain};
   {
     std::lock_guard lock(mutex_);
-    job_ = &job;
-    ++jobs_;
+    jobs_.push_back(&job);
   }
   if (pieces > 2)
     begun_.notify_all();
@@ -53,23 +61,21 @@ void ThreadPool::Share(int64_t count, int64_t grain, Body body) {
     begun_.notify_one();
   job.Run();
   std::unique_lock lock(mutex_);
-  job_ = nullptr;
-  done_.wait(lock, [this] { return busy_ == 0; });
+  std::erase(jobs_, &job);
+  done_.wait(lock, [&] { return job.helpers == 0; });
 }
 
 void ThreadPool::Work() {
-  uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
-    begun_.wait(lock, [&] { return stop_ || (job_ != nullptr && jobs_ != seen); });
+    Job* job = nullptr;
+    begun_.wait(lock, [&] { return stop_ || (job = Open()) != nullptr; });
     if (stop_) return;
-    seen = jobs_;
-    ++busy_;
-    Job* job = job_;
+    ++job->helpers;
     lock.unlock();
     job->Run();
     lock.lock();
-    if (--busy_ == 0) done_.notify_one();
+    if (--job->helpers == 0) done_.notify_all();
   }
 }
 

@@ -13,15 +13,17 @@ namespace xlaprof::lazy {
 
 class ThreadPool {
  public:
-  // Makes a pool; 0 means one thread per core. The calling thread counts as one.
-  explicit ThreadPool(int threads);
+  // Makes a pool; 0 means one thread per core. The threads that call it at the same time,
+  // `callers`, count.
+  explicit ThreadPool(int threads, int callers = 1);
   ~ThreadPool();
 
-  int threads() const { return int(workers_.size()) + 1; }
+  // Returns how many threads a caller has while all callers are busy, rounded up.
+  int threads() const { return (int(workers_.size()) + 2 * callers_ - 1) / callers_; }
 
   // Calls body(begin, end) for ranges that together are [0, count). Each range has at least `grain`
-  // elements, and each but the last a multiple of it. While another thread uses the pool, the
-  // calling thread does everything.
+  // elements, and each but the last a multiple of it. If several threads call it at the same time,
+  // they divide the pool's threads.
   using Body = absl::FunctionRef<void(int64_t begin, int64_t end)>;
   void For(int64_t count, int64_t grain, Body body) {
     if (workers_.empty() || count <= grain)
@@ -35,12 +37,13 @@ class ThreadPool {
   void Share(int64_t count, int64_t grain, Body body);
   void Work();
 
-  std::mutex in_use_;
-  std::mutex mutex_;
+  // Returns the job with the fewest helpers that has pieces left, or null. Hold mutex_.
+  Job* Open() const;
+
+  const int callers_;
+  std::mutex mutex_;  // guards the members below, except the workers
   std::condition_variable begun_, done_;
-  Job* job_ = nullptr;
-  uint64_t jobs_ = 0;  // number of jobs begun
-  int busy_ = 0;
+  std::vector<Job*> jobs_;
   bool stop_ = false;
   std::vector<std::thread> workers_;
 };

@@ -21,11 +21,21 @@ struct TensorSlot {
 // Returns the size that memory takes when each piece begins a cache line, in bytes.
 inline int64_t RoundedToLine(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+// The ranks with which an executable's collectives meet while it runs, and what went wrong. After
+// an error, the executable stops.
+struct Meetings {
+  Peers* peers = nullptr;
+  absl::Status status;
+};
+
 class Thunk {
  public:
   virtual ~Thunk() = default;
 
   virtual void Run(char* const* memory) = 0;
+  // Returns a copy that may run at the same time as this. What takes long to make, they share.
+  // `meetings` are those of the copy's executable.
+  virtual std::unique_ptr<Thunk> Clone(Meetings* meetings) const = 0;
 
   // Returns whether the result may be written over the operand, element for element. If that is
   // planned, Reuse is called before the first Run; the addresses may still differ.
@@ -36,14 +46,20 @@ class Thunk {
   void set_scratch(int32_t slot) { scratch_ = slot; }
 
  protected:
+  void Join(Meetings*) {}  // of a copy; collectives have one of their own
   int32_t scratch_ = -1;
 };
 
-// The ranks with which an executable's collectives meet while it runs, and what went wrong. After
-// an error, the executable stops.
-struct Meetings {
-  Peers* peers = nullptr;
-  absl::Status status;
+// Implements Clone by the copy constructor of `Self`.
+template <class Self, class Base = Thunk>
+class Cloned : public Base {
+ public:
+  using Base::Base;
+  std::unique_ptr<Thunk> Clone(Meetings* meetings) const override {
+    auto copy = std::make_unique<Self>(static_cast<const Self&>(*this));
+    static_cast<Cloned&>(*copy).Join(meetings);
+    return copy;
+  }
 };
 
 // An instruction with its tensors' places, for makers of thunks of single instructions.
@@ -88,7 +104,7 @@ inline int64_t GrainOfRows(int64_t row_elements) {
 // Makes a thunk that calls a function.
 template <class F>
 std::unique_ptr<Thunk> ThunkOf(F run) {
-  class OfFunction final : public Thunk {
+  class OfFunction final : public Cloned<OfFunction> {
    public:
     explicit OfFunction(F run) : run_(std::move(run)) {}
     void Run(char* const* memory) override { run_(memory); }

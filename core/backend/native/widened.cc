@@ -6,7 +6,7 @@ namespace {
 // Returns a place as the inner thunk sees it.
 Shape WideShape(const Shape& shape) { return {Widened(shape.dtype), shape.dims}; }
 
-class WidenedThunk final : public Thunk {
+class WidenedThunk final : public Cloned<WidenedThunk> {
  public:
   // The inner thunk's slots are the operands, the outputs and scratch memory.
   WidenedThunk(const Task& task, std::unique_ptr<Thunk> inner)
@@ -19,6 +19,14 @@ class WidenedThunk final : public Thunk {
     table_.resize(places_.size() + 1);
     inner_->set_scratch(int32_t(table_.size()) - 1);
   }
+
+  WidenedThunk(const WidenedThunk& other)
+      : Cloned(other),
+        places_(other.places_),
+        operands_(other.operands_),
+        inner_(other.inner_->Clone(nullptr)),
+        table_(other.table_),
+        pool_(other.pool_) {}
 
   int64_t scratch_bytes() const override {
     int64_t bytes = inner_->scratch_bytes();

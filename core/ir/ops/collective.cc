@@ -43,16 +43,27 @@ Shape AllGather(Shapes operands, const Attributes& attributes) {
   return to;
 }
 
+void DivideAmong(Shape* shape, int64_t dim, int64_t ranks) {
+  int64_t& size = shape->dims[ExpectDimension(*shape, dim)];
+  if (size % ranks != 0)
+    Raise("size {} of dimension {} cannot be divided among {} ranks", size, dim, ranks);
+  size /= ranks;
+}
+
 Shape ReduceScatter(Shapes operands, const Attributes& attributes) {
   ExpectOperands(operands, 1);
   ExpectGroups(attributes, 2);
   ExpectReduction(*operands[0], attributes[0]);
   Shape to = *operands[0];
-  int64_t& size = to.dims[ExpectDimension(to, attributes[1])];
-  if (size % attributes[3] != 0)
-    Raise("size {} of dimension {} cannot be divided among {} ranks", size, attributes[1],
-          attributes[3]);
-  size /= attributes[3];
+  DivideAmong(&to, attributes[1], attributes[3]);
+  return to;
+}
+
+Shape LocalPart(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 1);
+  ExpectGroups(attributes, 1);
+  Shape to = *operands[0];
+  DivideAmong(&to, attributes[0], attributes[2]);
   return to;
 }
 
@@ -80,5 +91,6 @@ constinit const Op all_gather{"xla::all_gather", AllGather, kGather, false, NoFl
 constinit const Op reduce_scatter{"xla::reduce_scatter", ReduceScatter, kScatter, false, NoFlops};
 constinit const Op collective_broadcast{"xla::collective_broadcast", Broadcast, kRoot, false,
                                         NoFlops};
+constinit const Op local_part{"xla::local_part", LocalPart, kGather, false, NoFlops};
 
 }  // namespace xlaprof::lazy::op

@@ -11,11 +11,12 @@ Shape Scalar(Shapes operands, const Attributes& attributes) {
   return {ExpectDType(attributes[1]), {}};
 }
 
-constexpr std::string_view kConstantAttributes[] = {"value", "dtype"};
+constexpr std::string_view kConstantAttributes[] = {"value", "dtype"},
+                           kDataAttributes[] = {"sharding..."};
 
 }  // namespace
 
-constinit const Op device_data{"xla::device_data", OfData, {}, false, NoFlops};
+constinit const Op device_data{"xla::device_data", OfData, kDataAttributes, false, NoFlops};
 constinit const Op constant{"prim::Constant", Scalar, kConstantAttributes, false, NoFlops};
 
 }  // namespace xlaprof::lazy::op

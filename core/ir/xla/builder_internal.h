@@ -74,6 +74,9 @@ void AddBatchNormRules(Rules* rules);
 void AddRandomRules(Rules* rules);
 void AddCollectiveRules(Rules* rules);
 
+// Is the rule of index_select, for those of other operations.
+Value IndexSelect(const Call& call);
+
 // Returns the type that holds sums of `element`: f32 for 16-bit floats, which would lose small
 // addends.
 inline Element SumElement(Element element) {

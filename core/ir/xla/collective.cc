@@ -46,6 +46,25 @@ Value ReduceScatter(const Call& call) {
              CombineOf(call.attributes[0], call.type.element));
 }
 
+// Gathers the slices from place * size on, by their indices. Each rank finds its place by comparing.
+Value LocalPart(const Call& call) {
+  Builder& b = call.b;
+  const int64_t dim = call.attributes[0], ranks = call.attributes[1], group = call.attributes[2];
+  const Value own = b.Add({.kind = Kind::kElementwise, .name = "replica_id",
+                           .type = {Element::kU32, {}}});
+  Value place = b.Constant(0, Element::kI64);
+  for (int64_t i = 0; i < ranks; ++i) {
+    const int64_t rank = call.attributes.size() > 3 ? call.attributes[size_t(3 + i)] : i;
+    const Value is_own = b.Compare("EQ", own, b.Constant(double(rank), Element::kU32));
+    place = b.Select(is_own, b.Constant(double(i % group), Element::kI64), place);
+  }
+  const int64_t size = call.type.dims[size_t(dim)];
+  const Value begin = b.Binary("multiply", place, b.Constant(double(size), Element::kI64));
+  const Type indices{Element::kI64, {size}};
+  const Value at = b.Binary("add", b.Iota(indices, 0), b.BroadcastScalar(begin, indices));
+  return IndexSelect({b, {call[0], at}, {dim}, call.type, nullptr});
+}
+
 // Sums the root's value and the zeros of all others, because not all versions of XLA broadcast.
 Value Broadcast(const Call& call) {
   Builder& b = call.b;
@@ -72,7 +91,8 @@ void AddCollectiveRules(Rules* rules) {
   rules->insert({{&op::all_reduce, AllReduce},
                  {&op::all_gather, AllGather},
                  {&op::reduce_scatter, ReduceScatter},
-                 {&op::collective_broadcast, Broadcast}});
+                 {&op::collective_broadcast, Broadcast},
+                 {&op::local_part, LocalPart}});
 }
 
 }  // namespace xlaprof::lazy::xla

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/status.h"
+#include "core/ir/sharding.h"
 #include "core/ir/xla/builder_internal.h"
 
 namespace xlaprof::lazy::xla {
@@ -84,13 +85,28 @@ Graph Lower(const Program& program) {
   std::vector<Value> values;
   // Nodes that differ only in their output number share one value with all outputs.
   std::map<std::tuple<const Op*, std::vector<Value>, std::vector<int64_t>>, Value> whole;
+  const auto sharding_of = [&](const lazy::Instruction& instruction) {
+    const Sharding sharding = Sharding::Of(instruction.attributes);
+    graph.partitions = std::max(graph.partitions, int64_t(sharding.grid.devices.size()));
+    return sharding.ToText();
+  };
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const lazy::Instruction& instruction = program.instructions[i];
     Builder builder(&graph, int32_t(i));
     const Type type = Of(instruction.shape);
     if (instruction.op == &op::device_data) {
       // The parameter's number is set below.
-      values.push_back(builder.Add({.kind = Kind::kParameter, .name = "parameter", .type = type}));
+      Instruction parameter{.kind = Kind::kParameter, .name = "parameter", .type = type};
+      if (!instruction.attributes.empty()) parameter.sharding = sharding_of(instruction);
+      values.push_back(builder.Add(std::move(parameter)));
+      continue;
+    }
+    if (instruction.op == &op::mark_sharding) {
+      values.push_back(builder.Add({.kind = Kind::kSharding,
+                                    .name = "custom_call",
+                                    .type = type,
+                                    .operands = {values[size_t(instruction.operands[0])]},
+                                    .sharding = sharding_of(instruction)}));
       continue;
     }
     if (instruction.op == &op::constant) {
@@ -113,6 +129,7 @@ Graph Lower(const Program& program) {
     values.push_back(rule->second({builder, operands, instruction.attributes, type, all}));
     const Instruction& last = graph.instructions.back();
     if (last.kind == Kind::kCollective) graph.ranks = int64_t(last.lists[0].size());
+    if (instruction.op == &op::local_part) graph.ranks = instruction.attributes[1];
   }
   for (int32_t parameter : program.parameters) {
     const Value value = values[size_t(parameter)];

@@ -61,6 +61,7 @@ enum class Kind : uint8_t {
   kGather,        // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
   kScatter,       // (operand, indices, updates); lists: window dimensions, inserted, index map
   kCollective,    // lists: the ranks, group by group, and the dimension; number: a group's size
+  kSharding,      // `sharding` is that of the operand
 };
 
 struct Window {
@@ -82,6 +83,7 @@ struct Instruction {
   Window window;
   // The operation of kReduce, kScatter and others: add. A scatter without one replaces.
   std::string_view combine;
+  std::string sharding;  // of a parameter or kSharding, in XLA's form; empty: none
   int32_t origin = 0;  // the program's instruction that it belongs to
 };
 
@@ -89,6 +91,7 @@ struct Graph {
   std::vector<Instruction> instructions;
   std::vector<int32_t> parameters, results;
   int64_t ranks = 1;  // that run the program together, each on its own data
+  int64_t partitions = 1;  // into which its tensors are divided
 };
 
 Graph Lower(const Program& program);

@@ -74,6 +74,8 @@ Value Scattered(const Call& call, Value indices, Value updates, const ScatterDim
                      .combine = combine});
 }
 
+}  // namespace
+
 Value IndexSelect(const Call& call) {
   const int64_t dim = call.attributes[0];
   Dims sizes = call.TypeOf(0).dims;
@@ -84,6 +86,8 @@ Value IndexSelect(const Call& call) {
                    .start_index_map = {dim},
                    .slice_sizes = sizes});
 }
+
+namespace {
 
 Value Gather(const Call& call) {
   const Dims all = AllDims(call.type.rank());

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/ir/error.h"
+#include "tests/core/backend/marked.h"
 #include "tests/core/backend/programs.h"
 
 namespace xlaprof::lazy {
@@ -15,7 +16,8 @@ class Operations : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     static Backend& native = *MakeNativeBackend(2).release();
-    backend_ = is_native() ? &native : Pjrt();
+    static Backend& spmd = *MakeMarkingBackend().release();
+    backend_ = is_native() ? &native : GetParam() == std::string_view("spmd") ? &spmd : Pjrt();
     if (backend_ == nullptr) GTEST_SKIP() << kNoPlugin;
   }
   bool is_native() const { return GetParam() == std::string_view("native"); }
@@ -53,7 +55,7 @@ class Operations : public testing::TestWithParam<const char*> {
 
   Backend* backend_ = nullptr;
 };
-INSTANTIATE_TEST_SUITE_P(All, Operations, testing::Values("native", "pjrt"),
+INSTANTIATE_TEST_SUITE_P(All, Operations, testing::Values("native", "spmd", "pjrt"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(Operations, OfOneOperand) {

@@ -25,7 +25,7 @@ class ProgramBuilder {
     std::vector<const Shape*> shapes;
     for (int32_t operand : operands) shapes.push_back(&program.instructions[size_t(operand)].shape);
     Shape shape = op.shape(shapes, attributes);
-    return Append(op, std::move(shape), std::move(attributes), std::move(operands), location);
+    return Append(op, std::move(shape), attributes, operands, location);
   }
 
   void Result(int32_t instruction) { program.results.push_back(instruction); }
@@ -33,12 +33,12 @@ class ProgramBuilder {
   Program program;
 
  private:
-  int32_t Append(const Op& op, Shape shape, Attributes attributes,
-                 absl::InlinedVector<int32_t, 3> operands, std::source_location location) {
+  int32_t Append(const Op& op, Shape shape, const Attributes& attributes,
+                 const absl::InlinedVector<int32_t, 3>& operands, std::source_location location) {
     program.instructions.push_back({.op = &op,
                                     .shape = std::move(shape),
-                                    .attributes = std::move(attributes),
-                                    .operands = std::move(operands),
+                                    .attributes = attributes,
+                                    .operands = operands,
                                     .location = location,
                                     .scope = CurrentScope()});
     return int32_t(program.instructions.size() - 1);

@@ -248,7 +248,7 @@ void BatchNorms(Cases& cases) {
   }
 }
 
-// Collectives of one rank, whose results are their operands.
+// Collectives of one rank and shardings among one device, whose results are their operands.
 void Collectives(Cases& cases) {
   for (DType type : {kI32, DType::kBF16, kF32}) {
     const Shape shape{type, {2, 6}};
@@ -257,9 +257,11 @@ void Collectives(Cases& cases) {
       cases.Add(op::reduce_scatter, {shape}, {kind, 1, 1, 1});
     }
     cases.Add(op::all_gather, {shape}, {1, 1, 1, 0});
+    cases.Add(op::local_part, {shape}, {1, 1, 1});
     cases.Add(op::collective_broadcast, {shape}, {0, 1});
   }
   cases.Add(op::collective_broadcast, {{kB, {3}}}, {0, 1});
+  cases.Add(op::mark_sharding, {{kB, {3}}}, {1, 1, 0, 1, 0});
 }
 
 int Run(const char* folder) {

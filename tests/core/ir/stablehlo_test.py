@@ -327,6 +327,7 @@ EXPECTED = {
     "native_batch_norm": native_batch_norm, "native_batch_norm_backward": native_batch_norm_backward,
     "_native_batch_norm_legit_no_training": batch_norm_inference, "uniform": uniform, "Constant": constant,
     "all_reduce": of_one_rank, "all_gather": of_one_rank, "reduce_scatter": of_one_rank, "collective_broadcast": of_one_rank,
+    "local_part": of_one_rank, "mark_sharding": of_one_rank,
 }
 # The results of these are inputs, counts or exact sums of bits.
 EXACT = {"uniform", "Constant", "cast", "expand", "view", "permute", "slice", "slice_scatter", "cat", "constant_pad_nd",

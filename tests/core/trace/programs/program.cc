@@ -344,7 +344,8 @@ Tensor WeightedSum(const std::vector<Tensor>& values) {
 
 }  // namespace
 
-std::vector<ProgramResult> RunProgram(const json& program) {
+std::vector<ProgramResult> RunProgram(const json& program,
+                                      const std::function<void(Tensor&)>& made) {
   std::vector<Tensor> values;
   std::vector<ProgramResult> results;
   for (const json& json_step : program["steps"]) {
@@ -355,7 +356,10 @@ std::vector<ProgramResult> RunProgram(const json& program) {
     }
     const auto run = StepRuns().find(step.name());
     if (run == StepRuns().end()) Raise("no step is named {}", step.name());
-    for (Tensor& value : run->second(step)) values.push_back(std::move(value));
+    for (Tensor& value : run->second(step)) {
+      if (made) made(value);
+      values.push_back(std::move(value));
+    }
   }
   for (size_t i : program["results"])
     results.push_back({fmt::format("value {}", i), values[i].to_cpu()});

@@ -2,6 +2,7 @@
 // says what a program is.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -16,7 +17,9 @@ struct ProgramResult {
   std::optional<HostTensor> value;  // none: there is no gradient
 };
 
-// Runs a program on our runtime. An operation that does not fit raises an Error.
-std::vector<ProgramResult> RunProgram(const nlohmann::json& program);
+// Runs a program on our runtime. An operation that does not fit raises an Error. `made` is called with
+// each value when it is made.
+std::vector<ProgramResult> RunProgram(const nlohmann::json& program,
+                                      const std::function<void(Tensor&)>& made = {});
 
 }  // namespace xlaprof::lazy
