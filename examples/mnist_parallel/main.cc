@@ -1,5 +1,6 @@
-// Trains the network of examples/mnist on several devices: by threads, with nn::DataParallel, or by
-// processes, with launch(). Both end with the same weights as one device with the whole batch.
+// Trains the network of examples/mnist on several devices: by threads, with nn::DataParallel; by
+// processes, with launch(); or as the program of one device whose batches are divided, with
+// use_spmd(). All end with the same weights as one device with the whole batch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include "core/nn/optim.h"
 #include "core/trace/collective.h"
 #include "core/trace/launch.h"
+#include "core/trace/spmd.h"
 #include "core/trace/step.h"
 #include "examples/mnist/batches.h"
 #include "examples/mnist/net.h"
@@ -29,35 +31,31 @@ struct Options {
 };
 
 // Trains as one rank, until the loader has no more batches or the rank has made `steps` steps.
-// Returns the last loss.
-double TrainRank(Net& net, optim::Optimizer& optimizer, PerDeviceLoader& loader, int64_t steps) {
-  Tensor loss;
+template <class Loader>
+void TrainRank(Net& net, optim::Optimizer& optimizer, Loader& loader, int64_t steps) {
   for (int64_t step = 0; step < steps; ++step) {
     const auto batch = loader.next();
     if (!batch) break;
     optimizer.zero_grad();
-    loss = nll_loss(net((*batch)[0]), (*batch)[1]);
-    loss.backward();
+    nll_loss(net((*batch)[0]), (*batch)[1]).backward();
     optimizer_step(optimizer);
   }
-  sync();
-  return loss.item();
+  sync(/*wait=*/true);
 }
 
-double Accuracy(const Net& net, const Digits& digits) {
+void Report(const Net& net, int64_t ranks, Clock::duration took, int64_t steps) {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+  const Digits digits = DrawDigits(1000, 2);  // it has not seen these
   std::vector<int64_t> all(static_cast<size_t>(digits.count()));
   for (size_t i = 0; i < all.size(); ++i) all[i] = int64_t(i);
   const Tensor images = Tensor::FromHost(Images(digits, all));
   const Tensor labels = Tensor::FromHost(Labels(digits, all));
-  return mean(eq(argmax(net(images), 1), labels).to(DType::kF32)).item();
-}
-
-void Report(const Net& net, int64_t ranks, double loss, Clock::duration took, int64_t steps) {
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+  const Tensor log_probabilities = net(images);
+  const double loss = nll_loss(log_probabilities, labels).item();
+  const double right = mean(eq(argmax(log_probabilities, 1), labels).to(DType::kF32)).item();
   fmt::print("{} ranks, {} steps: loss {:.4f}, {:.1f} % of held-out digits are read right, "
              "{:.2f} ms a step\n",
-             ranks, steps, loss, 100 * Accuracy(net, DrawDigits(1000, 2)),
-             double(us) / 1000 / double(steps));
+             ranks, steps, loss, 100 * right, double(us) / 1000 / double(steps));
 }
 
 // Returns the batches of one rank, or of all if `rank` is -1. Rank 1 has the fault, if there is one.
@@ -95,17 +93,34 @@ void ByThreads(const Options& options) {
   }
   nn::DataParallel<Net> parallel(Net(),
                                  {devices.begin(), devices.begin() + ptrdiff_t(options.ranks)});
-  double loss = 0;
   const auto begin = Clock::now();
   parallel(
       [&](Net& net, PerDeviceLoader& loader, Device& device, nn::Context& context) {
         auto& optimizer = context.Get<optim::SGD>("optimizer", net.parameters(), 0.05, 0.9);
-        const int64_t rank = global_ordinal(device);
-        const double last = TrainRank(net, optimizer, loader, StepsOf(options, rank));
-        if (rank == 0) loss = last;
+        TrainRank(net, optimizer, loader, StepsOf(options, global_ordinal(device)));
       },
       BatchesOf(digits, options, -1));
-  Report(parallel.models()[0], options.ranks, loss, Clock::now() - begin, options.steps);
+  Report(parallel.models()[0], options.ranks, Clock::now() - begin, options.steps);
+}
+
+// Trains one network with the batches of all ranks, whose images each device has a part of.
+void BySpmd(const Options& options) {
+  use_spmd();
+  const Digits digits = DrawDigits(6000, options.seed);
+  nn::manual_seed(options.seed);
+  const int64_t devices = addressable_runtime_device_count();
+  if (devices != options.ranks)
+    Raise("there are {} devices for {} ranks. Set XLAPROF_DEVICES={}", devices, options.ranks,
+          options.ranks);
+  const Mesh mesh = get_1d_mesh("data");
+  Net net;
+  optim::SGD optimizer(net.parameters(), 0.05, 0.9);
+  DeviceLoader loader(
+      RandomBatches(digits, options.steps, options.ranks * options.batch, options.seed),
+      {{mesh, {"data", None, None, None}}, {mesh, {"data"}}});
+  const auto begin = Clock::now();
+  TrainRank(net, optimizer, loader, options.steps);
+  Report(net, options.ranks, Clock::now() - begin, options.steps);
 }
 
 void RankProcess(int64_t rank, Options options) {
@@ -116,8 +131,8 @@ void RankProcess(int64_t rank, Options options) {
   ParallelLoader loader(BatchesOf(digits, options, rank), {&Device::Default()});
   PerDeviceLoader batches(loader, Device::Default());
   const auto begin = Clock::now();
-  const double loss = TrainRank(net, optimizer, batches, StepsOf(options, rank));
-  if (rank == 0) Report(net, world_size(), loss, Clock::now() - begin, options.steps);
+  TrainRank(net, optimizer, batches, StepsOf(options, rank));
+  if (rank == 0) Report(net, world_size(), Clock::now() - begin, options.steps);
 }
 
 int Main(int argc, char** argv) {
@@ -125,13 +140,13 @@ int Main(int argc, char** argv) {
   std::string by = "threads", fault = "none";
   bool single = false;
   CLI::App app("Trains a network that reads digits on several devices.");
-  app.add_option("--by", by, "threads or processes")
-      ->check(CLI::IsMember({"threads", "processes"}));
+  app.add_option("--by", by, "threads, processes or spmd")
+      ->check(CLI::IsMember({"threads", "processes", "spmd"}));
   app.add_option("--ranks", options.ranks, "ranks, each with a batch of its own")
       ->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "steps")->check(CLI::PositiveNumber);
   app.add_option("--batch", options.batch, "digits in a rank's batch")->check(CLI::PositiveNumber);
-  app.add_option("--fault", fault, "what rank 1 does differently")
+  app.add_option("--fault", fault, "what rank 1 does differently, unless by spmd")
       ->check(CLI::IsMember({"none", "uneven_batch", "fewer_steps"}));
   app.add_flag("--debug-single-process", single, "with processes: only one rank, in this process");
   CLI11_PARSE(app, argc, argv);
@@ -140,6 +155,8 @@ int Main(int argc, char** argv) {
   try {
     if (by == "threads")
       ByThreads(options);
+    else if (by == "spmd")
+      BySpmd(options);
     else
       launch(RankProcess, {.processes = options.ranks, .debug_single_process = single},
              std::tuple(options));

@@ -1,4 +1,4 @@
-// Trains the same network by threads and by processes.
+// Trains the same network by threads, by processes and by SPMD.
 #include <gmock/gmock.h>
 
 #include "tests/run_program.h"
@@ -7,6 +7,10 @@ namespace xlaprof {
 namespace {
 
 using testing::HasSubstr;
+
+double LossOf(const Ran& ran) {
+  return std::strtod(ran.out.c_str() + ran.out.find("loss ") + 5, nullptr);
+}
 
 class ParallelMnist : public ProgramTest {
  protected:
@@ -20,11 +24,14 @@ class ParallelMnist : public ProgramTest {
 // Returns what follows the time, which differs from run to run.
 std::string Learned(const Ran& ran) { return ran.out.substr(0, ran.out.rfind(',')); }
 
-TEST_F(ParallelMnist, ThreadsAndProcessesLearnTheSame) {
-  const Ran threads = Trained("--by threads"), processes = Trained("--by processes");
+TEST_F(ParallelMnist, ThreadsProcessesAndSpmdLearnTheSame) {
+  const Ran threads = Trained("--by threads"), processes = Trained("--by processes"),
+            spmd = Trained("--by spmd");
   EXPECT_EQ(threads.status, 0) << threads.out;
   EXPECT_THAT(threads.out, testing::StartsWith("2 ranks, 60 steps: loss 0."));
   EXPECT_EQ(Learned(threads), Learned(processes));
+  EXPECT_EQ(spmd.status, 0) << spmd.out;
+  EXPECT_NEAR(LossOf(threads), LossOf(spmd), 0.01);
 }
 
 TEST_F(ParallelMnist, AnUnevenBatchIsNamed) {

@@ -104,7 +104,8 @@ class Propagation {
   }
 
   // Divides an instruction as its operands are divided, of which the largest comes first because it
-  // costs most to exchange. Then as its users wish, if that is free.
+  // costs most to exchange. Then as its users wish, if that is free. An operand that is repeated costs
+  // less than its repetitions, so that the wish comes first.
   void Assign(size_t i) {
     const Instruction& it = instruction(i);
     DividedInstruction& to = divided(i);
@@ -116,6 +117,10 @@ class Propagation {
     to.factors.assign(to.rule.factors.size(), {});
     absl::InlinedVector<size_t, 3> order(it.operands.size());
     std::iota(order.begin(), order.end(), size_t{0});
+    const auto grant_wishes = [&] {
+      for (size_t d = 0; d < rank; ++d) Claim(i, to.rule.result[d], wishes_[i][d]);
+    };
+    if (it.op == &op::expand) grant_wishes();
     std::ranges::stable_sort(order, std::greater(), [&](size_t k) {
       const size_t operand = size_t(it.operands[k]);
       return Sharding{divided_.grid, divided(operand).result}
@@ -127,7 +132,7 @@ class Propagation {
       for (size_t d = 0; d < division.size(); ++d)
         Claim(i, to.rule.operands[k][d], division[d]);
     }
-    for (size_t d = 0; d < rank; ++d) Claim(i, to.rule.result[d], wishes_[i][d]);
+    grant_wishes();
     for (size_t d = 0; d < rank; ++d)
       to.result[d] = to.rule.result[d] < 0 ? Dims() : to.factors[size_t(to.rule.result[d])];
     Scatter(i);
