@@ -17,4 +17,5 @@
 #include "core/trace/launch.h"
 #include "core/trace/loader.h"
 #include "core/trace/save.h"
+#include "core/trace/spmd.h"
 #include "core/trace/step.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/backend/spmd/batch_norm.h"
 #include "core/backend/spmd/divide.h"
 #include "core/ir/error.h"
 
@@ -12,8 +13,8 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(const Program& program, int64_t devices)
-      : program_(program), devices_(devices), divided_(DivideProgram(program)) {
+  Partitioner(const Program& program, DividedProgram divided, int64_t devices)
+      : program_(program), devices_(devices), divided_(std::move(divided)) {
     out_.program.name = program.name;
     out_.program.hash = program.hash;
     out_.program.donations = program.donations;
@@ -263,7 +264,11 @@ absl::Status Check(const Program& program, int64_t devices) {
 absl::StatusOr<PartitionedProgram> PartitionProgram(const Program& program, int64_t devices) {
   try {
     XP_TRY(Check(program, devices));
-    return Partitioner(program, devices).Run();
+    DividedProgram divided = DivideProgram(program);
+    if (!HasDividedBatchNorm(program, divided))
+      return Partitioner(program, std::move(divided), devices).Run();
+    const Program expanded = WithoutDividedBatchNorm(program, divided);
+    return Partitioner(expanded, DivideProgram(expanded), devices).Run();
   } catch (const Error& error) {
     return Invalid("{}: it cannot be partitioned: {}", program.name, error.what());
   }
