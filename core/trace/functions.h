@@ -252,6 +252,11 @@ Tensor dropout(const Tensor& x, double p, Where where = Where::current());
 // Takes queries, keys and values [.., time, width].
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     bool causal = false, Where where = Where::current());
+// Does the same with a mask that is broadcast to [.., queries, keys]. A mask of booleans is true
+// where a query may see a key; one of floats is added to the scores. A query that may see no key
+// gets 0.
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, Where where = Where::current());
 
 // Operations whose result's size depends on values, or that devices have no lowering for. They run
 // on the CPU, and cost a cut and a copy in each direction.

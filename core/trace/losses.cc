@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/trace/autocast.h"
 #include "core/trace/emit.h"
@@ -52,16 +54,53 @@ Tensor dropout(const Tensor& x, double p, Where where) {
   return x * kept * (p < 1 ? 1 / (1 - p) : 0);
 }
 
+namespace {
+
+// Returns how well each key fits each query, [.., queries, keys].
+Tensor AttentionScores(const Tensor& query, const Tensor& key) {
+  const Tensor products = matmul(query, AutocastToNarrow(key).t());
+  return Wide(products) * (1 / std::sqrt(double(query.size(-1))));
+}
+
+// Returns whether `sizes` can be broadcast to `to` and nothing more.
+bool AreBroadcastTo(const Dims& to, const Dims& sizes) {
+  if (sizes.size() > to.size()) return false;
+  return std::equal(sizes.rbegin(), sizes.rend(), to.rbegin(),
+                    [](int64_t size, int64_t as) { return size == as || size == 1; });
+}
+
+}  // namespace
+
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     bool causal, Where where) {
   OpCall call(where);
-  const Tensor products = matmul(query, AutocastToNarrow(key).t());
-  Tensor scores = Wide(products) * (1 / std::sqrt(double(query.size(-1))));
+  Tensor scores = AttentionScores(query, key);
   if (causal) {
     const Tensor seen = tril(ones({query.size(-2), key.size(-2)}, DType::kF32, query.device()));
     scores = lazy::where(gt(seen, 0), scores, ScalarTensor(-1e30, scores.dtype(), query.device()));
   }
-  return matmul(softmax(scores, -1).to(products.dtype()), value);
+  return matmul(softmax(scores, -1).to(value.dtype()), value);
+}
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, Where where) {
+  OpCall call(where);
+  Tensor scores = AttentionScores(query, key);
+  const bool is_truth = attn_mask.dtype() == DType::kBool;
+  if ((!is_truth && !IsFloat(attn_mask.dtype())) ||
+      !AreBroadcastTo(scores.sizes(), attn_mask.sizes())) {
+    RaiseHere(
+        "aten::scaled_dot_product_attention({}, {}): the mask is {}, but must be of booleans or "
+        "floats, with sizes that broadcast to {} (.., queries, keys)",
+        TextOf(query), TextOf(key), TextOf(attn_mask), SizesText(scores.sizes()));
+  }
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  const Tensor never = ScalarTensor(kNever, scores.dtype(), query.device());
+  scores = is_truth ? lazy::where(attn_mask, scores, never) : scores + attn_mask.to(scores.dtype());
+  // A query that may see no key gets 0, not NaN.
+  const Tensor sees = gt(amax(scores, {-1}, /*keepdim=*/true), kNever);
+  const Tensor weights = softmax(lazy::where(sees, scores, Zero(scores)), -1);
+  return matmul(lazy::where(sees, weights, Zero(weights)).to(value.dtype()), value);
 }
 
 }  // namespace xlaprof::lazy

@@ -139,6 +139,8 @@ void RunOperations(const std::filesystem::path& file) {
         {"linear", linear(x, w, row)},
         {"conv2d", conv2d(images, kernels, channels)},
         {"attention", scaled_dot_product_attention(x, x, x)},
+        {"attention_seen", scaled_dot_product_attention(x, x, x, lt(classes.unsqueeze(1), classes))},
+        {"attention_bias", scaled_dot_product_attention(x, x, x, x.slice(2, 0, 3))},
         {"softmax_f32", softmax(x, 1)},
         {"softmax", softmax(tall, 1)},
         {"log_softmax", log_softmax(tall, 1)},

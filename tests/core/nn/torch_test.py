@@ -152,7 +152,10 @@ def operations():
         return {
             "matmul": x @ w, "dot": row @ row, "matmul_f64": x.double() @ w.double(), "matmul_f16": x.half() @ w.half(),
             "linear": F.linear(x, w, row), "conv2d": F.conv2d(images, kernels, channels),
-            "attention": F.scaled_dot_product_attention(x, x, x), "softmax_f32": x.softmax(1), "softmax": tall.softmax(1),
+            "attention": F.scaled_dot_product_attention(x, x, x),
+            # The last query sees no key.
+            "attention_seen": F.scaled_dot_product_attention(x, x, x, classes[:, None] < classes),
+            "attention_bias": F.scaled_dot_product_attention(x, x, x, x[:, :, :3]), "softmax_f32": x.softmax(1), "softmax": tall.softmax(1),
             "log_softmax": tall.log_softmax(1), "logsumexp": tall.logsumexp(1), "sum": tall.sum(1), "mean": tall.mean(1),
             "amax": tall.amax(1), "prod": b.prod(1), "layer_norm": F.layer_norm(b, (4,), row, row),
             "batch_norm": F.batch_norm(b, None, None, channels, channels, training=True),

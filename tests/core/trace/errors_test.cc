@@ -64,6 +64,19 @@ TEST(Errors, OfDimensions) {
   });
 }
 
+TEST(Errors, OfMasksOfAttention) {
+  const Tensor x = ones({2, 3, 4});
+  Check({
+      {[&] { scaled_dot_product_attention(x, x, x, arange(3)); },
+       "aten::scaled_dot_product_attention(f32[2,3,4], f32[2,3,4]): the mask is s64[3]"},
+      {[&] { scaled_dot_product_attention(x, x, x, ones({3, 4})); },
+       "the mask is f32[3,4], but must be of booleans or floats, with sizes that broadcast to "
+       "[2, 3, 3]"},
+      {[&] { scaled_dot_product_attention(x, x, x, ones({5, 2, 3, 3})); },
+       "the mask is f32[5,2,3,3]"},
+  });
+}
+
 TEST(Errors, OfIndicesThatAreFractions) {
   const Tensor x = ones({4}), table = ones({2, 3});
   Check({

@@ -316,6 +316,12 @@ TEST(Gradient, OfLosses) {
   Check([](Inputs x) { return layer_norm(x[0], x[1], x[2]); }, {{2, 4}, {4}, {4}});
   Check([](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], true); },
         {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}});
+  Check([](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], x[3]); },
+        {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}, {3, 3}});
+  // The last query sees no key.
+  const Tensor sees = lt(arange(3) + arange(3).unsqueeze(1), 2);
+  Check([=](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], sees); },
+        {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}});
 }
 
 TEST(Gradient, OfWhatIsUsedTwiceIsTheSum) {
