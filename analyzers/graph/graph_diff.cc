@@ -37,10 +37,53 @@ bool ReadsTheSameShapes(const AlignedGraphs& graphs, const GraphNode& before,
   });
 }
 
+// Returns whether the op repeats its operand until it has a shape that is written in its attributes.
+bool IsBroadcast(std::string_view op) {
+  return op == "aten::expand" || op == "broadcast" || op == "stablehlo.broadcast_in_dim" ||
+         op == "broadcast_in_dim";
+}
+
+// Returns, by place in the newer graph, whether the op is a broadcast that has another size because
+// what it is combined with has: softmax() repeats its sums along the keys of a growing cache. The
+// size of the other operand must have a cause of its own.
+std::vector<bool> FollowingBroadcasts(const AlignedGraphs& graphs) {
+  const GraphListing &after = graphs.after, &before = graphs.before;
+  const size_t count = after.nodes.size();
+  const auto shape_of = [](const GraphListing& listing, int place) {
+    return WithoutLayout(listing.Node(place).shape);
+  };
+  // Whether a node is resized for another reason than the size of a broadcast.
+  std::vector<bool> resized(count, false), follows(count, false);
+  for (size_t p = 0; p < count; ++p) {
+    const int place = static_cast<int>(p), old = graphs.match.after_to_before[p];
+    if (old < 0 || !graphs.changed[p] || shape_of(before, old) == shape_of(after, place)) continue;
+    const GraphNode& node = after.Node(place);
+    resized[p] = !IsBroadcast(node.op) && ReadsTheSameShapes(graphs, before.Node(old), node);
+    for (const GraphNode::Operand& operand : node.operands) {
+      const int read = after.place[operand.node];
+      if (read >= 0 && resized[read]) resized[p] = true;
+    }
+  }
+  for (size_t p = 0; p < count; ++p) {
+    const std::vector<GraphNode::Operand>& operands = after.Node(static_cast<int>(p)).operands;
+    for (const GraphNode::Operand& operand : operands) {
+      const int read = after.place[operand.node];
+      if (read < 0 || !IsBroadcast(after.Node(read).op)) continue;
+      const std::string shape = shape_of(after, read);
+      follows[read] = follows[read] || std::ranges::any_of(operands, [&](const auto& other) {
+                        const int beside = after.place[other.node];
+                        return beside >= 0 && resized[beside] && shape_of(after, beside) == shape;
+                      });
+    }
+  }
+  return follows;
+}
+
 // Returns the differences of changed nodes that read the same shapes as before.
 std::vector<GraphDifference> ChangedNodes(const AlignedGraphs& graphs) {
   std::vector<GraphDifference> origins;
   const std::vector<bool> constant = ComputedFromConstants(graphs.after);
+  const std::vector<bool> follows = FollowingBroadcasts(graphs);
   for (size_t j = 0; j < graphs.after.nodes.size(); ++j) {
     if (!graphs.changed[j]) continue;
     const int place = static_cast<int>(j), i = graphs.match.after_to_before[j];
@@ -49,7 +92,7 @@ std::vector<GraphDifference> ChangedNodes(const AlignedGraphs& graphs) {
     GraphDifference difference = CompareNodes(before, after);
     difference.before_index = graphs.before.nodes[i];
     difference.node_index = graphs.after.nodes[place];
-    difference.follows |= constant[j];
+    difference.follows |= constant[j] || follows[j];
     origins.push_back(std::move(difference));
   }
   return origins;

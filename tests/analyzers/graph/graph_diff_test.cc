@@ -402,6 +402,43 @@ TEST(GraphDiff, ASizedConstantFollowsFromAChangedInput) {
   EXPECT_EQ(diff.origins[2].node, "aten::expand");
 }
 
+// Returns a part of softmax() over a cache of keys, whose sums are repeated along the keys.
+TestNodes SoftmaxOverCache(int keys) {
+  const std::string scores = fmt::format("f32[4,{}]", keys), size = fmt::format("size=(4, {})", keys);
+  return {
+      {.op = "xla::device_data", .shape = fmt::format("f32[4,{}]", keys - 1)},
+      {.op = "xla::device_data", .shape = "f32[4,1]"},
+      {.op = "aten::cat", .shape = scores, .operands = "0,1"},
+      {.op = "aten::amax", .shape = "f32[4,1]", .operands = "2"},
+      {.op = "aten::expand", .shape = scores, .operands = "3", .attributes = size},
+      {.op = "aten::sub", .shape = scores, .operands = "2,4", .root = 0}};
+}
+
+// Regression: the size of the sums was named as a number in the graph, and the cache was not.
+TEST(GraphDiff, ABroadcastFollowsFromWhatItIsCombinedWith) {
+  const GraphDiff diff = DiffOf(SoftmaxOverCache(12), SoftmaxOverCache(13));
+  ASSERT_EQ(diff.origins.size(), 2u);
+  EXPECT_TRUE(diff.origins[0].is_input);
+  EXPECT_FALSE(diff.origins[0].follows);
+  EXPECT_EQ(diff.origins[1].node, "aten::expand");
+  EXPECT_TRUE(diff.origins[1].follows);
+}
+
+TEST(GraphDiff, ABroadcastThatIsCombinedWithItselfHasItsOwnSize) {
+  const auto padded = [](int size) {
+    const std::string shape = fmt::format("f32[4,{}]", size);
+    return TestNodes{
+        {.op = "xla::device_data", .shape = "f32[4,1]"},
+        {.op = "aten::expand", .shape = shape, .operands = "0", .attributes = "size=" + shape},
+        {.op = "aten::exp", .shape = shape, .operands = "1"},
+        {.op = "aten::sub", .shape = shape, .operands = "1,2", .root = 0}};
+  };
+  const GraphDiff diff = DiffOf(padded(12), padded(13));
+  ASSERT_EQ(diff.origins.size(), 1u);
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kConstantChange);
+  EXPECT_FALSE(diff.origins[0].follows);
+}
+
 TEST(GraphDiff, AScalarThatBecomesAnInputIsAFlippedConstant) {
   const TestNodes before = {{.op = "xla::device_data", .shape = "f32[8]"},
                             {.op = "prim::Constant", .shape = "f32[]"},
