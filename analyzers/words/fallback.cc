@@ -23,8 +23,8 @@ struct OpAdvice {
 
 constexpr auto kAdvice = std::to_array<OpAdvice>({
     {"nonzero",
-     "The shape of its result depends on values, and a compiled graph cannot have such shapes. Use torch.where(condition, a, b), or multiply by the mask; count with mask.sum().",
-     "The shape of its result depends on values, and a compiled graph cannot have such shapes. Use where(condition, a, b), or multiply by the mask; count with mask.sum()."},
+     "The shape of its result depends on values, and a compiled graph cannot have such shapes. Use torch.where(condition, a, b), or multiply by the mask; count with mask.sum(). If it looks up the index of a value, pass the index as a tensor instead.",
+     "The shape of its result depends on values, and a compiled graph cannot have such shapes. Use where(condition, a, b), or multiply by the mask; count with mask.sum(). If it looks up the index of a value, pass the index as a tensor instead."},
     {"masked_select",
      "The shape of its result depends on values. Keep the full shape: torch.where(mask, x, 0), and divide by mask.sum().",
      "The shape of its result depends on values. Keep the full shape: x * mask, and divide by mask.sum()."},
