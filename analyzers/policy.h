@@ -389,6 +389,14 @@ inline constexpr Threshold kRecurringGapShare{
     0.1, Unit::kShare,
     "Idle time recurs as far as this share of the run's parts has it: of its steady steps, or of groups of consecutive gaps if there are no steps. A part with more counts no more than that.",
     "A cause that does not recur is an incident, such as start-up or a checkpoint, and not a pattern."};
+inline constexpr Threshold kRegularGaps{
+    int64_t{4}, Unit::kCount,
+    "Rarer idle time recurs, too, if at least this many long gaps lie at regular distances from the start of the run to its end.",
+    "A loop around the steps, such as one that makes images, has such gaps. Three distances are rarely alike by chance."};
+inline constexpr Threshold kRegularDistance{
+    2.0, Unit::kFactor,
+    "Distances are regular if the longest is at most this many times the shortest.",
+    "Rounds of a loop take about the same time, and rarely twice as long."};
 inline constexpr Threshold kOnceFactor{
     3.0, Unit::kFactor,
     "A gap is reported apart if it is longer than this many times the recurring idle time of a part of the run.",

@@ -22,24 +22,32 @@ const TransferRow* FetchBefore(const Transfers& transfers, int64_t process_id,
   return found == transfers.rows.end() ? nullptr : &*found;
 }
 
-// Returns the name of the fetch's event without its class, or "" if it was not recorded.
+// Returns the name of the fetch's event without its class, or "" if it was not recorded. Its event
+// may begin shortly before the fetch, to wait for the value, and its thread may be unknown.
 absl::StatusOr<std::string> NameOf(const Run& run, const TransferRow& fetch) {
   const StringId transfer = run.store().Find(TextOf(Category::kTransfer));
-  if (!fetch.track_id || transfer == 0) return std::string();
-  XP_TRY(EventScanner scanner,
-         EventScanner::Make(run.store(), {.columns = kStart | kName | kCategory,
-                                          .track_ids = {*fetch.track_id},
-                                          .from_ns = fetch.ts_ns,
-                                          .to_ns = fetch.ts_ns}));
+  if (transfer == 0) return std::string();
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
+                                .track_ids = {},
+                                .from_ns = fetch.ts_ns,
+                                .to_ns = fetch.ts_ns};
+  if (fetch.track_id) options.track_ids = {*fetch.track_id};
+  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), std::move(options)));
+  const int64_t end_ns = *fetch.ts_ns + *fetch.dur_ns;
+  int64_t begin_ns = INT64_MIN;
+  std::string name;
   EventBatch batch;
   while (true) {
     XP_TRY(const bool more, scanner.Next(&batch));
-    if (!more) return std::string();
+    if (!more) return name;
     for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.ts_ns[i] != *fetch.ts_ns || batch.category[i] != transfer) continue;
+      const int64_t ts_ns = batch.ts_ns[i];
+      const bool is_around = ts_ns <= *fetch.ts_ns && ts_ns + batch.dur_ns[i] >= end_ns;
+      if (!is_around || batch.category[i] != transfer || ts_ns < begin_ns) continue;
+      begin_ns = ts_ns;
       const std::string_view whole = run.store().Text(batch.name[i]);
       const size_t colons = whole.rfind("::");
-      return std::string(colons == std::string_view::npos ? whole : whole.substr(colons + 2));
+      name = colons == std::string_view::npos ? whole : whole.substr(colons + 2);
     }
   }
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <set>
+#include <span>
 
 #include "analyzers/policy.h"
 #include "analyzers/run/steps.h"
@@ -90,6 +93,31 @@ class MainShares {
   const std::vector<Interval>& compiling_;
 };
 
+// Returns the length that the longest of these gaps have at least, if they lie at regular distances
+// from the first of `parts` parts of the run to the last: that of the policy::kRegularGaps-th gap.
+// `longest` is sorted by length.
+OptInt LengthOfRegular(std::span<const LongGap> longest, size_t parts) {
+  constexpr size_t kFewest = int64_t{policy::kRegularGaps};
+  if (longest.size() < kFewest) return {};
+  const int64_t length_ns = longest[kFewest - 1].gap.length_ns();
+  std::set<size_t> in;
+  for (const LongGap& of : longest) {
+    const bool is_alike =
+        policy::kOnceFactor * double(of.gap.length_ns()) >= double(length_ns);
+    if (is_alike) in.insert(of.part);
+  }
+  if (in.size() < kFewest) return {};
+  // No round of the loop is missing at the start and at the end.
+  size_t shortest = parts, largest = std::max(*in.begin(), parts - 1 - *in.rbegin());
+  for (auto next = std::next(in.begin()); next != in.end(); ++next) {
+    const size_t distance = *next - *std::prev(next);
+    shortest = std::min(shortest, distance);
+    largest = std::max(largest, distance);
+  }
+  if (double(largest) > policy::kRegularDistance * double(shortest)) return {};
+  return length_ns;
+}
+
 // Returns the copies to and from a device, disjoint and sorted.
 absl::StatusOr<std::vector<Interval>> CopiesOf(const Run& run, const DeviceTime& device) {
   XP_TRY(const Transfers* transfers, run.Get<Transfers>());
@@ -159,12 +187,18 @@ Recurrence RecurrenceOf(const IdleOfCause& idle, size_t parts) {
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   const size_t rank = std::max(size_t(int64_t{policy::kNotOnce}),
                                size_t(std::ceil(policy::kRecurringGapShare * double(parts))));
-  const int64_t level = rank <= parts ? sorted[rank - 1] : 0;
+  int64_t level = rank <= parts ? sorted[rank - 1] : 0;
+  // Returns the gaps that are far longer than what recurs.
+  const auto far_longer = [&] {
+    const auto end = std::ranges::find_if(idle.longest, [&](const LongGap& of) {
+      return double(of.gap.length_ns()) <= policy::kOnceFactor * double(level);
+    });
+    return std::span(idle.longest.begin(), end);
+  };
+  level = std::max(level, LengthOfRegular(far_longer(), parts).value_or(0));
   for (const int64_t ns : sorted) recurrence.recurring_ns += std::min(ns, level);
-  for (const LongGap& of : idle.longest) {
-    const int64_t ns = of.gap.length_ns();
-    if (double(ns) <= policy::kOnceFactor * double(level)) break;
-    recurrence.once_ns += ns;
+  for (const LongGap& of : far_longer()) {
+    recurrence.once_ns += of.gap.length_ns();
     recurrence.once.push_back(of);
   }
   return recurrence;

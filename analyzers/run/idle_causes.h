@@ -58,7 +58,8 @@ struct IdleOfCause {
 struct Recurrence {
   // The time that is left if no part of the run counts for more than the part that has most after
   // the tenth (policy::kRecurringGapShare) of all parts that have more, and never for more than the
-  // part that has second most.
+  // part that has second most. If longer gaps lie at regular distances, a part counts for as much as
+  // the policy::kRegularGaps longest of these have at least.
   int64_t recurring_ns = 0;
   // The gaps that are far longer than this: start-up, checkpoints and the like.
   int64_t once_ns = 0;

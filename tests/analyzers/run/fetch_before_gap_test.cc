@@ -38,6 +38,21 @@ TEST_F(FetchBeforeGap, EndsShortlyBeforeOrInTheFirstHalf) {
   EXPECT_EQ(Find().name, "TransferFromDevice");
 }
 
+// Regression: recordings of the lazy runtime do not say which thread fetched.
+TEST_F(FetchBeforeGap, HasTheNameOfTheEventAroundItOnAnyThread) {
+  run_.Event(host_, TextOf(Category::kTransfer), "TransferFromDevice", 790, 120);
+  run_.Event(host_, TextOf(Category::kScope), "save", 795, 120);
+  EXPECT_TRUE(run_.store()
+                  .Add(TransferRow{.process_id = 1,
+                                   .ordinal = 1,
+                                   .direction = Direction::kFromDevice,
+                                   .ts_ns = 800'000,
+                                   .dur_ns = 100'000})
+                  .ok());
+  EXPECT_EQ(Find().gaps, 1);
+  EXPECT_EQ(Find().name, "TransferFromDevice");
+}
+
 TEST_F(FetchBeforeGap, JustInTheFirstHalf) {
   Fetch(1500);
   EXPECT_EQ(Find().gaps, 1);

@@ -13,7 +13,7 @@ IdleOfCause WithGaps(const std::vector<int64_t>& ns_of_part) {
     idle.ns += ns_of_part[i];
     idle.in_part[i] = ns_of_part[i];
     ++idle.gaps;
-    idle.longest.push_back({Interval{int64_t(i), int64_t(i) + ns_of_part[i]}, ns_of_part[i]});
+    idle.longest.push_back({Interval{int64_t(i), int64_t(i) + ns_of_part[i]}, ns_of_part[i], i});
   }
   idle.KeepLongest();
   return idle;
@@ -48,6 +48,38 @@ TEST(Recurrence, EveryTenthStepIsAPattern) {
   const Recurrence recurrence = RecurrenceOf(WithGaps(ns), 100);
   EXPECT_EQ(recurrence.recurring_ns, 500);
   EXPECT_EQ(recurrence.once_ns, 0);
+}
+
+// Returns gaps of 50 ns at these parts of 100.
+IdleOfCause GapsAt(std::initializer_list<size_t> parts) {
+  std::vector<int64_t> ns(100, 0);
+  for (const size_t part : parts) ns[part] = 50;
+  return WithGaps(ns);
+}
+
+// Regression: the device was idle for 85 % of a run that made images, because the host worked after
+// each image, and the gaps counted as incidents, because nine of ten steps had none.
+TEST(Recurrence, FourGapsAtRegularDistancesAreAPattern) {
+  const Recurrence recurrence = RecurrenceOf(GapsAt({20, 35, 60, 80}), 100);
+  EXPECT_EQ(recurrence.recurring_ns, 200);
+  EXPECT_EQ(recurrence.once_ns, 0);
+}
+
+TEST(Recurrence, RegularGapsAreNoMoreThanTheFourthLongest) {
+  IdleOfCause idle = GapsAt({20, 40, 60, 80});
+  idle.in_part[40] = 300;
+  idle.longest[1].gap.end_ns = 340;
+  idle.KeepLongest();
+  const Recurrence recurrence = RecurrenceOf(idle, 100);
+  EXPECT_EQ(recurrence.recurring_ns, 200);
+  EXPECT_EQ(recurrence.once_ns, 300);
+}
+
+TEST(Recurrence, RareGapsAtOtherDistancesAreNone) {
+  EXPECT_EQ(RecurrenceOf(GapsAt({20, 31, 60, 80}), 100).recurring_ns, 0) << "29 and 11";
+  EXPECT_EQ(RecurrenceOf(GapsAt({10, 20, 30, 40}), 100).recurring_ns, 0) << "only at first";
+  EXPECT_EQ(RecurrenceOf(GapsAt({60, 70, 80, 90}), 100).recurring_ns, 0) << "only at last";
+  EXPECT_EQ(RecurrenceOf(GapsAt({25, 50, 75}), 100).recurring_ns, 0) << "three";
 }
 
 TEST(Recurrence, OneStepShowsNoPattern) {
