@@ -14,8 +14,8 @@ class Data final : public RefCounted {
  public:
   // `run` is the execution that computes the value, or 0 if it comes from the host. `sharding` are
   // the attributes of the value's sharding, if the device divides it.
-  Data(Shape shape, Device& device, uint64_t run = 0, Attributes sharding = {})
-      : shape_(std::move(shape)), device_(device), run_(run), sharding_(std::move(sharding)) {}
+  Data(Shape shape, Device& device, uint64_t run = 0, const Attributes& sharding = {})
+      : shape_(std::move(shape)), device_(device), run_(run), sharding_(sharding) {}
   ~Data() override {
     if (gone_ != nullptr) gone_();
   }
