@@ -124,6 +124,9 @@ struct NoteText {
     return "devices exchange data in only one of the two programs, and its shapes are those of one device's part";
   }
   std::string operator()(const note::ViewReads& view) const {
+    // The lazy runtime knows the line that took the view.
+    if (framework == Framework::kCpp)
+      return fmt::format("the view is of a value that is recorded at {}", view.place.text());
     return fmt::format(
         "a view is recorded where it is used, and it reads a value that is recorded nearby, at {}",
         view.place.text());

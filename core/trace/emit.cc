@@ -86,7 +86,7 @@ bool TurnsBack(const ViewStep& step, const ViewStep& next) {
 
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
   for (const ViewStep& step : steps)
-    value = Node::Make(*step.op, {value.get()}, step.attributes, Call::Where());
+    value = Node::Make(*step.op, {value.get()}, step.attributes, step.where);
   return value;
 }
 

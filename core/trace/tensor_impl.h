@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <source_location>
 #include <vector>
 
 #include "core/exec/call.h"
@@ -10,10 +11,12 @@
 
 namespace xlaprof::lazy {
 
-// One step from a storage's value to a view of it.
+// One step from a storage's value to a view of it. Its nodes are recorded where the view is used,
+// and belong to the line that took the view.
 struct ViewStep {
   const Op* op;
   Attributes attributes;
+  std::source_location where = Call::Where();
 };
 
 struct GradFn;
