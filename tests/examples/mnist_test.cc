@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/examples/line_of.h"
 #include "tests/run_program.h"
 
 namespace xlaprof {
@@ -23,31 +24,16 @@ struct Planted {
 constexpr int64_t kDefaultSteps = 300;  // in the demo
 void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.pathology; }
 
-// LeakSanitizer itself crashes on the thread-local memory of a module whose threads still run.
-// trace_tests and debug_tests check the module's memory for leaks.
-constexpr const char* kNoLeaks = "ASAN_OPTIONS=detect_leaks=0";
-
 class Mnist : public ProgramTest, public testing::WithParamInterface<Planted> {
  protected:
   json Report(const std::string& pathology, int64_t steps) {
     const std::string option = pathology.empty() ? "" : " --pathology " + pathology;
     const Ran trained =
-        Run("demo --steps " + std::to_string(steps) + option + " -o run.xlaprof", kNoLeaks);
+        Run("demo --steps " + std::to_string(steps) + option + " -o run.xlaprof");
     EXPECT_EQ(trained.status, 0) << trained.out;
     const Ran report = Run("report run.xlaprof --format json");
     EXPECT_EQ(report.status, 0) << report.out;
     return json::parse(report.out);
-  }
-
-  // Returns the number of the line that has `text`.
-  static int64_t LineOf(const std::string& name, const std::string& text) {
-    std::ifstream file(XLAPROF_SOURCE_DIR "/examples/mnist/" + name);
-    std::string line;
-    for (int64_t number = 1; std::getline(file, line); ++number) {
-      if (line.find(text) != std::string::npos) return number;
-    }
-    ADD_FAILURE() << "no line has " << text;
-    return 0;
   }
 };
 
@@ -65,7 +51,8 @@ TEST_P(Mnist, SinIsFound) {
     if (finding["kind"] != planted.kind || finding["severity"] == "info") continue;
     if (!planted.reason.empty() && finding["reason"]["type"] != planted.reason) continue;
     if (!planted.text.empty()) {
-      EXPECT_EQ(finding["subject"]["line"], LineOf(planted.file, planted.text)) << finding.dump(1);
+      EXPECT_EQ(finding["subject"]["line"], LineOf("mnist/" + planted.file, planted.text))
+          << finding.dump(1);
       EXPECT_THAT(finding["subject"]["file"].get<std::string>(),
                   testing::EndsWith("examples/mnist/" + planted.file));
     }
@@ -112,15 +99,15 @@ TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
     EXPECT_THAT(page, testing::HasSubstr(finding[text].get<std::string>()));
   EXPECT_THAT(page, testing::HasSubstr(finding["reason"]["text"].get<std::string>()));
   EXPECT_THAT(page, testing::HasSubstr("examples/mnist/train.cc:" +
-                                       std::to_string(LineOf("train.cc", "last_loss_ = loss")) +
+                                       std::to_string(LineOf("mnist/train.cc", "last_loss_ = ")) +
                                        ", in Training::Misbehave"));
 }
 
 // Clipping that decides on the device reads nothing.
 TEST_F(Mnist, ClipGradNormIsNoSyncPoint) {
-  const std::string record = std::string(kNoLeaks) + " XLAPROF_RECORD=run.xlaprof ";
-  const Ran trained =
-      RunShell(record + XLAPROF_MNIST " --pathology clip_norm --repaired --steps 60", folder_);
+  const Ran trained = RunShell("XLAPROF_RECORD=run.xlaprof " XLAPROF_MNIST
+                               " --pathology clip_norm --repaired --steps 60",
+                               folder_);
   ASSERT_EQ(trained.status, 0) << trained.out;
   const json report = json::parse(Run("report run.xlaprof --format json").out);
   for (const json& finding : report["findings"]) {
@@ -148,7 +135,7 @@ TEST_F(Mnist, WithoutAFaultNothingIsFound) {
 }
 
 TEST_F(Mnist, LearnsDigits) {
-  const Ran trained = Run("demo -o run.xlaprof", kNoLeaks);
+  const Ran trained = Run("demo -o run.xlaprof");
   ASSERT_EQ(trained.status, 0);
   double accuracy = 0;
   ASSERT_EQ(std::sscanf(trained.out.c_str(), "MNIST, 300 steps: %lf %%", &accuracy), 1)
@@ -159,7 +146,7 @@ TEST_F(Mnist, LearnsDigits) {
 // Regression: a recording that lost its last twelfth, as a copy to a full disk does, still has its
 // steps and compilations.
 TEST_F(Mnist, ACutRecordingKeepsItsSteps) {
-  ASSERT_EQ(Run("demo --pathology item -o run.xlaprof", kNoLeaks).status, 0);
+  ASSERT_EQ(Run("demo --pathology item -o run.xlaprof").status, 0);
   const auto summary = [&] {
     const Ran ran = Run("report run.xlaprof --format json");
     EXPECT_EQ(ran.status, 0) << ran.out;
@@ -175,7 +162,7 @@ TEST_F(Mnist, ACutRecordingKeepsItsSteps) {
 }
 
 TEST_F(Mnist, KernelsTellTheirShapes) {
-  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof", kNoLeaks).status, 0);
+  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof").status, 0);
   const auto count = [&](const std::string& where) {
     const Ran ran =
         Run("query run.xlaprof --format csv \"SELECT count(*) AS n FROM event e JOIN arg "
@@ -192,7 +179,7 @@ TEST_F(Mnist, KernelsTellTheirShapes) {
 }
 
 TEST_F(Mnist, EachPartOfACutIsAScope) {
-  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof", kNoLeaks).status, 0);
+  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof").status, 0);
   const Ran ran = Run("query run.xlaprof --format csv \"SELECT DISTINCT name FROM event\"");
   for (const char* part :
        {"StepMarker", "SyncLiveTensorsGraph", "SyncTensorsGraph", "CollectSyncTensors",
@@ -202,9 +189,7 @@ TEST_F(Mnist, EachPartOfACutIsAScope) {
 }
 
 TEST_F(Mnist, IsRecordedOnTheNullBackend) {
-  ASSERT_EQ(
-      Run("demo --steps 5 -o run.xlaprof", std::string(kNoLeaks) + " XLAPROF_DEVICE=null").status,
-      0);
+  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof", "XLAPROF_DEVICE=null").status, 0);
   const Ran report = Run("report run.xlaprof --format json");
   EXPECT_LT(json::parse(report.out)["summary"]["wall_ns"], int64_t{600} * 1'000'000'000);
 }
@@ -212,7 +197,7 @@ TEST_F(Mnist, IsRecordedOnTheNullBackend) {
 TEST_F(Mnist, TrainsInEachKeptType) {
   for (const char* variable : {"XLA_USE_BF16", "XLA_USE_F16", "XLA_USE_32BIT_LONG"}) {
     const Ran trained =
-        Run("demo --force --steps 6 -o run.xlaprof", fmt::format("{} {}=1", kNoLeaks, variable));
+        Run("demo --force --steps 6 -o run.xlaprof", fmt::format("{}=1", variable));
     EXPECT_EQ(trained.status, 0) << variable << "\n" << trained.out;
   }
 }
@@ -223,7 +208,7 @@ TEST_F(Mnist, WithoutADeviceNothingIsWritten) {
   EXPECT_THAT(ran.out, testing::HasSubstr("XLAPROF_DEVICE=tpu is not a device"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof"));
 
-  ASSERT_EQ(Run("demo --steps 1 -o run.xlaprof", kNoLeaks).status, 0);
+  ASSERT_EQ(Run("demo --steps 1 -o run.xlaprof").status, 0);
   const std::string older = Content("run.xlaprof");
   EXPECT_EQ(Run("demo --force -o run.xlaprof", "XLAPROF_DEVICE=tpu").status, 2);
   EXPECT_EQ(Content("run.xlaprof"), older);
