@@ -102,8 +102,7 @@ OptInt LengthOfRegular(std::span<const LongGap> longest, size_t parts) {
   const int64_t length_ns = longest[kFewest - 1].gap.length_ns();
   std::set<size_t> in;
   for (const LongGap& of : longest) {
-    const bool is_alike =
-        policy::kOnceFactor * double(of.gap.length_ns()) >= double(length_ns);
+    const bool is_alike = policy::kOnceFactor * double(of.gap.length_ns()) >= double(length_ns);
     if (is_alike) in.insert(of.part);
   }
   if (in.size() < kFewest) return {};

@@ -11,8 +11,8 @@ struct Denoiser : lazy::nn::Module {
   // Returns the noise in images [N, 1, 32, 32], which are at timesteps [N] or [1] of 1,000.
   lazy::Tensor operator()(const lazy::Tensor& images, const lazy::Tensor& timesteps) const;
   std::vector<lazy::nn::Part> parts() override {
-    return {{"time1", time1}, {"time2", time2}, {"in", in},   {"down", down},  {"norm1", norm1},
-            {"norm2", norm2}, {"deep", deep},   {"norm3", norm3}, {"up", up}, {"out", out}};
+    return {{"time1", time1}, {"time2", time2}, {"in", in},       {"down", down}, {"norm1", norm1},
+            {"norm2", norm2}, {"deep", deep},   {"norm3", norm3}, {"up", up},     {"out", out}};
   }
 
   lazy::nn::Linear time1{32, 64}, time2{64, 64};

@@ -24,7 +24,8 @@ const std::vector<double>& NoiseOfTimesteps() {
     double kept = 1;  // of the image's variance
     for (int64_t t = 0; t < kTimesteps; ++t) {
       // The roots of the variances are at equal distances.
-      const double root = std::lerp(std::sqrt(0.00085), std::sqrt(0.012), double(t) / (kTimesteps - 1));
+      const double root =
+          std::lerp(std::sqrt(0.00085), std::sqrt(0.012), double(t) / (kTimesteps - 1));
       kept *= 1 - root * root;
       all->push_back(std::sqrt((1 - kept) / kept));
     }

@@ -7,7 +7,7 @@ namespace xlaprof::examples {
 namespace {
 
 constexpr int64_t kSide = 8, kBits = 64;
-constexpr double kGrid = 0.08;  // a bit moves its frequency by at most half of this
+constexpr double kGrid = 0.08;            // a bit moves its frequency by at most half of this
 constexpr int64_t kRow = 2, kColumn = 3;  // the frequency that has a block's bit
 
 using Block = std::array<double, kSide * kSide>;
@@ -34,7 +34,8 @@ Block TransformRows(const Block& block, bool back) {
     for (int64_t k = 0; k < kSide; ++k) {
       double sum = 0;
       for (int64_t i = 0; i < kSide; ++i)
-        sum += block[size_t(row * kSide + i)] * cosines[size_t(back ? i * kSide + k : k * kSide + i)];
+        sum +=
+            block[size_t(row * kSide + i)] * cosines[size_t(back ? i * kSide + k : k * kSide + i)];
       out[size_t(k * kSide + row)] = sum;
     }
   }

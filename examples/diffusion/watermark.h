@@ -7,7 +7,7 @@
 namespace xlaprof::examples {
 
 struct Picture {
-  int64_t side = 0;            // a multiple of 8
+  int64_t side = 0;           // a multiple of 8
   std::vector<float> pixels;  // rows of values from 0 to 1
 };
 

@@ -117,9 +117,10 @@ void Run(const Options& options) {
   const std::vector<std::string> texts = Continue(gpt, vocabulary, options);
   const double took_s = Seconds() - begin_s;
   for (const std::string& text : texts) fmt::print("{}\n", text);
-  fmt::print("\n{} characters of each text took {:.3f} s ({:.2f} ms each): {} graphs were compiled\n",
-             options.characters, took_s, 1e3 * took_s / double(options.characters),
-             num_cached_graphs() - compiled);
+  fmt::print(
+      "\n{} characters of each text took {:.3f} s ({:.2f} ms each): {} graphs were compiled\n",
+      options.characters, took_s, 1e3 * took_s / double(options.characters),
+      num_cached_graphs() - compiled);
 }
 
 int Main(int argc, char** argv) {

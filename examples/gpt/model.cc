@@ -7,8 +7,7 @@ using namespace lazy;
 Tensor Attention::operator()(const Tensor& x, const Tensor& positions, Cache* cache) const {
   const int64_t batch = x.size(0), time = x.size(1), width = x.size(2);
   std::vector<Tensor> parts = chunk(qkv(x), 3, -1);
-  for (Tensor& part : parts)
-    part = part.view({batch, time, heads, width / heads}).transpose(1, 2);
+  for (Tensor& part : parts) part = part.view({batch, time, heads, width / heads}).transpose(1, 2);
   Seen seen{parts[1], parts[2]};
   if (cache != nullptr) seen = cache->Add(layer, seen, positions);
   const Tensor read =

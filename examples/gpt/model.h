@@ -45,7 +45,7 @@ struct Block : lazy::nn::Module {
 struct Gpt : lazy::nn::Module {
   explicit Gpt(const GptSizes& sizes);
   // Returns scores [batch, time, vocabulary] of the character that follows each of `characters`
-  // [batch, time], which are at `positions` [time]. With a cache, these follow what was read before.
+  // [batch, time], which are at `positions` [time]. With a cache, they follow those read before.
   lazy::Tensor operator()(const lazy::Tensor& characters, const lazy::Tensor& positions,
                           Cache* cache = nullptr) const;
   std::vector<lazy::nn::Part> parts() override {

@@ -404,14 +404,14 @@ TEST(GraphDiff, ASizedConstantFollowsFromAChangedInput) {
 
 // Returns a part of softmax() over a cache of keys, whose sums are repeated along the keys.
 TestNodes SoftmaxOverCache(int keys) {
-  const std::string scores = fmt::format("f32[4,{}]", keys), size = fmt::format("size=(4, {})", keys);
-  return {
-      {.op = "xla::device_data", .shape = fmt::format("f32[4,{}]", keys - 1)},
-      {.op = "xla::device_data", .shape = "f32[4,1]"},
-      {.op = "aten::cat", .shape = scores, .operands = "0,1"},
-      {.op = "aten::amax", .shape = "f32[4,1]", .operands = "2"},
-      {.op = "aten::expand", .shape = scores, .operands = "3", .attributes = size},
-      {.op = "aten::sub", .shape = scores, .operands = "2,4", .root = 0}};
+  const std::string scores = fmt::format("f32[4,{}]", keys),
+                    size = fmt::format("size=(4, {})", keys);
+  return {{.op = "xla::device_data", .shape = fmt::format("f32[4,{}]", keys - 1)},
+          {.op = "xla::device_data", .shape = "f32[4,1]"},
+          {.op = "aten::cat", .shape = scores, .operands = "0,1"},
+          {.op = "aten::amax", .shape = "f32[4,1]", .operands = "2"},
+          {.op = "aten::expand", .shape = scores, .operands = "3", .attributes = size},
+          {.op = "aten::sub", .shape = scores, .operands = "2,4", .root = 0}};
 }
 
 // Regression: the size of the sums was named as a number in the graph, and the cache was not.

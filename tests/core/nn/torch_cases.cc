@@ -131,6 +131,7 @@ void RunOperations(const std::filesystem::path& file) {
   const Tensor images = Sines({1, 2, 4, 4}, 5).to(DType::kF32);
   const Tensor kernels = Sines({3, 2, 3, 3}, 6).to(DType::kF32);
   const Tensor tall = Sines({64, 300}, 7).to(DType::kBF16);
+  const Tensor seen = lt(classes.unsqueeze(1), classes);
   const Autocast autocast;
   save({{"matmul", matmul(x, w)},
         {"dot", matmul(row, row)},
@@ -139,7 +140,7 @@ void RunOperations(const std::filesystem::path& file) {
         {"linear", linear(x, w, row)},
         {"conv2d", conv2d(images, kernels, channels)},
         {"attention", scaled_dot_product_attention(x, x, x)},
-        {"attention_seen", scaled_dot_product_attention(x, x, x, lt(classes.unsqueeze(1), classes))},
+        {"attention_seen", scaled_dot_product_attention(x, x, x, seen)},
         {"attention_bias", scaled_dot_product_attention(x, x, x, x.slice(2, 0, 3))},
         {"softmax_f32", softmax(x, 1)},
         {"softmax", softmax(tall, 1)},
