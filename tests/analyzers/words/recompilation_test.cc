@@ -258,6 +258,8 @@ TEST(RecompilationWords, ReasonsAreSentences) {
   EXPECT_EQ(
       Say(figures).why,
       "The IR dump shows it. A view is recorded where it is used, and it reads a value that is recorded nearby, at /x/a.py:3; for 2 of 3 compiles no graph was captured; the sizes in the log say the same. The same compiles also changed mul near /x/a.py:9 (1 → 2).");
+  EXPECT_THAT(Say(figures, Framework::kCpp).why,
+              testing::HasSubstr("The view is of a value that is recorded at /x/a.py:3;"));
   EXPECT_EQ(SayOf({.seen_in = SeenIn::kJaxExplanation, .note = note::JaxSays{"never seen."}}).why,
             "JAX says: never seen.");
 }
