@@ -20,18 +20,17 @@ struct Made {
 class Diffusion : public RecordedExample {
  protected:
   Made Make(const std::string& options) {
-    const Ran ran =
-        RunShell(fmt::format("{} --images {} --steps {} {}", XLAPROF_DIFFUSION, kImages, kStepsOfImage,
-                             options),
-                 folder_);
+    const Ran ran = RunShell(fmt::format("{} --images {} --steps {} {}", XLAPROF_DIFFUSION, kImages,
+                                         kStepsOfImage, options),
+                             folder_);
     EXPECT_EQ(ran.status, 0) << ran.out;
     Made made;
-    EXPECT_EQ(std::sscanf(ran.out.c_str(),
-                          "%*d images of %*d steps took %*f s (%*f ms each): %d graphs, %d "
-                          "executions\npixels %lf with a deviation of %lf, %d images",
-                          &made.graphs, &made.executions, &made.mean, &made.deviation,
-                          &made.marked),
-              5)
+    EXPECT_EQ(
+        std::sscanf(ran.out.c_str(),
+                    "%*d images of %*d steps took %*f s (%*f ms each): %d graphs, %d "
+                    "executions\npixels %lf with a deviation of %lf, %d images",
+                    &made.graphs, &made.executions, &made.mean, &made.deviation, &made.marked),
+        5)
         << ran.out;
     return made;
   }
@@ -63,21 +62,19 @@ TEST_F(Diffusion, AllWaysMakeTheSameImages) {
 }
 
 TEST_F(Diffusion, TheLookUpOfTheIndexIsFoundAtItsLine) {
-  const json report =
-      ReportOf(XLAPROF_DIFFUSION " --images 3 --steps 10 --scheduler by_value");
+  const json report = ReportOf(XLAPROF_DIFFUSION " --images 3 --steps 10 --scheduler by_value");
   const json fault = Fault(report, "fallback", "no_lowering");
   ExpectLine(fault, "diffusion/scheduler.cc", "nonzero(");
   EXPECT_EQ(fault["count"], 60);
   ExpectOnPage(fault);
-  // The index is baked into the graph of each step. The line is the one that takes the view, not the
-  // one that uses it.
+  // The index is baked into the graph of each step. The line is the one that takes the view, not
+  // the one that uses it.
   const auto recompiles = std::ranges::find_if(report["findings"], [](const json& finding) {
     return finding["kind"] == "recompilation" && finding["reason"]["type"] == "constant_change";
   });
   ASSERT_NE(recompiles, report["findings"].end());
   ExpectLine(*recompiles, "diffusion/scheduler.cc", "sigmas_[IndexOf(");
-  EXPECT_TRUE(Fault(ReportOf(XLAPROF_DIFFUSION " --images 3 --steps 10"), "fallback",
-                    "no_lowering")
+  EXPECT_TRUE(Fault(ReportOf(XLAPROF_DIFFUSION " --images 3 --steps 10"), "fallback", "no_lowering")
                   .is_null());
 }
 

@@ -28,8 +28,7 @@ class Mnist : public ProgramTest, public testing::WithParamInterface<Planted> {
  protected:
   json Report(const std::string& pathology, int64_t steps) {
     const std::string option = pathology.empty() ? "" : " --pathology " + pathology;
-    const Ran trained =
-        Run("demo --steps " + std::to_string(steps) + option + " -o run.xlaprof");
+    const Ran trained = Run("demo --steps " + std::to_string(steps) + option + " -o run.xlaprof");
     EXPECT_EQ(trained.status, 0) << trained.out;
     const Ran report = Run("report run.xlaprof --format json");
     EXPECT_EQ(report.status, 0) << report.out;
@@ -196,8 +195,7 @@ TEST_F(Mnist, IsRecordedOnTheNullBackend) {
 
 TEST_F(Mnist, TrainsInEachKeptType) {
   for (const char* variable : {"XLA_USE_BF16", "XLA_USE_F16", "XLA_USE_32BIT_LONG"}) {
-    const Ran trained =
-        Run("demo --force --steps 6 -o run.xlaprof", fmt::format("{}=1", variable));
+    const Ran trained = Run("demo --force --steps 6 -o run.xlaprof", fmt::format("{}=1", variable));
     EXPECT_EQ(trained.status, 0) << variable << "\n" << trained.out;
   }
 }

@@ -24,7 +24,7 @@ class RecordedExample : public ProgramTest {
     return nlohmann::json::parse(report.out);
   }
 
-  // Returns the first finding of this kind and reason that asks for a change; null if there is none.
+  // Returns the first finding of this kind and reason above info; null if there is none.
   static nlohmann::json Fault(const nlohmann::json& report, const std::string& kind,
                               const std::string& reason) {
     for (const nlohmann::json& finding : report["findings"]) {
