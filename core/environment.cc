@@ -11,11 +11,13 @@
 #include <optional>
 #include <string_view>
 
+#include "core/log.h"
+
 namespace xlaprof::lazy {
 namespace {
 
 void Complain(const char* name, std::string_view value, const char* expected) {
-  fmt::print(stderr, "xlaprof: {}={} is not {}: the default is used\n", name, value, expected);
+  Log(LogLevel::kWarning, "{}={} is not {}: the default is used", name, value, expected);
 }
 
 void Read(const char* name, std::string* value) {
@@ -54,7 +56,7 @@ void ReadNumber(const char* name, int64_t* value) {
   if (text == nullptr || *text == 0) return;
   char* end = nullptr;
   *value = std::strtoll(text, &end, 10);
-  if (end == text) fmt::print(stderr, "xlaprof: {}={} is not a number: 0 is used\n", name, text);
+  if (end == text) Log(LogLevel::kWarning, "{}={} is not a number: 0 is used", name, text);
 }
 
 // Reads "true", "false", or a number, of which only 0 is false.
@@ -78,27 +80,6 @@ void ReadChoice(const char* name, std::initializer_list<std::string_view> choice
   if (std::find(choices.begin(), choices.end(), text) == choices.end())
     return Complain(name, text, fmt::format("one of {}", fmt::join(choices, ", ")).c_str());
   *value = text;
-}
-
-void ReadLog(Environment* e) {
-  int64_t least = 1, all = 0;
-  ReadNumber("TF_CPP_MIN_LOG_LEVEL", &least);
-  ReadNumber("TF_CPP_MAX_VLOG_LEVEL", &all);
-  ReadFlag("TF_CPP_LOG_THREAD_ID", &e->log_thread_id);
-  Read("TF_CPP_VLOG_FILENAME", &e->log_file);
-  if (least > 0) return;
-  std::string modules;
-  Read("TF_CPP_VMODULE", &modules);
-  for (size_t i = 0; i < kLogModules.size(); ++i) {
-    e->log_levels[i] = all;
-    for (absl::string_view entry : absl::StrSplit(modules, ',')) {
-      const std::pair<std::string, std::string> pair =
-          absl::StrSplit(entry, absl::MaxSplits('=', 1));
-      int64_t level = 0;
-      if (pair.first == kLogModules[i] && absl::SimpleAtoi(pair.second, &level))
-        e->log_levels[i] = std::max(all, level);
-    }
-  }
 }
 
 void ReadFnTracker(Environment* e) {
@@ -125,10 +106,9 @@ void ReadDiagnostics(Environment* e) {
   Read("XLA_SAVE_HLO_FILE", &e->save_hlo_file);
   ReadFlag("XLA_DUMP_HLO_GRAPH", &e->dump_hlo_graph);
   ReadFnTracker(e);
-  ReadLog(e);
   e->diagnostics = e->debug || e->debug_level > 0 || !e->save_tensors_file.empty() ||
                    !e->save_hlo_file.empty() || e->dump_hlo_graph || !e->fn_tracker_file.empty() ||
-                   *std::max_element(std::begin(e->log_levels), std::end(e->log_levels)) > 0;
+                   LogsAnyModule();
 }
 
 Environment ReadAll() {

@@ -1,10 +1,9 @@
 // Reads the environment variables of the runtime: those of torch_xla, with its names, and xlaprof's
-// own. They are read once, at the first use. An invalid value is reported on stderr and leaves the
+// own. They are read once, at the first use. An invalid value is logged as a warning and leaves the
 // default, or gives 0 if torch_xla does that. A flag is true, false or a number, and only 0 is
-// false.
+// false. core/log.h reads those that are about logs.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,11 +11,6 @@
 #include <vector>
 
 namespace xlaprof::lazy {
-
-// The modules that write to the C++ log, with their names in TF_CPP_VMODULE.
-enum class LogModule : uint8_t { kGraphs, kClient };
-inline constexpr std::array<std::string_view, 2> kLogModules{"xla_graph_executor",
-                                                             "pjrt_computation_client"};
 
 struct Environment {
   std::string device = "native";  // XLAPROF_DEVICE: native, pjrt or null
@@ -54,11 +48,6 @@ struct Environment {
   std::string fn_tracker_file;               // XLA_FNTRACKER_FILE: file for operations on the CPU,
                                              // unless _LEVEL is below 3, torch_xla's level for them
   std::vector<std::string> fn_tracker_list;  // XLA_FNTRACKER_LIST: only these
-  // TF_CPP_VMODULE and TF_CPP_MAX_VLOG_LEVEL: the C++ log has lines up to this level. It has none
-  // while TF_CPP_MIN_LOG_LEVEL is above 0, which importing torch_xla sets.
-  int64_t log_levels[kLogModules.size()] = {};
-  bool log_thread_id = false;  // TF_CPP_LOG_THREAD_ID: lines have their thread's id
-  std::string log_file;        // TF_CPP_VLOG_FILENAME: file for those lines
   // Returns whether XLA_SAVE_HLO_FILE or XLA_DUMP_HLO_GRAPH asks for programs that fail.
   bool shows_failed_programs() const { return !save_hlo_file.empty() || dump_hlo_graph; }
   bool diagnostics = false;  // whether any of these diagnostics is on

@@ -1,10 +1,10 @@
 #include "core/debug/append.h"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <mutex>
 #include <set>
+
+#include "core/log.h"
 
 namespace xlaprof::lazy {
 
@@ -18,7 +18,7 @@ bool AppendToFile(const char* variable, const std::string& path, std::string_vie
     written &= std::fclose(file) == 0;
   }
   if (!written && told.insert(path).second)
-    fmt::print(stderr, "xlaprof: {}={}: cannot be written\n", variable, path);
+    Log(LogLevel::kError, "{}={}: cannot be written", variable, path);
   return written;
 }
 

@@ -13,12 +13,12 @@
 #include "core/debug/fallback_summary.h"
 #include "core/debug/fn_tracker.h"
 #include "core/debug/frames.h"
-#include "core/debug/log.h"
 #include "core/debug/step_rules.h"
 #include "core/environment.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"
 #include "core/ir/hlo_text.h"
+#include "core/log.h"
 
 namespace xlaprof::lazy::debug {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/exec/listener.h"
 #include "core/exec/transfer.h"
 #include "core/ir/error.h"
+#include "core/log.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
 
@@ -35,14 +36,17 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name, int index) {
   if (name == "pjrt") {
     auto backend = MakePjrtBackend(environment().pjrt_plugin, index);
     if (!backend.ok())
-      Raise("XLAPROF_DEVICE=pjrt{}: {}",
+      Raise("Missing XLA configuration: XLAPROF_DEVICE=pjrt{}: {}",
             index > 0
                 ? fmt::format(", device {} of XLAPROF_DEVICES={}", index, environment().devices)
                 : "",
             Message(backend.status()));
     return *std::move(backend);
   }
-  Raise("XLAPROF_DEVICE={} is not a device. Set it to native, pjrt or null", name);
+  Raise(
+      "Missing XLA configuration: XLAPROF_DEVICE={} is not a backend. Set it to native, pjrt or "
+      "null, or unset it to use native",
+      name);
 }
 
 // Whether Supported() is one device. That is chosen before it is made.
@@ -78,6 +82,7 @@ std::span<Device* const> Device::Supported() {
     for (int i = 0; i < count; ++i) {
       std::unique_ptr<Backend> backend = MakeBackend(environment().device, i);
       std::string name = fmt::format("{}:{}", backend->name(), i);
+      Log(LogLevel::kInfo, "device {} uses the backend {}", name, environment().device);
       made->push_back(new Device(std::move(name), std::move(backend)));
     }
     return made;

@@ -5,6 +5,7 @@
 
 #include "base/unfinished_file.h"
 #include "base/version.h"
+#include "core/log.h"
 #include "core/metrics/metrics.h"
 
 namespace xlaprof::lazy {
@@ -37,8 +38,8 @@ absl::StatusOr<std::string_view> BytesOf(std::string_view file, std::string_view
   return file;
 }
 
-void Tell(const fs::path& path, std::string_view what) {
-  fmt::print(stderr, "xlaprof: {}: {}\n", path.string(), what);
+void Warn(const fs::path& path, std::string_view what) {
+  Log(LogLevel::kWarning, "{}: {}", path.string(), what);
 }
 
 absl::Status Write(const fs::path& path, std::string_view header, std::string_view bytes) {
@@ -81,7 +82,7 @@ std::unique_ptr<Executable> PersistentCache::Load(Backend& backend, const Progra
     XLAPROF_COUNT("PersistentCacheHit");
     return *std::move(executable);
   }
-  Tell(path, Message(executable.status()));
+  Warn(path, Message(executable.status()));
   XLAPROF_COUNT("PersistentCacheDeserializeFailure");
   XLAPROF_COUNT("PersistentCacheMiss");
   return nullptr;
@@ -94,7 +95,7 @@ void PersistentCache::Save(Backend& backend, const Executable& executable, const
   const fs::path path = PathOf(backend, program);
   const absl::Status status = Write(path, Header(backend, program), *bytes);
   if (status.ok()) return;
-  Tell(path, Message(status));
+  Warn(path, Message(status));
   failed_ = true;
 }
 

@@ -10,7 +10,7 @@ namespace xlaprof::lazy {
 
 // There is one file per executable, named by the hash of its graph and the backend. Several
 // processes may share the directory: a file is written under another name and appears whole. A file
-// that cannot be used (damaged, another version) is reported on stderr and made anew; nothing here
+// that cannot be used (damaged, another version) is logged as a warning and made anew; nothing here
 // is an error. Use it only while holding a GraphLock.
 class PersistentCache {
  public:

@@ -21,6 +21,7 @@
 
 #include "core/exec/call.h"
 #include "core/exec/rank.h"
+#include "core/log.h"
 #include "core/trace/ranks.h"
 
 extern char** environ;
@@ -95,8 +96,8 @@ std::string ReadFile(int descriptor) {
     if (!failure.empty()) (*board)->Fail(started.rank, failure);
   }
   if (!failure.empty() && write(started.error, failure.data(), failure.size()) < 0)
-    fmt::print(stderr, "xlaprof: rank {} failed: {}\n  at {}:{}\n", started.rank, failure,
-               where.file_name(), where.line());
+    Log(LogLevel::kError, "rank {} failed: {}\n  at {}:{}", started.rank, failure,
+        where.file_name(), where.line());
   std::exit(failure.empty() ? 0 : 1);
 }
 

@@ -203,7 +203,7 @@ TEST_F(Mnist, TrainsInEachKeptType) {
 TEST_F(Mnist, WithoutADeviceNothingIsWritten) {
   const Ran ran = Run("demo -o run.xlaprof", "XLAPROF_DEVICE=tpu");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.out, testing::HasSubstr("XLAPROF_DEVICE=tpu is not a device"));
+  EXPECT_THAT(ran.out, testing::HasSubstr("Missing XLA configuration: XLAPROF_DEVICE=tpu is not a "));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof"));
 
   ASSERT_EQ(Run("demo --steps 1 -o run.xlaprof").status, 0);

@@ -1,6 +1,6 @@
 // The program that the tests of diagnostics run. `debugged_program PATHOLOGY` runs a few steps of
 // the MNIST training with that pathology. `cuts` cuts a graph in each possible way, each at its own
-// line. `fails` has a graph that does not compile.
+// line. `fails` has a graph that does not compile, and `breaks` one that needs too much memory.
 #include <cstdio>
 #include <string>
 
@@ -85,6 +85,11 @@ void Fails() {
   sync(/*wait=*/true, device);
 }
 
+void Breaks() {
+  const Tensor x = rand({int64_t(1) << 30, int64_t(1) << 20});
+  std::printf("%g\n", sum(x).item());
+}
+
 }  // namespace
 }  // namespace xlaprof
 
@@ -96,6 +101,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (what == "fails") xlaprof::Fails();
+    if (what == "breaks") xlaprof::Breaks();
     const auto result = xlaprof::examples::TrainMnist(
         {.pathology = what == "mnist" ? "" : what, .steps = 5, .batch = 16});
     return result.ok() ? 0 : 2;

@@ -200,7 +200,7 @@ TEST_F(DebugFiles, LevelsChooseLinesOfTheCppLog) {
   const std::string some =
       log("TF_CPP_MIN_LOG_LEVEL=0 TF_CPP_VMODULE=tensor=5,xla_graph_executor=3");
   EXPECT_THAT(some, ContainsRegex("\n[-0-9]{10} [:0-9]{8}[.][0-9]{6}: I "
-                                  "<xlaprof>/xla_graph_executor.cpp:1] Compiling IR graph hash "
+                                  "core/debug/debug.cc:[1-9][0-9]+] Compiling IR graph hash "
                                   "[0-9a-f]+ on device CPU:0 [.]{3}\n"));
   EXPECT_THAT(some, Not(HasSubstr("Parameter sequence")));
   EXPECT_THAT(some, Not(HasSubstr("memory usage")));
@@ -208,6 +208,32 @@ TEST_F(DebugFiles, LevelsChooseLinesOfTheCppLog) {
   EXPECT_THAT(all, HasSubstr("] Parameter sequence graph hash "));
   EXPECT_THAT(all, HasSubstr("] memory usage detail = CompiledMemoryStats("));
   EXPECT_THAT(all, Not(HasSubstr("TensorsGraphSize=")));
+  const std::string former =
+      log("TF_CPP_MIN_LOG_LEVEL=0 TF_CPP_VMODULE=tensor=5,computation_client=3");
+  EXPECT_THAT(former, HasSubstr("] TensorsGraphSize="));
+  EXPECT_THAT(former, HasSubstr("] memory usage detail = "));
+}
+
+TEST_F(DebugFiles, LevelsChooseMessages) {
+  const auto log = [&](const std::string& variables) {
+    return RunShell("env PT_XLA_DEBUG=yes XLA_METRICS_FILE=no/m " + variables + " " +
+                        XLAPROF_DEBUGGED_PROGRAM + " cuts",
+                    folder_)
+        .out;
+  };
+  constexpr char kInformation[] = ": I core/exec/device.cc:[1-9][0-9]+] device CPU:0 uses the ",
+                 kWarning[] = ": W core/environment.cc:[1-9][0-9]+] PT_XLA_DEBUG=yes is not a ",
+                 kError[] = ": E core/debug/append.cc:[1-9][0-9]+] XLA_METRICS_FILE=no/m: cannot ";
+  const std::string all = log("TF_CPP_MIN_LOG_LEVEL=0");
+  for (const char* message : {kInformation, kWarning, kError})
+    EXPECT_THAT(all, ContainsRegex(message));
+  const std::string usual = log("");
+  EXPECT_THAT(usual, Not(ContainsRegex(kInformation)));
+  EXPECT_THAT(usual, ContainsRegex(kWarning));
+  const std::string errors = log("TF_CPP_MIN_LOG_LEVEL=2 TF_CPP_LOG_THREAD_ID=1");
+  EXPECT_THAT(errors, Not(ContainsRegex(": W")));
+  EXPECT_THAT(errors, ContainsRegex(": E +[0-9]+ core/debug/append.cc:"));
+  EXPECT_EQ(log("TF_CPP_MIN_LOG_LEVEL=3"), "24\n24\n");
 }
 
 TEST_F(DebugFiles, LevelsAndRanksChooseBlocks) {
@@ -226,8 +252,6 @@ TEST_F(DebugFiles, LevelsAndRanksChooseBlocks) {
   EXPECT_THAT(other, Not(HasSubstr("Compilation Analysis")));
   EXPECT_THAT(other, HasSubstr("pt-xla-profiler: Op(s) not lowered: aten::nonzero"));
   EXPECT_THAT(other, HasSubstr("pt-xla-profiler: Unlowered Op: \"nonzero\"\n"));
-  EXPECT_EQ(log("PT_XLA_DEBUG=yes"),
-            "24\n24\nxlaprof: PT_XLA_DEBUG=yes is not a number: 0 is used\n");
   EXPECT_THAT(log("PT_XLA_DEBUG=1 PT_XLA_DEBUG_MAX_FRAME=1"),
               HasSubstr("(<xlaprof>/torch_xla.py:1)\nExecution Analysis:   ..........\n"));
 }
@@ -238,10 +262,10 @@ TEST_F(DebugFiles, WhatCannotBeDoneIsTold) {
           XLAPROF_DEBUGGED_PROGRAM + " cuts",
       folder_);
   EXPECT_EQ(ran.status, 0) << ran.out;
-  EXPECT_THAT(ran.out, StartsWith("24\n24\nxlaprof: XLA_SAVE_TENSORS_FMT=svg is not one of text, "
-                                  "hlo, dot, stablehlo: the default is used\n"
-                                  "xlaprof: PT_XLA_DEBUG_FILE=no/log: cannot be written\n"
-                                  "\nCompilation Analysis: ===="));
+  EXPECT_THAT(ran.out, HasSubstr("] XLA_SAVE_TENSORS_FMT=svg is not one of text, hlo, dot, "
+                                 "stablehlo: the default is used\n"));
+  EXPECT_THAT(ran.out, HasSubstr("] PT_XLA_DEBUG_FILE=no/log: cannot be written\n"
+                                 "\nCompilation Analysis: ===="));
 }
 
 TEST_F(DebugFiles, PlacesAndScopesAreInGraphsWhenAsked) {
@@ -266,6 +290,16 @@ TEST_F(DebugFiles, ProgramsThatDoNotCompileAreKept) {
   EXPECT_EQ(Rows("save.0", "SELECT code, (SELECT count(*) FROM execution) AS ran FROM import_issue")
                 .dump(),
             R"([{"code":"torn_section","ran":0}])");
+}
+
+TEST_F(DebugFiles, ProgramsThatDoNotRunAreKept) {
+  const Ran ran = RunShell(std::string("env ASAN_OPTIONS=allocator_may_return_null=1 "
+                                       "XLA_SAVE_HLO_FILE=hlo.txt XLA_DUMP_HLO_GRAPH=1 ") +
+                               XLAPROF_DEBUGGED_PROGRAM + " breaks",
+                           folder_);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("\n>>> Dumping Computation 0\nHloModule SyncTensorsGraph.1"));
+  EXPECT_THAT(Content("hlo.txt"), HasSubstr("]\nHloModule SyncTensorsGraph.1"));
 }
 
 // Compares the report on the files with the report on the recording.

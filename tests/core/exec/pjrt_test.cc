@@ -250,11 +250,13 @@ TEST(PjrtDevice, TheErrorSaysWhatIsMissing) {
       Message(CountPjrtDevices("").status()).find("XLAPROF_PJRT_HEADER_DIR") == std::string::npos;
   if (is_built) {
     ExpectNoDevice("",
-                   "^XLAPROF_DEVICE=pjrt: no PJRT plugin is named. Set XLAPROF_PJRT_PLUGIN to ");
-    ExpectNoDevice("/absent.so", "^XLAPROF_DEVICE=pjrt: /absent.so: no such file. Set ");
+                   "^Missing XLA configuration: XLAPROF_DEVICE=pjrt: no PJRT plugin is named. Set "
+                   "XLAPROF_PJRT_PLUGIN to ");
+    ExpectNoDevice("/absent.so", "^Missing XLA configuration: XLAPROF_DEVICE=pjrt: /absent.so: no "
+                                 "such file. Set ");
   } else {
-    ExpectNoDevice("",
-                   "^XLAPROF_DEVICE=pjrt: .* Configure it with -DXLAPROF_PJRT_HEADER_DIR=FOLDER");
+    ExpectNoDevice("", "^Missing XLA configuration: XLAPROF_DEVICE=pjrt: .* Configure it with "
+                       "-DXLAPROF_PJRT_HEADER_DIR=FOLDER");
   }
 }
 
