@@ -31,8 +31,9 @@ size_t EndOfOperator(std::string_view text, size_t at) {
   return std::min(text.find('(', end), text.size());
 }
 
-// Returns the parts of the qualified name, without template arguments: demo, Net, Forward.
-std::vector<std::string> NameParts(std::string_view text) {
+}  // namespace
+
+std::vector<std::string> FunctionNameParts(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -63,10 +64,11 @@ std::vector<std::string> NameParts(std::string_view text) {
   return parts;
 }
 
-}  // namespace
-
 std::string FunctionName(const std::source_location& location) {
-  std::string_view text = location.function_name();
+  return FunctionName(location.function_name());
+}
+
+std::string FunctionName(std::string_view text) {
   for (std::string_view lambda : {"<lambda", "(lambda", "(anonymous class"}) {
     size_t at = text.find(lambda);
     if (at == std::string_view::npos) continue;
@@ -75,7 +77,7 @@ std::string FunctionName(const std::source_location& location) {
     if (text.ends_with("::")) text.remove_suffix(2);
     if (text.find('(') == std::string_view::npos) return "<static>";
   }
-  const std::vector<std::string> parts = NameParts(text);
+  const std::vector<std::string> parts = FunctionNameParts(text);
   const std::string& name = parts.back();
   if (name.empty()) return "<static>";
   if (parts.size() < 2) return name;

@@ -1,7 +1,5 @@
 #include "core/debug/fn_tracker.h"
 
-#include <absl/debugging/symbolize.h>
-#include <execinfo.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,22 +7,14 @@
 
 #include "core/debug/frames.h"
 #include "core/environment.h"
+#include "core/ir/call_stack.h"
 
 namespace xlaprof::lazy::debug {
 namespace {
 
 std::string CppStack() {
-  constexpr int kMaxDepth = 64;
-  void* frames[kMaxDepth];
-  const int depth = backtrace(frames, kMaxDepth);
   std::string text = "*** Begin stack trace ***\n";
-  for (int i = 1; i < depth; ++i) {  // frame 0 is this function
-    char symbol[512];
-    // The address is the return address, so the call precedes it.
-    const char* call = static_cast<const char*>(frames[i]) - 1;
-    text +=
-        fmt::format("\t{}\n", absl::Symbolize(call, symbol, sizeof symbol) ? symbol : "(unknown)");
-  }
+  for (const std::string& function : FunctionsOfThread()) text += fmt::format("\t{}\n", function);
   return text + "*** End stack trace ***\n";
 }
 

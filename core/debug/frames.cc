@@ -4,6 +4,7 @@
 
 #include "base/source_location.h"
 #include "core/exec/cut.h"
+#include "core/ir/call_stack.h"
 
 namespace xlaprof::lazy::debug {
 
@@ -22,9 +23,16 @@ std::string_view BareName(std::string_view op) {
 
 std::vector<std::string> FrameTexts(const observe::Stack& stack) {
   std::vector<std::string> frames;
-  for (const std::source_location& place : stack)
-    frames.push_back(
-        fmt::format("{} ({}:{})", FunctionName(place), place.file_name(), place.line()));
+  const auto add = [&](std::string_view function, std::string_view file, int64_t line) {
+    frames.push_back(fmt::format("{} ({}:{})", function, file, line));
+  };
+  if (const CallStackId calls = CurrentCallStack(); calls != 0 && !stack.empty()) {
+    for (const SourcePlace& place : UserPlaces(calls, stack.front()))
+      add(place.function, place.file, *place.line);
+  } else {
+    for (const std::source_location& place : stack)
+      add(FunctionName(place), place.file_name(), place.line());
+  }
   return frames;
 }
 

@@ -19,7 +19,8 @@ std::string_view BareName(std::string_view op);
 // of a cut from the frames of torch_xla's own functions before the user's. So such frames come
 // first here, too, in files that no reader takes for the user's.
 std::vector<std::string> FrameTexts(std::string_view cause, const observe::Stack& stack);
-// Returns only the user's frames.
+// Returns only the user's frames: the stack of calls if that is recorded (XLA_IR_DEBUG), and
+// otherwise `stack`.
 std::vector<std::string> FrameTexts(const observe::Stack& stack);
 
 }  // namespace xlaprof::lazy::debug

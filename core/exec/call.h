@@ -8,6 +8,7 @@
 
 #include "base/fork.h"
 #include "core/exec/graph_lock.h"
+#include "core/ir/call_stack.h"
 #include "core/ir/error.h"
 #include "core/observe/observer.h"
 
@@ -23,6 +24,8 @@ class Call {
     if (!is_outermost_) return;
     if (is_forked) RaiseForked(where);
     current_ = where;
+    if (records_call_stacks) [[unlikely]]
+      current_call_stack = CaptureCallStack();
   }
   ~Call() {
     if (is_outermost_) current_ = {};
@@ -59,13 +62,18 @@ class OpCall {
 // Works on behalf of another line. For example, gradients belong to the forward operation's line.
 class CallOf {
  public:
-  explicit CallOf(const std::source_location& where)
-      : before_(std::exchange(Call::current_, where)) {}
-  ~CallOf() { Call::current_ = before_; }
+  CallOf(const std::source_location& where, CallStackId stack)
+      : before_(std::exchange(Call::current_, where)),
+        stack_before_(std::exchange(current_call_stack, stack)) {}
+  ~CallOf() {
+    Call::current_ = before_;
+    current_call_stack = stack_before_;
+  }
   CallOf(const CallOf&) = delete;
 
  private:
   const std::source_location before_;
+  const CallStackId stack_before_;
 };
 
 // Raises an Error that ends with the user's line, if that is known.

@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "core/exec/listener.h"
 #include "core/exec/transfer.h"
+#include "core/ir/call_stack.h"
 #include "core/ir/error.h"
 #include "core/log.h"
 #include "core/metrics/metrics.h"
@@ -150,6 +151,7 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
     persistent_cache_ = std::make_unique<PersistentCache>(env.persistent_cache_path,
                                                           env.persistent_cache_read_only);
   WatchForks();
+  if (environment().ir_debug || environment().hlo_debug) RecordCallStacks();
   thread_ = std::thread([this] { Run(); });
   pthread_setname_np(thread_.native_handle(), name_.c_str());
   thread_.detach();

@@ -16,6 +16,7 @@ struct Instruction {
   absl::InlinedVector<int32_t, 3> operands;  // indices of earlier instructions
   std::source_location location;
   ScopeId scope = 0;
+  CallStackId call_stack = 0;
 };
 
 struct Program {

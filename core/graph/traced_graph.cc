@@ -104,6 +104,7 @@ Program MakeProgram(const TracedGraph& graph, std::string name) {
     instruction.attributes = node->attributes();
     instruction.location = node->location();
     instruction.scope = node->scope();
+    instruction.call_stack = node->call_stack();
     for (const NodePtr& operand : node->operands())
       instruction.operands.push_back(operand->mark().place);
   }

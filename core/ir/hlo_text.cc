@@ -1,5 +1,6 @@
 #include "core/ir/hlo_text.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -71,6 +72,52 @@ std::string GroupsText(const xla::Window& window) {
   return text;
 }
 
+// Collects the tables in which XLA prints stacks of calls. Each row is printed once, and its number
+// begins at 1.
+class HloFrames {
+ public:
+  // Returns the number of the innermost frame of a stack, which refers to its caller's.
+  int64_t Add(std::span<const SourcePlace> stack) {
+    int64_t frame = 0;
+    for (size_t i = stack.size(); i-- > 0;) {
+      const SourcePlace& place = stack[i];
+      const int64_t file = files_.Add(xla::Quoted(place.file)),
+                    function = functions_.Add(xla::Quoted(place.function));
+      const int64_t location = locations_.Add(fmt::format(
+          "{{file_name_id={0} function_name_id={1} line={2} end_line={2} column=0 end_column=0}}",
+          file, function, place.line.value_or(0)));
+      // XLA prints parents one too high: 1 means none.
+      frame = frames_.Add(
+          fmt::format("{{file_location_id={} parent_frame_id={}}}", location, frame + 1));
+    }
+    return frame;
+  }
+  // Returns the tables, which end with an empty line, or "" if there are no stacks.
+  std::string Text() const {
+    if (frames_.rows.empty()) return "";
+    return files_.Text("FileNames") + functions_.Text("FunctionNames") +
+           locations_.Text("FileLocations") + frames_.Text("StackFrames");
+  }
+
+ private:
+  struct Table {
+    std::vector<std::string> rows;
+    absl::flat_hash_map<std::string, int64_t> numbers;
+
+    int64_t Add(std::string row) {
+      const auto [at, is_new] = numbers.try_emplace(row, int64_t(rows.size()) + 1);
+      if (is_new) rows.push_back(std::move(row));
+      return at->second;
+    }
+    std::string Text(std::string_view name) const {
+      std::string text = fmt::format("{}\n", name);
+      for (size_t i = 0; i < rows.size(); ++i) text += fmt::format("{} {}\n", i + 1, rows[i]);
+      return text + "\n";
+    }
+  };
+  Table files_, functions_, locations_, frames_;
+};
+
 class HloPrinter {
  public:
   HloPrinter(const Program& program, TextOptions options)
@@ -95,7 +142,7 @@ class HloPrinter {
     }
     entry += fmt::format("  ROOT %tuple.{} = {} tuple({})\n", graph_.instructions.size() + 1,
                          Results(true), Listed(graph_.results));
-    std::string text = ModuleLine() + "\n";
+    std::string text = ModuleLine() + "\n" + frames_.Text();
     for (const std::string& computation : computations_) text += computation + "\n";
     return text + fmt::format("ENTRY %{} ({}) -> {} {{\n{}}}\n", name_, Parameters(),
                               Results(false), entry);
@@ -160,12 +207,16 @@ class HloPrinter {
     return Listed(instruction.operands);
   }
 
-  std::string Metadata(const xla::Instruction& instruction) const {
+  std::string Metadata(const xla::Instruction& instruction) {
     if (!debug_) return "";
     const Instruction& origin = program_.instructions[size_t(instruction.origin)];
-    return fmt::format(", metadata={{op_type={} op_name={} source_file={} source_line={}}}",
+    std::string frame;
+    if (origin.call_stack != 0)
+      frame = fmt::format(" stack_frame_id={}",
+                          frames_.Add(UserPlaces(origin.call_stack, origin.location)));
+    return fmt::format(", metadata={{op_type={} op_name={} source_file={} source_line={}{}}}",
                        xla::Quoted(xla::OpType(*origin.op)), xla::Quoted(xla::OpName(origin)),
-                       xla::Quoted(origin.location.file_name()), origin.location.line());
+                       xla::Quoted(origin.location.file_name()), origin.location.line(), frame);
   }
 
   // Returns the name of the computation that combines two elements, which is made when it is first
@@ -283,6 +334,7 @@ class HloPrinter {
   const xla::Graph graph_;
   std::vector<std::string> names_;  // names of graph_'s instructions
   std::set<std::string> computations_;
+  HloFrames frames_;
 };
 
 }  // namespace

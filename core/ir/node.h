@@ -9,6 +9,7 @@
 
 #include "base/pooled.h"
 #include "base/ref.h"
+#include "core/ir/call_stack.h"
 #include "core/ir/op.h"
 #include "core/ir/scope.h"
 
@@ -27,9 +28,11 @@ class Node final : public RefCounted, public Pooled<Node> {
   // Returns a hash of the operation and everything that it needs: structure, attributes and the
   // leaves' shapes. It does not depend on values, buffers, locations or names.
   const Hash& hash() const { return hash_; }
-  // Return the user's line, which is always known, and the Trace scopes that were open.
+  // Return the user's line, which is always known, the Trace scopes that were open, and the calls
+  // that led to the line if they are recorded.
   const std::source_location& location() const { return location_; }
   ScopeId scope() const { return scope_; }
+  CallStackId call_stack() const { return call_stack_; }
   // Returns a device_data node's data; null for other nodes.
   const Ref<Data>& data() const { return data_; }
 
@@ -72,6 +75,7 @@ class Node final : public RefCounted, public Pooled<Node> {
   const Ref<Data> data_;
   const std::source_location location_;
   const ScopeId scope_;
+  const CallStackId call_stack_ = CurrentCallStack();
   const size_t table_hash_ = 0;  // 0: it is in no table
   mutable Mark mark_;
 };

@@ -131,11 +131,23 @@ class StableHloPrinter {
     return graph_.instructions[size_t(value)].type.StableHloText();
   }
 
+  // Returns a stack of calls, innermost first: callsite("f"("a.cc":3:0) at "main"("a.cc":9:0))
+  static std::string CallSite(std::span<const SourcePlace> stack) {
+    const std::string callee =
+        fmt::format("{}({}:{}:0)", xla::Quoted(stack[0].function), xla::Quoted(stack[0].file),
+                    stack[0].line.value_or(0));
+    if (stack.size() == 1) return callee;
+    return fmt::format("callsite({} at {})", callee, CallSite(stack.subspan(1)));
+  }
+
   std::string Location(const xla::Instruction& instruction) const {
     const Instruction& origin = program_.instructions[size_t(instruction.origin)];
-    return fmt::format(" loc({}({}:{}:{}))", xla::Quoted(xla::OpName(origin)),
-                       xla::Quoted(origin.location.file_name()), origin.location.line(),
-                       origin.location.column());
+    const std::string name = xla::Quoted(xla::OpName(origin));
+    if (origin.call_stack != 0)
+      return fmt::format(" loc({}({}))", name,
+                         CallSite(UserPlaces(origin.call_stack, origin.location)));
+    return fmt::format(" loc({}({}:{}:{}))", name, xla::Quoted(origin.location.file_name()),
+                       origin.location.line(), origin.location.column());
   }
 
   void Parameter(size_t i) {

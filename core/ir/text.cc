@@ -51,12 +51,25 @@ std::vector<Tag> AttributeTags(const Op& op, const Attributes& attributes) {
   return tags;
 }
 
+// Returns the user's calls that led to the instruction's line, innermost first:
+// f@a.cc:3, main@a.cc:9
+std::string CallersText(const Instruction& instruction) {
+  if (instruction.call_stack == 0) return "";
+  std::string text;
+  const std::vector<SourcePlace> places = UserPlaces(instruction.call_stack, instruction.location);
+  for (const SourcePlace& caller : std::span(places).subspan(1))
+    text += fmt::format("{}{}@{}", text.empty() ? "" : ", ", caller.function, caller.ShortText());
+  return text;
+}
+
 std::vector<Tag> Tags(const Instruction& instruction, TextOptions options) {
   std::vector<Tag> tags;
   if (options.debug) {
     if (instruction.scope != 0)
       tags.push_back({"scope", std::string(ScopeText(instruction.scope))});
     tags.push_back({"location", LocationText(instruction.location)});
+    const std::string callers = CallersText(instruction);
+    if (!callers.empty()) tags.push_back({"callers", fmt::format("({})", callers)});
   }
   tags.push_back({"xla_shape", instruction.shape.ToXlaText()});
   for (Tag& tag : AttributeTags(*instruction.op, instruction.attributes))
@@ -114,6 +127,7 @@ std::string DotText(const Program& program, TextOptions options) {
     text += fmt::format("  node{} [label=\"{}\\n{}", i, instruction.op->name,
                         instruction.shape.ToXlaText());
     for (const Tag& tag : Tags(instruction, options)) {
+      if (tag.name == "callers") continue;  // longer than any label
       text += fmt::format("\\n{}={}", tag.name, tag.value.substr(0, kLongestValue));
       if (tag.value.size() >= kLongestValue) text += "...";
     }

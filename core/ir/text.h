@@ -9,7 +9,7 @@
 namespace xlaprof::lazy {
 
 struct TextOptions {
-  bool debug = false;  // scopes and locations, as with XLA_IR_DEBUG
+  bool debug = false;  // scopes, locations and callers, as with XLA_IR_DEBUG
 };
 
 // Returns `IR {`, one line per instruction, and `}` with a newline. Attributes follow xla_shape,

@@ -273,7 +273,7 @@ class Backward {
 
   // Returns the gradients of the inputs of an operation.
   Grads Apply(GradFn& fn, const Tensor& grad) const {
-    CallOf call_of(fn.where);
+    CallOf call_of(fn.where, fn.call_stack);
     if (!fn.vjp) {
       RaiseHere(
           "backward() a second time through an operation whose saved tensors were released. Pass "

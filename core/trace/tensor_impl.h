@@ -56,6 +56,7 @@ struct GradFn final : RefCounted, Pooled<GradFn> {
   int64_t sequence = 0;    // ascending in the order of recording
   const Op* op = nullptr;  // what made the result; null for a write in place
   std::source_location where;
+  CallStackId call_stack = CurrentCallStack();
   std::vector<Edge> edges;
   std::function<Grads(const Tensor& grad)> vjp;  // empty after its use if it saves tensors
   bool saves = false;

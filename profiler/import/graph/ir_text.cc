@@ -55,7 +55,7 @@ std::string_view TakeTag(std::string_view* tags, bool* nested) {
 std::string_view TakeContentTag(std::string_view* tags, bool* nested) {
   while (!tags->empty()) {
     const std::string_view tag = TakeTag(tags, nested), key = tag.substr(0, TagNameLength(tag));
-    if (!tag.empty() && key != "scope" && key != "location") return tag;
+    if (!tag.empty() && key != "scope" && key != "location" && key != "callers") return tag;
   }
   return "";
 }
@@ -168,6 +168,8 @@ class IrText {
       if (key == "scope" || key == "location") {
         (key == "scope" ? node.scope : node.location) = std::string(value);
         graph_.shows_debug = true;
+      } else if (key == "callers") {
+        // Only the innermost place of a node is kept.
       } else if (key == "ROOT" && (root = ParseCount(value))) {
         node.root = root;
       } else if (key != "num_outputs" && !(key == "xla_shape" && value == node.shape)) {

@@ -70,7 +70,7 @@ TEST(IncompleteCaptureWords, SettingsAreSwitchedOffForTimesThatCount) {
       "It records a Python stack at every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(
       Say(kType, debug, Framework::kCpp).advice,
-      "It prints the place of every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
+      "It records a C++ stack at every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(Say(kType, {.setting = SettingName::kIrDebug, .is_recorded_by_run = true}).advice,
             "It records a Python stack at every op, which distorts these timings. Record again without --full and without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(Say(kType, {.setting = SettingName::kWithStack, .setting_value = "on"}).title,

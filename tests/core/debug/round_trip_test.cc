@@ -268,10 +268,32 @@ TEST_F(DebugFiles, WhatCannotBeDoneIsTold) {
                                  "\nCompilation Analysis: ===="));
 }
 
-TEST_F(DebugFiles, PlacesAndScopesAreInGraphsWhenAsked) {
-  RunDebugged("cuts", "XLA_IR_DEBUG=1 XLA_SAVE_TENSORS_FILE=files/save");
+// Functions may be inlined, but none is left out, because the program has debug information.
+TEST_F(DebugFiles, ScopesAndStacksAreInGraphsWhenAsked) {
+  RunDebugged("cuts", "XLA_IR_DEBUG=1 XLA_SAVE_TENSORS_FILE=files/save PT_XLA_DEBUG_LEVEL=1 "
+                      "PT_XLA_DEBUG_FILE=files/debug.log");
+  const char *step = "debugged_program.cc:[1-9][0-9]",
+             *file = "/debugged_program.cc:[1-9][0-9]+[)]";
   EXPECT_THAT(Content("files/save.0"),
-              HasSubstr("scope=forward.1, location=Trainer::Forward@debugged_program.cc:"));
+              ContainsRegex(fmt::format("scope=train.1/backward.2, location=Trainer::Forward@{0}, "
+                                        "callers=[(](Trainer::)?Step@{0}, Cuts@{0}, main@{0}[0-9]*[)], "
+                                        "xla_shape=",
+                                        step)));
+  EXPECT_THAT(Content("files/debug.log"),
+              ContainsRegex(fmt::format("Analysis:   Trainer::Step [(].*{0}\n"
+                                        "Compilation Analysis:   Cuts [(].*{0}\n"
+                                        "Compilation Analysis:   main [(].*{0}\n"
+                                        "Compilation Analysis: ----",
+                                        file)));
+  EXPECT_EQ(Rows("files", "SELECT code, advice FROM import_issue").dump(), "[]");
+}
+
+TEST_F(DebugFiles, StacksAreInMetadataWhenAsked) {
+  RunDebugged("cuts",
+              "XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=files/save XLA_SAVE_TENSORS_FMT=hlo");
+  EXPECT_THAT(Content("files/save.0"), HasSubstr("\nStackFrames\n1 {file_location_id=1 "
+                                                 "parent_frame_id=1}\n2 {file_location_id="));
+  EXPECT_THAT(Content("files/save.0"), ContainsRegex("source_line=[0-9]+ stack_frame_id=[0-9]+}"));
 }
 
 TEST_F(DebugFiles, ProgramsThatDoNotCompileAreKept) {
