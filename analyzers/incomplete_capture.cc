@@ -58,6 +58,24 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
+// Finds a program that found no device. If it went on and computed something, it may have another.
+absl::Status JudgeDevice(const Run& run, Findings& findings) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  if (!contents->no_device) return absl::OkStatus();
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  const bool shows_nothing = contents->events == 0 && contents->metrics_reports == 0 &&
+                             compiles->rows.empty() && executions->rows.empty();
+  const Contents::Notice& notice = *contents->no_device;
+  findings.push_back(
+      MakeFinding(ReasonType::kNoDevice, shows_nothing ? Asks::kChange : Asks::kNothing,
+                  {.message = notice.text,
+                   .printed_at = {.file = notice.path, .line = notice.line, .function = ""}}));
+  findings.back().count = notice.count;
+  findings.back().evidence.push_back({.table = "import_issue"});
+  return absl::OkStatus();
+}
+
 // Finds a profile whose GPU was not recorded. Launches are only counted if no device was recorded.
 absl::Status JudgeKernels(const Run& run, Findings& findings) {
   XP_TRY(const HostOps* ops, run.Get<HostOps>());
@@ -223,6 +241,7 @@ absl::Status FindSlowSettings(const Run& run, Findings& findings) {
 
 absl::StatusOr<Findings> FindIncompleteCaptures(const Run& run) {
   Findings findings;
+  XP_TRY(JudgeDevice(run, findings));
   XP_TRY(JudgeEvents(run, findings));
   XP_TRY(JudgeKernels(run, findings));
   XP_TRY(JudgeWindow(run, findings));

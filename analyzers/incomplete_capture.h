@@ -5,12 +5,16 @@
 #include <string>
 
 #include "analyzers/finding.h"
+#include "base/source_place.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
 
 // Each member is set only for the reasons in the comment above it.
 struct IncompleteCaptureFigures {
+  // no_device
+  std::string message;     // of the error
+  SourcePlace printed_at;  // its line in a log
   // capped
   int64_t event_limit = 0;
   // window

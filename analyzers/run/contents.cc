@@ -19,9 +19,12 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>("ORDER BY source_id"));
   for (const ImportIssueRow& issue : issues) {
     contents.issue_codes.insert(issue.code);
+    std::optional<Notice>* notice = issue.code == issue_codes::kOnCpu      ? &contents.runs_on_cpu
+                                    : issue.code == issue_codes::kNoDevice ? &contents.no_device
+                                                                           : nullptr;
     const auto path = path_of_source.find(issue.source_id);
-    if (issue.code == issue_codes::kOnCpu && !contents.runs_on_cpu && path != path_of_source.end())
-      contents.runs_on_cpu = {path->second, issue.first_line.value_or(1), issue.count};
+    if (notice != nullptr && !*notice && path != path_of_source.end())
+      *notice = {path->second, issue.first_line.value_or(1), issue.count, issue.advice};
   }
   // A loader with worker processes uses another iterator than one that loads in the step's thread.
   XP_TRY(contents.data_loader,

@@ -15,12 +15,14 @@ namespace xlaprof {
 struct Contents {
   std::set<SourceKind> source_kinds;  // of the imported sources, if known
   std::set<std::string> issue_codes;  // codes of the import issues
-  // The first notice that the program runs on the CPU: where it was printed and how often.
+  // The first notice of a kind: where it was printed, how often, and what the issue says.
   struct Notice {
     std::string path;
     int64_t line = 1, count = 0;
+    std::string text;
   };
-  std::optional<Notice> runs_on_cpu;
+  std::optional<Notice> runs_on_cpu;  // the program runs on the CPU
+  std::optional<Notice> no_device;    // the error that there is no device
   OptText data_loader;         // the DataLoader's iterator, as named by PyTorch's profiler
   bool has_torch_ops = false;  // PyTorch's own profiler recorded operations
   bool has_old_torch = false;  // it is older than 1.11, so there is no torch.compile

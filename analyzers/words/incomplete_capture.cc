@@ -38,7 +38,7 @@ std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework fra
     case SettingName::kHloDebug:
       return fmt::format(
           "{} every op, which distorts these timings. {}",
-          framework == Framework::kCpp ? "It prints the place of" : "It records a Python stack at",
+          framework == Framework::kCpp ? "It records a C++ stack at" : "It records a Python stack at",
           RecordAgain(figures, "without XLA_IR_DEBUG and XLA_HLO_DEBUG"));
     case SettingName::kPythonTracer:
       if (figures.is_recorded_by_run)
@@ -58,8 +58,17 @@ std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework fra
                      RecordAgain(figures, "without it"));
 }
 
+// Returns how to name a device. Only the lazy runtime's own error says it itself.
+std::string DeviceAdvice(const IncompleteCaptureFigures& figures) {
+  if (figures.message.find("XLAPROF_DEVICE") != std::string::npos)
+    return "Set XLAPROF_DEVICE as the error says.";
+  return "Set PJRT_DEVICE to a device of this machine before the program starts: PJRT_DEVICE=CPU, TPU or CUDA. (torch_xla before 2.0 also takes XRT_TPU_CONFIG or GPU_NUM_DEVICES.) If the program should not use XLA, uninstall torch_xla, because libraries such as transformers use it if it is installed.";
+}
+
 std::string Title(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
   switch (type) {
+    case ReasonType::kNoDevice:
+      return "the program found no device for XLA";
     case ReasonType::kCutProfile:
       return "the profile is cut before its first event";
     case ReasonType::kEmptyProfile:
@@ -109,6 +118,8 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures, Fram
 std::string Why(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
   const bool is_torch = framework == Framework::kPytorch || framework == Framework::kTorchtpu;
   switch (type) {
+    case ReasonType::kNoDevice:
+      return fmt::format("The log has this error: {}", figures.message);
     case ReasonType::kCutProfile:
       return "The file on disk is incomplete. Its events came after the cut.";
     case ReasonType::kEmptyProfile:
@@ -197,6 +208,8 @@ std::string_view AdviceForRun(ReasonType type) {
 
 std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
   switch (type) {
+    case ReasonType::kNoDevice:
+      return DeviceAdvice(figures);
     case ReasonType::kCutProfile:
       return "Copy the file again, or wait until it is written.";
     case ReasonType::kEmptyProfile:
@@ -264,6 +277,7 @@ Words SayIncompleteCapture(const Finding& finding, Framework framework) {
       .why = Why(type, figures, framework),
       .cost_note = "does not apply",
       .advice = for_run.empty() ? Advice(type, figures, framework) : std::string(for_run)};
+  if (type == ReasonType::kNoDevice) words.evidence = {figures.printed_at.text()};
   if (type == ReasonType::kRecordingOverhead) {
     words.evidence = {fmt::format("{} = {}: {}", figures.setting, figures.setting_value,
                                   figures.setting_evidence)};

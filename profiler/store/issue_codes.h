@@ -12,6 +12,7 @@ inline constexpr char kSeparateReports[] =
     "separate_reports";  // metrics reports do not continue one another
 inline constexpr char kHeadlessReport[] =
     "headless_report";                      // a metrics report lacks its beginning
-inline constexpr char kOnCpu[] = "on_cpu";  // the program ran on the CPU
+inline constexpr char kOnCpu[] = "on_cpu";        // the program ran on the CPU
+inline constexpr char kNoDevice[] = "no_device";  // the program said that it has no device
 
 }  // namespace xlaprof::issue_codes
