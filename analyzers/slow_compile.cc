@@ -43,6 +43,13 @@ void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, SlowComp
   if (trace_ns > compile_ns) figures.remedy = CompileRemedy::kLessTracing;
 }
 
+// Returns what compiling only one turn of the loop saves, if each operation takes as long as another;
+// nothing if it is not known which operations the turns have.
+OptInt SavingOfOneTurn(const Compiled& c) {
+  if (c.loop->share <= 0) return {};
+  return Whole(double(c.ns) * c.loop->share * (1 - 1 / double(c.loop->turns)));
+}
+
 Finding SlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   const bool over_limit = c.ns > policy::kSlowCompileNs;
   Finding finding{.needs_fixing = true, .subject = About(c), .count = 1, .cost_ns = c.ns};
@@ -53,7 +60,12 @@ Finding SlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   if (over_limit) figures.jax_operation = JaxOperationOf(c.function.value_or(""));
   if (!figures.jax_operation.empty()) figures.remedy = CompileRemedy::kFasterFirstUse;
   if (c.array) figures.array = c.array, figures.remedy = CompileRemedy::kPassArray;
-  if (c.loop) figures.loop = c.loop, figures.remedy = CompileRemedy::kRollLoop;
+  if (c.loop) {
+    finding.reason->type = ReasonType::kUnrolledLoop;
+    finding.certainty = Certainty::kInferred;
+    finding.saving_ns = SavingOfOneTurn(c);
+    figures.loop = c.loop, figures.remedy = CompileRemedy::kRollLoop;
+  }
   finding.evidence = {{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns}};
   finding.figures = SlowCompileFigures(std::move(figures));
   return finding;
@@ -96,12 +108,34 @@ Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns
   return findings;
 }
 
+// Adds a compilation of another graph with the same loop.
+void AddToLoop(const Compiled& c, const Finding& one, Finding& sum) {
+  ++*sum.count;
+  *sum.cost_ns += *one.cost_ns;
+  if (sum.saving_ns) *sum.saving_ns += one.saving_ns.value_or(0);
+  if (sum.evidence.size() == kMaxSlowCompileRows) return;
+  sum.evidence.push_back(one.evidence.front());
+  std::get<SlowCompilation>(std::any_cast<SlowCompileFigures&>(sum.figures))
+      .same_loop.push_back(Timed(c));
+}
+
 Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
   Findings findings = OfReads(compiles, step_ns);
+  std::map<std::tuple<SourcePlace, int64_t, int64_t>, size_t> of_loop;  // by place, turns, process
   for (const Compiled& c : compiles) {
-    if (IsTooSlow(c.ns, step_ns) || c.is_avoidable()) findings.push_back(SlowOne(c, step_ns));
+    if (!IsTooSlow(c.ns, step_ns) && !c.is_avoidable()) continue;
+    Finding one = SlowOne(c, step_ns);
+    if (c.loop) {
+      const auto [known, is_new] =
+          of_loop.try_emplace({c.loop->place, c.loop->turns, c.process_id}, findings.size());
+      if (!is_new) {
+        AddToLoop(c, one, findings[known->second]);
+        continue;
+      }
+    }
+    findings.push_back(std::move(one));
   }
   if (findings.empty() && !compiles.empty() && compiles.front().first_of_site &&
       compiles.front().ns >= policy::kLongCompileNs) {
@@ -235,8 +269,11 @@ absl::Status FindAvoidable(const Run& run, Compiled& c) {
     if (!loop) continue;
     SourcePlace place = code->Of(loop->location);
     if (place.empty()) continue;
-    c.loop = UnrolledLines{
-        .turns = loop->turns, .weight_shape = loop->weight_shape, .place = std::move(place)};
+    c.loop = UnrolledLines{.turns = loop->turns,
+                           .weight_shape = loop->weight_shape,
+                           .place = std::move(place),
+                           .body_nodes = loop->body_nodes,
+                           .share = loop->share};
     break;
   }
   return absl::OkStatus();

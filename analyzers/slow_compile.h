@@ -19,11 +19,13 @@ enum class CompileRemedy : uint8_t {
   kPassArray,       // the program contains a large array as a constant
 };
 
-// A loop of Python that is unrolled in the program (FindUnrolledLoop).
+// A loop that is unrolled in the program (FindUnrolledLoop).
 struct UnrolledLines {
   int64_t turns = 0;
   std::string weight_shape;
-  SourcePlace place;  // of the multiplication in each turn
+  SourcePlace place;       // of the multiplication in each turn, or of most operations
+  int64_t body_nodes = 0;  // operations of one turn; 0 if unknown
+  double share = 0;        // of the program's operations that is in the turns; 0 if unknown
 };
 
 // A large array that is a constant of the program (FindLargestConstant).
@@ -39,9 +41,10 @@ struct SlowCompilation {
   std::optional<CompileSteps> steps;  // if the steady step is known
   TracingBefore tracing;
   CompileRemedy remedy = CompileRemedy::kCacheAndSmallerGraph;
-  std::string jax_operation;           // the program's operation, for kFasterFirstUse
-  std::optional<UnrolledLines> loop;   // for kRollLoop
-  std::optional<CapturedArray> array;  // for kPassArray
+  std::string jax_operation;                // the program's operation, for kFasterFirstUse
+  std::optional<UnrolledLines> loop;        // for kRollLoop
+  std::vector<TimedCompilation> same_loop;  // other graphs with this loop; one per further evidence
+  std::optional<CapturedArray> array;       // for kPassArray
 };
 
 // The graphs that only the reads at one place need.

@@ -13,7 +13,13 @@ namespace {
 
 // Compilations with times
 
-std::string SlowTitle(const SlowCompilation& figures) {
+std::string SlowTitle(const SlowCompilation& figures, const Finding& finding) {
+  if (figures.loop) {
+    const int64_t graphs = *finding.count;
+    return fmt::format("compiling {} turns of a loop as one graph took {}{}", figures.loop->turns,
+                       DurationText(*finding.cost_ns),
+                       graphs > 1 ? fmt::format(", for {} graphs", graphs) : "");
+  }
   std::string title = fmt::format("compiling took {}", Describe(figures.compilation));
   if (figures.tracing.is_large)
     title += fmt::format(", and {} of tracing before it", DurationText(figures.tracing.ns));
@@ -26,13 +32,22 @@ std::string OneOperationText(std::string_view operation) {
       operation);
 }
 
-std::string RollLoopAdvice(Framework framework) {
+// Says how to compile only one turn of a loop. Marking steps suits a loop without gradients, in which
+// one turn is a graph of its own.
+std::string RollLoopAdvice(const UnrolledLines& loop, Framework framework) {
+  const auto mark_each_turn = [&](std::string_view mark) {
+    return fmt::format(
+        "If no gradient is computed through the loop, call {} at the end of each turn. One turn is then compiled once and executed {} times, which costs as many launches. Pass numbers that change from turn to turn as tensors, because a number that becomes a constant gives each turn a graph of its own.",
+        mark, loop.turns);
+  };
   switch (framework) {
     case Framework::kJax:
       return "Write the loop with jax.lax.scan or jax.lax.fori_loop, so that its body is traced and compiled once.";
     case Framework::kPytorchXla:
-      return "Write the loop with torch_xla.experimental.scan, so that its body is traced and compiled once.";
+      return mark_each_turn("torch_xla.sync()") +
+             " Otherwise write the loop with torch_xla.experimental.scan, so that its body is traced and compiled once.";
     case Framework::kCpp:
+      return mark_each_turn("mark_step()");
     case Framework::kPytorch:
     case Framework::kTorchtpu:
     case Framework::kGaudi:
@@ -49,32 +64,49 @@ std::string PassArrayAdvice(Framework framework) {
       framework == Framework::kJax ? "self, a module or a closure" : "the code around it");
 }
 
+// Joins sentences, of which some may be empty.
+std::string Sentences(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& one : all) {
+    if (!text.empty() && !one.empty()) text += " ";
+    text += one;
+  }
+  return text;
+}
+
 // Says which array the program contains.
 std::string ArrayText(const CapturedArray& array) {
-  return fmt::format("The program contains an array {} of {} as a constant{}. ", array.shape,
+  return fmt::format("The program contains an array {} of {} as a constant{}.", array.shape,
                      BytesText(double(array.bytes)),
                      array.place.empty() ? "" : ", which is read at " + array.place.text());
 }
 
 // Says which loop is unrolled.
 std::string LoopText(const UnrolledLines& loop) {
-  if (loop.weight_shape.empty())
-    return fmt::format(
-        "The program contains an unrolled loop: half of its operations occur {} times or more, most of them at {}. ",
-        loop.turns, loop.place.text());
-  return fmt::format(
-      "The program contains an unrolled loop: {} multiplies with the same weights {} {} times. ",
-      loop.place.text(), loop.weight_shape, loop.turns);
+  std::string text =
+      loop.weight_shape.empty()
+          ? fmt::format(
+                "The graph contains an unrolled loop: the same operations occur {} times, most of them at {}.",
+                loop.turns, loop.place.text())
+          : fmt::format(
+                "The graph contains an unrolled loop: {} multiplies with the same weights {} {} times.",
+                loop.place.text(), loop.weight_shape, loop.turns);
+  if (loop.body_nodes > 0)
+    text += fmt::format(" One turn has {}, and all turns together are {:.0f} % of the graph.",
+                        Plural(loop.body_nodes, "operation"), 100 * loop.share);
+  return text;
 }
 
-std::string RemedyText(CompileRemedy remedy, Framework framework) {
+// `loop` is known for kRollLoop.
+std::string RemedyText(CompileRemedy remedy, Framework framework,
+                       const std::optional<UnrolledLines>& loop = {}) {
   switch (remedy) {
     case CompileRemedy::kCacheAndSmallerGraph:
       return std::string(KeepCacheAdvice(framework));
     case CompileRemedy::kLessTracing:
       return LessTracingAdvice(framework);
     case CompileRemedy::kRollLoop:
-      return RollLoopAdvice(framework);
+      return RollLoopAdvice(loop.value_or(UnrolledLines()), framework);
     case CompileRemedy::kPassArray:
       return PassArrayAdvice(framework);
     case CompileRemedy::kFasterFirstUse:
@@ -83,18 +115,26 @@ std::string RemedyText(CompileRemedy remedy, Framework framework) {
   return "";
 }
 
-Words Say(const SlowCompilation& figures, const Finding&, Framework framework) {
-  return {.title = SlowTitle(figures),
-          .why = figures.remedy == CompileRemedy::kFasterFirstUse
-                     ? OneOperationText(figures.jax_operation)
-                     : (figures.loop    ? LoopText(*figures.loop)
-                        : figures.array ? ArrayText(*figures.array)
-                                        : "") +
-                           StepsText(figures.steps),
-          .cost_note = "the graph's first compilation" + TracingNote(figures.tracing),
-          .advice = RemedyText(figures.remedy, framework),
-          .evidence = {Describe(figures.compilation)},
-          .names_place = figures.compilation.place.has_value()};
+Words Say(const SlowCompilation& figures, const Finding& finding, Framework framework) {
+  Words words{.title = SlowTitle(figures, finding),
+              .why = figures.remedy == CompileRemedy::kFasterFirstUse
+                         ? OneOperationText(figures.jax_operation)
+                         : Sentences({figures.loop    ? LoopText(*figures.loop)
+                                      : figures.array ? ArrayText(*figures.array)
+                                                      : "",
+                                      StepsText(figures.steps)}),
+              .cost_note = (*finding.count > 1 ? "the first compilation of each of these graphs"
+                                               : "the graph's first compilation") +
+                           TracingNote(figures.tracing),
+              .advice = RemedyText(figures.remedy, framework, figures.loop),
+              .evidence = {Describe(figures.compilation)},
+              .names_place = figures.compilation.place.has_value() && !figures.loop};
+  if (finding.saving_ns)
+    words.saving_note = fmt::format(
+        "one turn is compiled instead of {}. This is an estimate, which assumes that each operation takes equally long to compile",
+        figures.loop->turns);
+  for (const TimedCompilation& other : figures.same_loop) words.evidence.push_back(Describe(other));
+  return words;
 }
 
 Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework) {

@@ -186,6 +186,7 @@
 --   no_device                the program found no device
 --   too_slow                 it took longer than any program should need
 --   many_steps               it took as long as many steps
+--   unrolled_loop            the graph contains all turns of a loop
 --   first_compilations       each graph compiled once
 --   constant_folding         XLA computed constants while it compiled
 --   autotuning               XLA tried kernels while it compiled

@@ -9,7 +9,7 @@ namespace {
 
 // Returns a program that multiplies `turns` times at cell.py:13, with `weights` inputs of the shape
 // of the weights.
-PrintedGraph Recurrence(int turns, int weights) {
+PrintedGraph Recurrence(int turns, int weights, int other_operations = 0) {
   TestNodes nodes{{.op = "parameter", .shape = "f32[64,32]{1,0}"}};
   for (int i = 0; i < weights; ++i)
     nodes.push_back({.op = "parameter", .shape = "f32[32,96]{1,0}"});
@@ -25,7 +25,13 @@ PrintedGraph Recurrence(int turns, int weights) {
                      .operands = fmt::format("{},{}", first, first + 1),
                      .location = "gru@cell.py:13",
                      .computation = fmt::format("fused.{}", i)});
+    nodes.push_back({.op = "fusion",
+                     .shape = "f32[64,96]{1,0}",
+                     .operands = fmt::format("0,{}", weights < turns ? 1 : 1 + i),
+                     .location = "gru@cell.py:13"});
   }
+  for (int i = 0; i < other_operations; ++i)
+    nodes.push_back({.op = "add", .shape = "f32[]", .location = fmt::format("adam@lib.py:{}", i)});
   return TestGraph(nodes, PrintedForm::kHloOptimized);
 }
 
@@ -42,15 +48,67 @@ PrintedGraph Stencil(int turns, int inputs, std::string_view file) {
   for (int i = 0; i < inputs; ++i)
     nodes.push_back({.op = "parameter", .shape = fmt::format("f32[64,{}]", 64 + i)});
   for (int i = 0; i < turns; ++i) {
+    const int input = std::min(i, inputs - 1);
     int line = 14;
     for (const char* op : {"slice", "multiply", "add"}) {
       nodes.push_back({.op = op,
                        .shape = "f32[64,64]",
-                       .operands = fmt::format("{}", nodes.size() - 1),
+                       .operands = line > 14 ? fmt::format("{}", nodes.size() - 1)
+                                             : fmt::format("{},{}", nodes.size() - 1, input),
                        .location = fmt::format("step@{}:{}", file, line++)});
     }
   }
   return TestGraph(nodes, PrintedForm::kHlo);
+}
+
+// Returns a program of `turns` turns at two lines of net.py, or of as many layers. Each turn scales
+// and shifts by ten weights. A weight is an input, or a part of one input for all layers.
+enum class Weights { kSame, kOwn, kParts };
+PrintedGraph Network(int turns, Weights weights) {
+  TestNodes nodes{{.op = "xla::device_data", .shape = "f32[8,32]"}};
+  const int inputs = weights == Weights::kOwn ? 10 * turns : 10;
+  for (int i = 0; i < inputs; ++i)
+    nodes.push_back({.op = "xla::device_data", .shape = "f32[32,32]"});
+  int last = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (int i = 0; i < 10; ++i) {
+      int weight = 1 + (weights == Weights::kOwn ? 10 * turn + i : i);
+      if (weights == Weights::kParts) {
+        nodes.push_back({.op = "xla::generic_slice",
+                         .shape = "f32[32,32]",
+                         .operands = fmt::format("{}", weight),
+                         .attributes = fmt::format("base_indices=({}, 0)", turn),
+                         .location = "forward@net.py:11"});
+        weight = int(nodes.size()) - 1;
+      }
+      for (const char* op : {"aten::mul", "aten::add"}) {
+        nodes.push_back({.op = op,
+                         .shape = "f32[8,32]",
+                         .operands = fmt::format("{},{}", last, weight),
+                         .location = fmt::format("forward@net.py:{}", 12 + (op[6] == 'a'))});
+        last = int(nodes.size()) - 1;
+      }
+    }
+  }
+  return TestGraph(nodes);
+}
+
+TEST(UnrolledLoopTest, TurnsMayHaveManyWeights) {
+  const auto loop = LoopOf(Network(20, Weights::kSame));
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->turns, 20) << "each weight is read once in each turn";
+  EXPECT_EQ(loop->body_nodes, 20);
+  EXPECT_EQ(loop->share, 1);
+  EXPECT_EQ(loop->location, "forward@net.py:12");
+}
+
+TEST(UnrolledLoopTest, LayersInsideOfTurnsAreNoTurns) {
+  EXPECT_FALSE(LoopOf(Network(15, Weights::kSame)));
+}
+
+TEST(UnrolledLoopTest, LayersReadInputsOfTheirOwn) {
+  EXPECT_FALSE(LoopOf(Network(20, Weights::kOwn)));
+  EXPECT_FALSE(LoopOf(Network(20, Weights::kParts)));
 }
 
 TEST(UnrolledLoopTest, OperationsOfALoopMakeUpMostOfTheProgram) {
@@ -75,8 +133,17 @@ TEST(UnrolledLoopTest, TurnsUseTheSameWeights) {
   const auto loop = LoopOf(Recurrence(48, 3));  // the weights, and the optimizer's state
   ASSERT_TRUE(loop);
   EXPECT_EQ(loop->turns, 48);
+  EXPECT_EQ(loop->body_nodes, 2) << "the multiplication, and the fusion that it is in";
+  EXPECT_EQ(loop->location, "gru@cell.py:13");
+}
+
+TEST(UnrolledLoopTest, MultiplicationsShowALoopAmongOtherOperations) {
+  const auto loop = LoopOf(Recurrence(48, 3, 97));
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->turns, 48);
   EXPECT_EQ(loop->weight_shape, "f32[32,96]");
   EXPECT_EQ(loop->location, "gru@cell.py:13");
+  EXPECT_EQ(loop->share, 0) << "how much of the program the loop is was not found";
 }
 
 TEST(UnrolledLoopTest, LayersHaveTheirOwnWeights) { EXPECT_FALSE(LoopOf(Recurrence(48, 48))); }
