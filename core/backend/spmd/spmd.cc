@@ -2,6 +2,7 @@
 // first of them, and run by all at the same time.
 #include "base/clock_ns.h"
 #include "core/backend/spmd/buffer.h"
+#include "core/backend/spmd/join.h"
 #include "core/backend/spmd/partition.h"
 #include "core/backend/spmd/team.h"
 #include "core/ir/text.h"
@@ -39,7 +40,8 @@ class SpmdExecutable final : public Executable {
     const SpmdBackends& backends = devices->backends;
     XP_TRY(PartitionedProgram parts, PartitionProgram(program, int64_t(backends.size())));
     std::unique_ptr<SpmdExecutable> made(new SpmdExecutable(program, parts, std::move(devices)));
-    XP_TRY(std::unique_ptr<Executable> first, backends[0]->Compile(std::move(parts.program)));
+    XP_TRY(std::unique_ptr<Executable> first,
+           backends[0]->Compile(WithJoinedExchanges(parts.program)));
     made->executables_.push_back(std::move(first));
     for (size_t i = 1; i < backends.size(); ++i) {
       XP_TRY(std::unique_ptr<Executable> shared, backends[i]->Share(*made->executables_[0]));
