@@ -30,8 +30,8 @@ class Storage final : public RefCounted, public Pooled<Storage> {
     value_ = Marked(std::move(value));
     ++version_;
   }
-  // Divides the value, if it is not computed, and all that are written later: by the attributes of a
-  // sharding, or not if there are none.
+  // Divides the value, if it is not computed, and all that are written later, as the attributes of
+  // a sharding say; without attributes, not at all.
   void Mark(const Attributes& sharding);
   const Attributes& marked() const { return marked_; }
   // Replaces the recorded value by `data`, which was computed or will be.

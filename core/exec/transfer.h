@@ -8,8 +8,8 @@
 
 namespace xlaprof::lazy {
 
-// Copies a dense, row-major tensor of `shape` from `host`. A device that consists of several divides
-// it by the sharding. Raises an Error if the device cannot take it.
+// Copies a dense, row-major tensor of `shape` from `host`. A device that consists of several
+// divides it by the sharding. Raises an Error if the device cannot take it.
 Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where,
                  const Sharding& sharding = {});
 // Waits for the data, and copies `data.shape().bytes()` bytes to `host`.

@@ -42,8 +42,8 @@ struct Op {
 namespace op {
 
 // Leaves. The attributes of device_data are the sharding of its data, if it is divided among
-// devices (core/ir/sharding.h). A constant is a scalar with attributes {value, dtype}; the value of a float is the bits
-// of an f64.
+// devices (core/ir/sharding.h). A constant is a scalar with attributes {value, dtype}; the value of
+// a float is the bits of an f64.
 extern const Op device_data, constant;
 
 // Elementwise operations on one operand, on two of the same shape, or on three. A cast's attribute
@@ -115,8 +115,8 @@ extern const Op uniform;
 // all_gather: dim; the values follow each other along it, in the order of the group.
 // reduce_scatter: a ReduceOp, dim; a rank gets the part of the result with its place in the group.
 // collective_broadcast: the root, whose value all get, and the number of ranks; it has no groups.
-// local_part: dim; the opposite of all_gather: a rank gets the part of its own value with its place in
-//   the group. Nothing is exchanged.
+// local_part: dim; the opposite of all_gather: a rank gets the part of its own value that has its
+//   place in the group. Nothing is exchanged.
 extern const Op all_reduce, all_gather, reduce_scatter, collective_broadcast, local_part;
 
 // mark_sharding: a sharding. The result is the operand, divided so among devices.

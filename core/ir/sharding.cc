@@ -35,7 +35,8 @@ class Reader {
 void ExpectOnce(const Dims& numbers, int64_t count, std::string_view what) {
   std::vector<bool> known(static_cast<size_t>(count));
   for (int64_t number : numbers) {
-    if (number < 0 || number >= count) Raise("there is no {} {}: there are {}", what, number, count);
+    if (number < 0 || number >= count)
+      Raise("there is no {} {}: there are {}", what, number, count);
     if (known[size_t(number)]) Raise("{} {} occurs twice", what, number);
     known[size_t(number)] = true;
   }

@@ -97,8 +97,8 @@ Sharding ShardingOf(const std::string& what, const Shape& shape, const ShardingS
   const Mesh& mesh = spec.mesh;
   if (int64_t(spec.spec.size()) != shape.rank()) {
     RaiseHere(
-        "{}: the partition spec has {} entries for {} dimensions. Give one per dimension: an axis of "
-        "the mesh, several, or None",
+        "{}: the partition spec has {} entries for {} dimensions. Give one per dimension: an axis "
+        "of the mesh, several, or None",
         what, spec.spec.size(), shape.rank());
   }
   Sharding sharding{mesh.grid(), {}};
@@ -119,8 +119,8 @@ Sharding ShardingOf(const std::string& what, const Shape& shape, const ShardingS
     const int64_t parts = mesh.grid().Count(axes);
     if (shape.dims[d] % parts != 0) {
       RaiseHere(
-          "{}: dimension {} has size {}, which cannot be divided into {} equal parts along {}. Pad it "
-          "to {}, drop the rest of the batch, or divide another dimension",
+          "{}: dimension {} has size {}, which cannot be divided into {} equal parts along {}. Pad "
+          "it to {}, drop the rest of the batch, or divide another dimension",
           what, d, shape.dims[d], parts, names, (shape.dims[d] / parts + 1) * parts);
     }
   }
@@ -135,8 +135,9 @@ constexpr std::string_view kMark = "xla::mark_sharding";
 
 void ExpectWhole(const Tensor& x) {
   if (ImplOf(x).steps.empty()) return;
-  RaiseHere("{}({}): it is a view, which is divided as its tensor is. Mark that, or clone() the view",
-            kMark, TextOf(x));
+  RaiseHere(
+      "{}({}): it is a view, which is divided as its tensor is. Mark that, or clone() the view", kMark,
+      TextOf(x));
 }
 
 // Divides a value that is computed already: gets it from the devices, and sends its parts.
@@ -159,9 +160,10 @@ Tensor mark_sharding(const Tensor& x, const Mesh& mesh, const PartitionSpec& spe
   const Shape shape{x.dtype(), x.sizes()};
   const std::string what = fmt::format("{}({})", kMark, shape.ToText());
   if (x.device().backend().devices() != mesh.size() || !x.device().is_spmd()) {
-    RaiseHere("{}: the tensor is on {}, and the mesh is of {} devices of SPMD. Call use_spmd() before "
-              "the first use of a device, or move the tensor",
-              what, x.device().name(), mesh.size());
+    RaiseHere(
+        "{}: the tensor is on {}, and the mesh is of {} devices of SPMD. Call use_spmd() before the "
+        "first use of a device, or move the tensor",
+        what, x.device().name(), mesh.size());
   }
   const Sharding sharding = internal::ShardingOf(what, shape, {mesh, spec});
   Storage& storage = *ImplOf(x).storage;

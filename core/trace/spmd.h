@@ -1,11 +1,11 @@
-// Divides tensors and programs among devices, with PyTorch/XLA's names (SPMD). The program is that of
-// one device: it records one graph of whole tensors, which is partitioned and compiled once.
+// Divides tensors and programs among devices, with PyTorch/XLA's names (SPMD). The program is that
+// of one device: it records one graph of whole tensors, which is partitioned and compiled once.
 //
 //   use_spmd();                                        // before the first use of a device
 //   Mesh mesh({}, {2, 2}, {"data", "model"});          // needs XLAPROF_DEVICES=4
 //   mark_sharding(x, mesh, {"data", None});            // rows among the first axis
 //   mark_sharding(net.fc1.weight, mesh, {"model", None});
-//   DeviceLoader loader(read, {{mesh, {"data", None}}, {mesh, {"data"}}});  // batches arrive divided
+//   DeviceLoader loader(read, {{mesh, {"data", None}}, {mesh, {"data"}}});  // for its batches
 //
 // Results do not depend on shardings, except for the rounding of sums that several devices make
 // together. docs/lazy_runtime.md says which operations work on parts.
@@ -62,8 +62,8 @@ struct MeshAxis : std::variant<std::string, int64_t> {
   MeshAxis(T number) : variant(int64_t(number)) {}
 };
 
-// The axes that divide a dimension of a tensor: one, several, of which the first is the outermost, or
-// None.
+// The axes that divide a dimension of a tensor: one, several, of which the first is the outermost,
+// or None.
 class PartitionAxes {
  public:
   PartitionAxes(std::nullopt_t) {}
@@ -85,14 +85,14 @@ struct ShardingSpec {
 };
 
 // Divides a tensor among the devices of a mesh, in place, and returns it. Its present value and all
-// that are written to it later are divided so. Views of it see its elements as before; a view itself
-// cannot be divided. Each part must have the same size.
+// that are written to it later are divided so. Views of it see its elements as before; a view
+// itself cannot be divided. Each part must have the same size.
 Tensor mark_sharding(const Tensor& x, const Mesh& mesh, const PartitionSpec& spec,
                      Where where = Where::current());
 // Gives each device the whole tensor again.
 Tensor clear_sharding(const Tensor& x, Where where = Where::current());
-// Returns how a tensor is divided, in XLA's words: "{devices=[4,1]0,1,2,3}", or "{replicated}". For a
-// value that is not computed it is what was marked.
+// Returns how a tensor is divided, in XLA's words: "{devices=[4,1]0,1,2,3}", or "{replicated}". For
+// a value that is not computed it is what was marked.
 std::string sharding(const Tensor& x);
 
 namespace internal {

@@ -21,7 +21,8 @@ bool IsDividedBatchNorm(const Instruction& it, const DividedProgram& divided) {
 // The instructions that were added, by what they compute.
 using Added = std::map<std::tuple<const Op*, std::vector<int32_t>, std::vector<int64_t>>, int32_t>;
 
-// Adds the operations in place of one output of a batch norm. Outputs share what they have in common.
+// Adds the operations in place of one output of a batch norm. Outputs share what they have in
+// common.
 class Expansion {
  public:
   // `operands` are those of `origin` in `program`.

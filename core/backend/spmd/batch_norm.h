@@ -9,8 +9,8 @@ namespace xlaprof::lazy {
 // channels, so that no device could make the statistics alone.
 bool HasDividedBatchNorm(const Program& program, const DividedProgram& divided);
 
-// Returns the program with these operations replaced by sums and elementwise operations, which can be
-// divided along all dimensions.
+// Returns the program with these operations replaced by sums and elementwise operations, which can
+// be divided along all dimensions.
 Program WithoutDividedBatchNorm(const Program& program, const DividedProgram& divided);
 
 }  // namespace xlaprof::lazy

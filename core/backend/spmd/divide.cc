@@ -17,7 +17,9 @@ Sharding OwnSharding(const Instruction& instruction) {
 class Propagation {
  public:
   explicit Propagation(const Program& program)
-      : program_(program), wishes_(program.instructions.size()), uses_(program.instructions.size()) {
+      : program_(program),
+        wishes_(program.instructions.size()),
+        uses_(program.instructions.size()) {
     divided_.instructions.resize(program.instructions.size());
     for (size_t i = 0; i < program.instructions.size(); ++i) {
       const Instruction& it = instruction(i);
@@ -68,7 +70,8 @@ class Propagation {
 
   // Returns a sharding as a division along the program's grid, or an undivided one.
   Division Along(const Sharding& sharding, size_t rank) const {
-    return sharding.grid == divided_.grid && !sharding.axes.empty() ? sharding.axes : Division(rank);
+    const bool is_along = sharding.grid == divided_.grid && !sharding.axes.empty();
+    return is_along ? sharding.axes : Division(rank);
   }
 
   // Returns whether each dimension that belongs to the factor has `parts` equal parts.
@@ -104,8 +107,8 @@ class Propagation {
   }
 
   // Divides an instruction as its operands are divided, of which the largest comes first because it
-  // costs most to exchange. Then as its users wish, if that is free. An operand that is repeated costs
-  // less than its repetitions, so that the wish comes first.
+  // costs most to exchange. Then as its users wish, if that is free. An operand that is repeated
+  // costs less than its repetitions, so that the wish comes first.
   void Assign(size_t i) {
     const Instruction& it = instruction(i);
     DividedInstruction& to = divided(i);

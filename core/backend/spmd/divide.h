@@ -11,8 +11,8 @@ struct DividedInstruction {
   DivisionRule rule;
   absl::InlinedVector<Dims, 6> factors;  // the axes that divide each factor
   Division result;                       // how the result is divided
-  // The dimension of the result that is divided along the axes that are summed over, or -1. Then the
-  // contributions are exchanged so that each device gets only its part of the sum.
+  // The dimension of the result that is divided along the axes that are summed over, or -1. Then
+  // the contributions are exchanged so that each device gets only its part of the sum.
   int scattered = -1;
 
   // Returns how an operand must be divided.

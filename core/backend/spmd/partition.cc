@@ -75,14 +75,15 @@ class Partitioner {
     return Add(*it.op, operands, AttributesOf(it, divided));
   }
 
-  // Computes the contribution of each device to a result, and combines them. Contributions of 16 bits
-  // would be rounded, so that they are made in f32.
+  // Computes the contribution of each device to a result, and combines them. Contributions of 16
+  // bits would be rounded, so that they are made in f32.
   int32_t Contribution(const Instruction& it, const DividedInstruction& divided,
                        const Dims& combined) {
     const DType type = it.shape.dtype;
     const bool is_narrow = type == DType::kBF16 || type == DType::kF16;
     const auto cast = [&](int32_t value, DType from, DType to) {
-      return is_narrow && shape(value).dtype == from ? Add(op::cast, {value}, {int64_t(to)}) : value;
+      if (!is_narrow || shape(value).dtype != from) return value;
+      return Add(op::cast, {value}, {int64_t(to)});
     };
     const int added = divided.rule.added;
     std::vector<int32_t> operands;
@@ -168,8 +169,8 @@ class Partitioner {
     return found->second;
   }
 
-  // Changes how a value is divided. Taking a part is free, so it comes first where that is possible.
-  // Other axes are gathered, the innermost together, before another dimension uses them.
+  // Changes how a value is divided. Taking a part is free, so it comes first where that is
+  // possible. Other axes are gathered, the innermost together, before another dimension uses them.
   int32_t Resharded(int32_t value, const Grid& grid, Division from, const Division& to) {
     const auto is_used = [&](int64_t axis) {
       return std::ranges::any_of(

@@ -15,8 +15,8 @@ struct PartitionedProgram {
   std::vector<Attributes> parameter_shardings, result_shardings;
 };
 
-// Partitions a program by the shardings that its parameters have and that were marked in it. What no
-// rule divides is gathered, and computed by each device.
+// Partitions a program by the shardings that its parameters have and that were marked in it. What
+// no rule divides is gathered, and computed by each device.
 absl::StatusOr<PartitionedProgram> PartitionProgram(const Program& program, int64_t devices);
 
 }  // namespace xlaprof::lazy

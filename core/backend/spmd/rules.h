@@ -1,10 +1,10 @@
 // Says for each operation how its work can be divided among devices.
 //
 // An operation is a nest of loops, whose loops are called factors. Each dimension of an operand and
-// of the result belongs to a factor: mm has the rows n, the columns m, and k, over which it sums. If a
-// factor is divided into equal parts, each device gets its part of the dimensions that belong to the
-// factor, and runs the same operation on that. Its result is a part of the whole result, or if the
-// factor is no dimension of the result, a contribution to it.
+// of the result belongs to a factor: mm has the rows n, the columns m, and k, over which it sums.
+// If a factor is divided into equal parts, each device gets its part of the dimensions that belong
+// to the factor, and runs the same operation on that. Its result is a part of the whole result, or
+// if the factor is no dimension of the result, a contribution to it.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ struct DivisionRule {
   int added = -1;
 };
 
-// Returns the rule of an instruction. An operation without one needs whole operands, and each device
-// computes the whole result.
+// Returns the rule of an instruction. An operation without one needs whole operands, and each
+// device computes the whole result.
 DivisionRule RuleOf(const Program& program, const Instruction& instruction);
 
 }  // namespace xlaprof::lazy

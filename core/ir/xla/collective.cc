@@ -46,7 +46,8 @@ Value ReduceScatter(const Call& call) {
              CombineOf(call.attributes[0], call.type.element));
 }
 
-// Gathers the slices from place * size on, by their indices. Each rank finds its place by comparing.
+// Gathers the slices from place * size on, by their indices. Each rank finds its place by
+// comparing.
 Value LocalPart(const Call& call) {
   Builder& b = call.b;
   const int64_t dim = call.attributes[0], ranks = call.attributes[1], group = call.attributes[2];

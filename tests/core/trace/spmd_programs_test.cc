@@ -72,7 +72,8 @@ void ExpectSameOn(Device& device, const Mesh& mesh, int every) {
     for (size_t i = 0; i < got.size(); ++i) {
       ASSERT_EQ(bool(got[i].value), bool(expected[i].value));
       // The programs say how far rounding may take a result.
-      const auto& summary = program.contains("expected") ? program["expected"][i] : nlohmann::json();
+      const auto summary =
+          program.contains("expected") ? program["expected"][i] : nlohmann::json();
       const double tolerance = summary.size() > 3 ? summary[3].get<double>() : 1e-3;
       if (!got[i].value) continue;
       EXPECT_EQ(DifferenceFrom(*expected[i].value, *got[i].value, std::max(tolerance, 1e-5)), "")

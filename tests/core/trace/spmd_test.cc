@@ -172,8 +172,8 @@ TEST_F(Spmd, DividedWeightsNeedOneExchangeForward) {
   ExpectLossesOfOne(other, mesh);
 }
 
-// Each device keeps a part of the weights, gathers them for a step because they are smaller than the
-// batch, and gets its part of the gradients.
+// Each device keeps a part of the weights, gathers them for a step because they are smaller than
+// the batch, and gets its part of the gradients.
 TEST_F(Spmd, WeightsDividedAsTheBatchAreGatheredAndTheirGradientsScattered) {
   const Mesh mesh = get_1d_mesh("data");
   Training training(64);
@@ -263,7 +263,8 @@ TEST_F(Spmd, RandomNumbersAndOperationsOnTheCpuAreThoseOfOneDevice) {
     manual_seed(7);
     Tensor x = randn({8, 4});
     if (mesh != nullptr) mark_sharding(x, *mesh, {0, None});
-    return std::vector{Values(dropout(x, 0.5)), Values(nonzero(gt(x, 0))), Values(sort(x, 0).values)};
+    return std::vector{Values(dropout(x, 0.5)), Values(nonzero(gt(x, 0))),
+                       Values(sort(x, 0).values)};
   };
   const Mesh mesh = get_1d_mesh();
   const auto divided = run(&mesh);
@@ -299,8 +300,8 @@ TEST_F(Spmd, ALoaderDividesItsBatches) {
   EXPECT_EQ(sharding((*batch)[0]), "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}");
   EXPECT_EQ(Values((*batch)[0]), Values(Numbers({4, 2}, 1)));
   EXPECT_THAT(MessageOf([&] { loader.next(); }),
-              HasSubstr("tensor 0 of a batch, f32[5,2]: dimension 0 has size 5, which cannot be divided "
-                        "into 2 equal parts along \"data\". Pad it to 6, drop the rest"));
+              HasSubstr("tensor 0 of a batch, f32[5,2]: dimension 0 has size 5, which cannot be "
+                        "divided into 2 equal parts along \"data\". Pad it to 6, drop the rest"));
 }
 
 TEST_F(Spmd, ErrorsOfMeshesSayWhatDoesNotFit) {
@@ -313,7 +314,8 @@ TEST_F(Spmd, ErrorsOfMeshesSayWhatDoesNotFit) {
   EXPECT_THAT(mesh_error(Ids{0, 1, 2, 2}, Dims{4}),
               HasSubstr("each device from 0 to 3 must be in it once, but they are [0, 1, 2, 2]"));
   EXPECT_THAT(mesh_error(Ids{}, Dims{4, 0}), HasSubstr("an axis has size 0"));
-  EXPECT_THAT(mesh_error(Ids{}, Dims{4}, Names{"x", "y"}), HasSubstr("2 names are given for 1 axes"));
+  EXPECT_THAT(mesh_error(Ids{}, Dims{4}, Names{"x", "y"}),
+              HasSubstr("2 names are given for 1 axes"));
   EXPECT_THAT(mesh_error(Ids{}, Dims{2, 2}, Names{"x", "x"}),
               HasSubstr("two axes have the name \"x\""));
   Device::OfThread host(Device::Host());
@@ -337,7 +339,8 @@ TEST_F(Spmd, ErrorsOfMarksSayWhatDoesNotFit) {
   EXPECT_THAT(error(x, {PartitionAxes{"data", "model"}, None}),
               HasSubstr("dimension 0 has size 6, which cannot be divided into 4 equal parts along "
                         "\"data\" and \"model\". Pad it to 8"));
-  EXPECT_THAT(error(x.t(), {None, None}), HasSubstr("it is a view, which is divided as its tensor"));
+  EXPECT_THAT(error(x.t(), {None, None}),
+              HasSubstr("it is a view, which is divided as its tensor"));
   EXPECT_THAT(error(zeros({4}, DType::kF32, Device::Host()), {None}),
               HasSubstr("the tensor is on cpu, and the mesh is of 4 devices of SPMD"));
   Device::Supported();

@@ -17,8 +17,8 @@ struct ProgramResult {
   std::optional<HostTensor> value;  // none: there is no gradient
 };
 
-// Runs a program on our runtime. An operation that does not fit raises an Error. `made` is called with
-// each value when it is made.
+// Runs a program on our runtime. An operation that does not fit raises an Error. `made` is called
+// with each value when it is made.
 std::vector<ProgramResult> RunProgram(const nlohmann::json& program,
                                       const std::function<void(Tensor&)>& made = {});
 
