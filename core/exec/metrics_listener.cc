@@ -57,8 +57,16 @@ class Metrics final : public RuntimeListener {
     XLAPROF_COUNT("ExecuteComputation");
   }
   void OnRan(const Execution& execution) override {
-    static Metric& time = RuntimeTime(metric_names::kExecuteTime);
-    time.Add(double(execution.end_ns - execution.begin_ns));
+    const auto add = [&](Metric& time) {
+      time.Add(double(execution.end_ns - execution.begin_ns));
+    };
+    if (!execution.device.is_spmd()) {
+      static Metric& time = RuntimeTime(metric_names::kExecuteTime);
+      add(time);
+    } else {
+      static Metric& time = RuntimeTime(metric_names::kExecuteReplicatedTime);
+      add(time);
+    }
   }
   void OnTransfer(const Transferred& transfer) override {
     static Metric& to_time = RuntimeTime(metric_names::kTransferToDeviceTime);

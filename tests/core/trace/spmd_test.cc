@@ -217,11 +217,13 @@ TEST_F(Spmd, CompilesOnceForAllDevices) {
   Tensor x = Numbers({8, 6}, 1);
   mark_sharding(x, mesh, {"x", None});
   Values(x + 2);  // the metric is there after a compilation
-  const int64_t before = metric_data("CompileTime")->count;
+  const int64_t before = metric_data("CompileTime")->count,
+                executions = metric_data("ExecuteReplicatedTime")->count;
   Kernels kernels;
   const Tensor y = exp(x);
   sync(/*wait=*/true);
   EXPECT_EQ(metric_data("CompileTime")->count - before, 1);
+  EXPECT_EQ(metric_data("ExecuteReplicatedTime")->count - executions, 1);
   EXPECT_THAT(kernels.Heard(),
               ElementsAre("CPU:0", "CPU:0 aten::exp", "CPU:1", "CPU:1 aten::exp", "CPU:2",
                           "CPU:2 aten::exp", "CPU:3", "CPU:3 aten::exp", "spmd:4"));
