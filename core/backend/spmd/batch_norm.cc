@@ -108,7 +108,8 @@ class Expansion {
                      .attributes = attributes,
                      .operands = {operands.begin(), operands.end()},
                      .location = origin_.location,
-                     .scope = origin_.scope};
+                     .scope = origin_.scope,
+                     .call_stack = origin_.call_stack};
     made.shape = op.shape(program_.OperandShapes(made), made.attributes);
     program_.instructions.push_back(std::move(made));
     return known->second;

@@ -91,7 +91,8 @@ class Joiner {
                      .attributes = attributes,
                      .operands = std::move(operands),
                      .location = last.location,
-                     .scope = last.scope};
+                     .scope = last.scope,
+                     .call_stack = last.call_stack};
       it.shape = op.shape(made_.OperandShapes(it), it.attributes);
       return Append(std::move(it));
     };

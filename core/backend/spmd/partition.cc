@@ -223,7 +223,8 @@ class Partitioner {
                      .attributes = std::move(attributes),
                      .operands = {operands.begin(), operands.end()},
                      .location = origin_->location,
-                     .scope = origin_->scope};
+                     .scope = origin_->scope,
+                     .call_stack = origin_->call_stack};
     made.shape = op.shape(out_.program.OperandShapes(made), made.attributes);
     return Append(std::move(made));
   }
