@@ -14,6 +14,7 @@
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
 #include "analyzers/graph/loop_count.h"
+#include "analyzers/graph/number_pattern.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
@@ -48,6 +49,7 @@ class StructureDiff {
 
     if (auto shared = SharedInputs(added, removed)) return shared;
     if (auto number = ScalarOrInput(added, removed)) return number;
+    if (auto number = NumberPatternChange(*before_.graph, *after_.graph)) return number;
     if (auto part = WholeInsteadOfPart(added, removed)) return part;
     if (new_state_ == NewStateIs::kPossible &&
         !NewStateInputs(*before_.graph, *after_.graph, /*only_state=*/true).empty())

@@ -63,15 +63,15 @@ std::string SavingNote(const Finding& finding) {
 std::string Advice(const TracingBoundFigures& figures, Framework framework) {
   const auto* metrics = std::get_if<TracingInMetrics>(&figures.seen);
   return fmt::format(
-      "{}Trace once instead of in every step: {}. Or give the device more work per step (a larger batch, several steps in one graph).",
+      "{}{} Or give the device more work per step (a larger batch, several steps in one graph).",
       metrics && metrics->uploads_per_step
           ? "Upload once: join the small tensors on the CPU, and then call .to(device). "
           : "",
       framework == Framework::kJax
-          ? "use jax.jit over the whole step, and jax.lax.scan for repeated layers"
+          ? "Trace once instead of in every step: use jax.jit over the whole step, and jax.lax.scan for repeated layers."
       : framework == Framework::kCpp
-          ? "record fewer operations per step"
-          : "use torch_xla.compile over the whole step, and scan for repeated layers");
+          ? "The lazy runtime records each operation in every step, so record fewer: one operation on a stacked tensor instead of a loop over small ones."
+          : "Trace once instead of in every step: use torch_xla.compile over the whole step, and scan for repeated layers.");
 }
 
 std::vector<std::string> EvidenceLines(const TracingOnTimeline&) { return {"the steady steps"}; }

@@ -687,6 +687,44 @@ TEST(GraphDiffOptimized, AnInputThatChangedComesFirst) {
   EXPECT_EQ(diff.origins[0].after, "f32[60,8]");
 }
 
+// Returns a graph of x * first + second, as our runtime records it: equal numbers are one input, and
+// so is what is computed from them alone. 0 and 1 are constants.
+TestNodes OfTwoNumbers(int first, int second) {
+  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[8]"}};
+  const auto add = [&](int number) {
+    const std::string at = std::to_string(nodes.size());
+    nodes.push_back(number > 1 ? TestNode{.op = "xla::device_data", .shape = "f32[]"}
+                               : TestNode{.op = "prim::Constant",
+                                          .shape = "f32[]",
+                                          .attributes = fmt::format("value={}", number)});
+    nodes.push_back({.op = "aten::expand", .shape = "f32[8]", .operands = at});
+    return std::to_string(nodes.size() - 1);
+  };
+  const std::string a = add(first), b = first == second ? a : add(second);
+  nodes.push_back({.op = "aten::mul", .shape = "f32[8]", .operands = "0," + a});
+  nodes.push_back({.op = "aten::add",
+                   .shape = "f32[8]",
+                   .operands = std::to_string(nodes.size() - 1) + "," + b,
+                   .root = 0});
+  return nodes;
+}
+
+TEST(GraphDiff, NumbersThatBecomeEqualOrSpecial) {
+  EXPECT_EQ(TypeOf(OfTwoNumbers(2, 3), OfTwoNumbers(3, 3)), ReasonType::kParameterSharingChange);
+  EXPECT_EQ(TypeOf(OfTwoNumbers(3, 3), OfTwoNumbers(2, 3)), ReasonType::kParameterSharingChange);
+  for (const auto& [before, after] :
+       {std::pair(OfTwoNumbers(2, 0), OfTwoNumbers(3, 3)), {OfTwoNumbers(3, 3), OfTwoNumbers(1, 2)},
+        {OfTwoNumbers(1, 1), OfTwoNumbers(2, 3)}}) {
+    const GraphDiff diff = DiffOf(before, after);
+    ASSERT_FALSE(diff.origins.empty());
+    EXPECT_EQ(diff.origins[0].type, ReasonType::kConstantChange);
+    EXPECT_TRUE(diff.origins[0].is_scalar_or_input);
+  }
+  TestNodes other = OfTwoNumbers(3, 3);
+  other[2].op = "aten::view";
+  EXPECT_EQ(TypeOf(OfTwoNumbers(2, 3), other), ReasonType::kOpChange);
+}
+
 // The same program is compiled for inputs that have another layout on the devices, or a weak type.
 TEST(GraphDiff, AttributesOfInputs) {
   auto with = [](const std::string& shape, const std::string& attributes) {
