@@ -85,8 +85,10 @@ bool TurnsBack(const ViewStep& step, const ViewStep& next) {
 }  // namespace
 
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
-  for (const ViewStep& step : steps)
+  for (const ViewStep& step : steps) {
+    const CallOf call_of(step.where, step.call_stack);
     value = Node::Make(*step.op, {value.get()}, step.attributes, step.where);
+  }
   return value;
 }
 

@@ -17,6 +17,7 @@ struct ViewStep {
   const Op* op;
   Attributes attributes;
   std::source_location where = Call::Where();
+  CallStackId call_stack = CurrentCallStack();
 };
 
 struct GradFn;
