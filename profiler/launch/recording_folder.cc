@@ -124,7 +124,7 @@ absl::StatusOr<Ended> RecordingFolder::Run(const RunOptions& options) {
                                   {"XLAPROF_RUN_OPTIONS", HookOptions(options)},
                                   Prepended("PYTHONPATH", hook.path().string())}};
   if (std::getenv("XLAPROF_RECORD") == nullptr)
-    command.environment.emplace_back("XLAPROF_RECORD", (path_ / "recording/").string());
+    command.environment.emplace_back("XLAPROF_RECORD", (path_ / "").string());
   RunFile file(path_ / kRunFile);
   XP_TRY(file.Add({"run", 1, options.command, ClockNs(CLOCK_REALTIME)}));
   XP_TRY(file.Add({"environment", FrameworkVariables()}));

@@ -324,6 +324,19 @@ TEST_F(DebugFiles, ProgramsThatDoNotRunAreKept) {
   EXPECT_THAT(Content("hlo.txt"), HasSubstr("]\nHloModule SyncTensorsGraph.1"));
 }
 
+// `xlaprof run` records a C++ program as it is, and its archive holds everything.
+TEST_F(DebugFiles, AnArchiveOfARunIsReadBack) {
+  const Ran ran = Run(std::string("run -o run --archive run.tar.gz --tidy -- ") +
+                      XLAPROF_DEBUGGED_PROGRAM + " cuts");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+  const json summary = Report("run.tar.gz").at("summary");
+  RunDebugged("cuts", "");
+  const json recorded = Report("run.xlaprof").at("summary");
+  for (const char* key : {"steps", "compile_count", "execution_count"})
+    EXPECT_EQ(summary.at(key), recorded.at(key)) << key;
+}
+
 // Compares the report on the files with the report on the recording.
 TEST_F(DebugFiles, ReportsAgree) {
   RunDebugged("item", kAll);
