@@ -24,7 +24,7 @@ class Call {
     if (!is_outermost_) return;
     if (is_forked) RaiseForked(where);
     current_ = where;
-    if (records_call_stacks) [[unlikely]]
+    if (records_call_stacks.load(std::memory_order_relaxed)) [[unlikely]]
       current_call_stack = CaptureCallStack();
   }
   ~Call() {

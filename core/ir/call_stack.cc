@@ -186,10 +186,10 @@ bool IsOfLibrary(const Found& place, const std::string& runtime_folder) {
 
 }  // namespace
 
-void RecordCallStacks() { records_call_stacks = true; }
+void RecordCallStacks() { records_call_stacks.store(true, std::memory_order_relaxed); }
 
 CallStackId CaptureCallStack() {
-  if (!records_call_stacks) return 0;
+  if (!records_call_stacks.load(std::memory_order_relaxed)) return 0;
   std::vector<Address> calls = CallsOfThread();
   Stacks& all = AllStacks();
   std::lock_guard lock(all.mutex);

@@ -1,6 +1,7 @@
 // Remembers the calls that led to an operation, for XLA_IR_DEBUG and XLA_HLO_DEBUG.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <source_location>
 #include <string>
@@ -16,7 +17,7 @@ using CallStackId = uint32_t;
 
 // Makes CaptureCallStack() record from now on. It costs a few microseconds per call then.
 void RecordCallStacks();
-inline constinit bool records_call_stacks = false;
+inline constinit std::atomic<bool> records_call_stacks{false};
 
 // Returns the calling thread's stack of calls, or 0 unless stacks are recorded. Only addresses are
 // kept, once per different stack.
