@@ -217,7 +217,8 @@ absl::Status FindUnanswered(const Run& run, Findings& findings) {
   const Shown shown{*contents, compiles->rows, executions->rows, *graphs};
   for (const Question& question : kQuestions) {
     if (question.is_asked(shown) && !question.is_answered(shown))
-      findings.push_back(MakeFinding(question.type, Asks::kNothing));
+      findings.push_back(MakeFinding(question.type, Asks::kNothing,
+                                     {.counts_executions = contents->execution_counters > 0}));
   }
   return absl::OkStatus();
 }

@@ -15,6 +15,8 @@ struct IncompleteCaptureFigures {
   // no_device
   std::string message;     // of the error
   SourcePlace printed_at;  // its line in a log
+  // no_executions
+  bool counts_executions = false;  // counters do, but no metric times them
   // capped
   int64_t event_limit = 0;
   // window

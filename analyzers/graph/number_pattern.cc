@@ -113,8 +113,8 @@ std::optional<Pair> FirstShared(const std::vector<Pair>& inputs) {
   return std::nullopt;
 }
 
-// Returns whether a result is made from the number alone: it is state, such as an optimizer's counter,
-// and a constant only in the first step.
+// Returns whether a result is made from the number alone: it is state, such as an optimizer's
+// counter, and a constant only in the first step.
 bool IsState(const PrintedGraph& graph, int input) {
   return std::ranges::any_of(graph.nodes, [&](const GraphNode& user) {
     return user.root && IsScalar(user) && !user.operands.empty() && user.operands[0].node == input;

@@ -1,5 +1,5 @@
-// Compares which numbers of two graphs are constants, and which of them are one input. torch_xla and
-// our runtime embed 0 and 1, and pass equal numbers as one input.
+// Compares which numbers of two graphs are constants, and which of them are one input. torch_xla
+// and our runtime embed 0 and 1, and pass equal numbers as one input.
 #pragma once
 
 #include <optional>

@@ -64,6 +64,9 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
       count("count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
             "'EagerOpExecuteTime')",
             contents.execution_metrics));
+  XP_TRY(
+      count("count(*) FROM counter WHERE name IN ('CachedCompile', 'UncachedCompile') AND value > 0",
+            contents.execution_counters));
   XP_TRY(count("count(*) FROM recording", contents.recordings));
   XP_TRY(count("count(*) FROM graph WHERE printed_as <> 'signature'", contents.graphs_with_nodes));
   return contents;

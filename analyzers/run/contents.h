@@ -32,7 +32,8 @@ struct Contents {
   int64_t events = 0;
   int64_t metrics_reports = 0, metrics = 0, counters = 0, profiler_lines = 0;
   int64_t sites = 0, compile_reasons = 0, compile_alarms = 0;
-  int64_t execution_metrics = 0;  // metrics that time executions
+  int64_t execution_metrics = 0;   // metrics that time executions
+  int64_t execution_counters = 0;  // counters that count them
   int64_t recordings = 0;         // of our own recorder
   int64_t graphs_with_nodes = 0;  // graphs that are more than a list of inputs
 

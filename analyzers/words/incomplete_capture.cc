@@ -97,6 +97,8 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures, Fram
                  : "the metrics reports have no counters, so they seem to be cut";
     case ReasonType::kNoExecutions:
       if (framework == Framework::kGaudi) return "the metrics do not time executions";
+      if (figures.counts_executions)
+        return "the metrics reports count executions but do not time them, so they seem to be cut";
       return "the metrics reports have no executions, because they are cut or nothing ran yet";
     case ReasonType::kNoGraphs:
       return "no source holds the graphs";

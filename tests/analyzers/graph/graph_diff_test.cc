@@ -687,8 +687,8 @@ TEST(GraphDiffOptimized, AnInputThatChangedComesFirst) {
   EXPECT_EQ(diff.origins[0].after, "f32[60,8]");
 }
 
-// Returns a graph of x * first + second, as our runtime records it: equal numbers are one input, and
-// so is what is computed from them alone. 0 and 1 are constants.
+// Returns a graph of x * first + second, as our runtime records it: equal numbers are one input,
+// and so is what is computed from them alone. 0 and 1 are constants.
 TestNodes OfTwoNumbers(int first, int second) {
   TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[8]"}};
   const auto add = [&](int number) {
