@@ -69,8 +69,8 @@ Loaded LoadedFrom(Address call) {
   return loaded;
 }
 
-// Reads two lines of addr2line: a function, and `train.cc:12 (discriminator 3)`. The line is 0 if it
-// is not known.
+// Reads two lines of addr2line: a function, and `train.cc:12 (discriminator 3)`. The line is 0 if
+// it is not known.
 Found FoundAt(absl::string_view function, absl::string_view at) {
   std::string_view place(at.data(), at.size());
   place = place.substr(0, place.find(" ("));
@@ -217,10 +217,12 @@ std::vector<SourcePlace> UserPlaces(CallStackId stack, const std::source_locatio
         callers.push_back({place.file, place.line, FunctionName(place.function)});
     }
   }
-  // The calls up to the innermost place are known less exactly than it.
-  const auto same = std::ranges::find_if(callers, [&](const SourcePlace& place) {
-    return place.IsLineOf(places[0]) || place.function == places[0].function;
-  });
+  // The calls up to the innermost place are known less exactly than it. Where its line is not
+  // known, its function tells which they are.
+  auto same = std::ranges::find_if(
+      callers, [&](const SourcePlace& place) { return place.IsLineOf(places[0]); });
+  if (same == callers.end())
+    same = std::ranges::find(callers, places[0].function, &SourcePlace::function);
   if (same != callers.end()) callers.erase(callers.begin(), same + 1);
   std::ranges::move(callers, std::back_inserter(places));
   return places;

@@ -268,23 +268,20 @@ TEST_F(DebugFiles, WhatCannotBeDoneIsTold) {
                                  "\nCompilation Analysis: ===="));
 }
 
-// Functions may be inlined, but none is left out, because the program has debug information.
+// Debug information has the lines of inlined calls, but not always their names.
 TEST_F(DebugFiles, ScopesAndStacksAreInGraphsWhenAsked) {
   RunDebugged("cuts", "XLA_IR_DEBUG=1 XLA_SAVE_TENSORS_FILE=files/save PT_XLA_DEBUG_LEVEL=1 "
                       "PT_XLA_DEBUG_FILE=files/debug.log");
-  const char *step = "debugged_program.cc:[1-9][0-9]",
-             *file = "/debugged_program.cc:[1-9][0-9]+[)]";
   EXPECT_THAT(Content("files/save.0"),
-              ContainsRegex(fmt::format("scope=train.1/backward.2, location=Trainer::Forward@{0}, "
-                                        "callers=[(](Trainer::)?Step@{0}, Cuts@{0}, main@{0}[0-9]*[)], "
-                                        "xla_shape=",
-                                        step)));
+              ContainsRegex("scope=train.1/backward.2, "
+                            "location=Trainer::Forward@debugged_program.cc:[0-9]+, "
+                            "callers=[(]([A-Za-z:]+@debugged_program.cc:[1-9][0-9]+, ){2}"
+                            "main@debugged_program.cc:[1-9][0-9]+[)], xla_shape="));
   EXPECT_THAT(Content("files/debug.log"),
-              ContainsRegex(fmt::format("Analysis:   Trainer::Step [(].*{0}\n"
-                                        "Compilation Analysis:   Cuts [(].*{0}\n"
-                                        "Compilation Analysis:   main [(].*{0}\n"
-                                        "Compilation Analysis: ----",
-                                        file)));
+              ContainsRegex("Analysis:   Trainer::Step [(].*/debugged_program.cc:[1-9][0-9]+[)]\n"
+                            "Compilation Analysis:   .* [(].*/debugged_program.cc:[1-9][0-9]+[)]\n"
+                            "Compilation Analysis:   main [(].*/debugged_program.cc:[1-9][0-9]+"
+                            "[)]\nCompilation Analysis: ----"));
   EXPECT_EQ(Rows("files", "SELECT code, advice FROM import_issue").dump(), "[]");
 }
 
