@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/observe/observer.h"
+#include "profiler/record/clock.h"
 #include "profiler/record/record.h"
 #include "profiler/record/runtime_facts.h"
 
@@ -30,19 +31,16 @@ Ring* RingNow() {
 // are read together when recording begins, and again whenever the last reading is some time ago.
 uint64_t TicksAt(int64_t ns) {
   if (!uses_tsc.load(std::memory_order_relaxed)) return uint64_t(ns);
-  struct Pair {
-    uint64_t ticks = Now();
-    int64_t ns = ClockNs(CLOCK_MONOTONIC);
-  };
-  static const Pair first;
-  thread_local Pair last;
+  static const Anchor first = Clock::ReadAnchor(/*origin_ns=*/0);
+  thread_local Anchor last;
   thread_local double ticks_per_ns = 0;
   constexpr int64_t kFresh = 10'000'000;
   if (ticks_per_ns == 0 || ns - last.ns > kFresh) {
-    last = Pair();
     // Two readings close together would give a poor rate.
     constexpr int64_t kApart = 1'000'000;
-    while (last.ns - first.ns < kApart) last = Pair();
+    do {
+      last = Clock::ReadAnchor(/*origin_ns=*/0);
+    } while (last.ns - first.ns < kApart);
     ticks_per_ns = double(last.ticks - first.ticks) / double(last.ns - first.ns);
   }
   return last.ticks + uint64_t(int64_t(double(ns - last.ns) * ticks_per_ns));
