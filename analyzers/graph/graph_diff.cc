@@ -52,7 +52,7 @@ std::vector<bool> FollowingBroadcasts(const AlignedGraphs& graphs) {
   const auto shape_of = [](const GraphListing& listing, int place) {
     return WithoutLayout(listing.Node(place).shape);
   };
-  // Whether a node is resized for another reason than the size of a broadcast.
+  // `resized` says whether a node has another size for another reason than that of a broadcast.
   std::vector<bool> resized(count, false), follows(count, false);
   for (size_t p = 0; p < count; ++p) {
     const int place = static_cast<int>(p), old = graphs.match.after_to_before[p];

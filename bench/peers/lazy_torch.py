@@ -2,9 +2,7 @@
 microseconds as a JSON object."""
 import json
 import os
-import statistics
 import sys
-import time
 
 XLA = sys.argv[1] == 'xla'
 COMPILE = sys.argv[1] == 'compile'
@@ -13,12 +11,10 @@ if XLA:
     os.environ.setdefault('XLA_FLAGS', '--xla_cpu_multi_thread_eigen=false')
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
-from lazy_clock import median_us  # noqa: E402
+from lazy_clock import median_us, record_us_an_op  # noqa: E402
 
 if XLA:
     import torch_xla
-
-OPS = 1000
 
 
 def sync():
@@ -38,15 +34,7 @@ def main():
     x, y = torch.ones(16, 16, device=device), torch.ones(16, 16, device=device)
     sync()
     if XLA:
-        record = []
-        for _ in range(30):
-            begin = time.perf_counter()
-            z = x
-            for _ in range(OPS // 2):
-                z = z * y + x
-            record.append((time.perf_counter() - begin) * 1e6 / OPS)
-            sync()
-        said['record_us_an_op'] = statistics.median(record)
+        said['record_us_an_op'] = record_us_an_op(x, y, lambda result: sync())
     state = [x.clone()]
     small = compiled(lambda z, y, x: z * y + x)
     total = compiled(lambda x, y: (x * y).sum())

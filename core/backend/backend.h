@@ -110,6 +110,8 @@ class Backend {
   }
   // Returns the number of devices that together are this one, among which it divides tensors.
   virtual int64_t devices() const { return 1; }
+  // Returns whether it can do that, even if there is only one such device.
+  virtual bool divides_tensors() const { return false; }
 
   // Copy `shape.bytes()` bytes.
   virtual absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) = 0;

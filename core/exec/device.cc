@@ -50,7 +50,7 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name, int index) {
       name);
 }
 
-// Whether Supported() is one device. That is chosen before it is made.
+// Says whether Supported() is one device. That is chosen before it is made.
 struct SpmdChoice {
   std::mutex mutex;
   bool is_chosen = false, is_made = false;

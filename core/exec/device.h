@@ -45,7 +45,7 @@ class Device {
   const std::string& name() const { return name_; }
   bool is_host() const { return name_ == kHostName; }
   // Returns whether it divides tensors among the devices of which it consists.
-  bool is_spmd() const { return backend_->name() == "SPMD"; }
+  bool is_spmd() const { return backend_->divides_tensors(); }
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   ProgramCache& cache() { return cache_; }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <source_location>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/ir/node.h"
@@ -33,6 +35,23 @@ struct Program {
   std::string name;  // the module's name: SyncTensorsGraph.12
   Hash hash;
 
+  // Appends an instruction, or an operation on earlier instructions that is made in place of
+  // `origin`. Return its index.
+  int32_t Append(Instruction instruction) {
+    instructions.push_back(std::move(instruction));
+    return int32_t(instructions.size()) - 1;
+  }
+  int32_t Append(const Op& op, std::span<const int32_t> operands, Attributes attributes,
+                 const Instruction& origin) {
+    Instruction made{.op = &op,
+                     .attributes = std::move(attributes),
+                     .operands = {operands.begin(), operands.end()},
+                     .location = origin.location,
+                     .scope = origin.scope,
+                     .call_stack = origin.call_stack};
+    made.shape = op.shape(OperandShapes(made), made.attributes);
+    return Append(std::move(made));
+  }
   // Returns the shapes of an instruction's operands.
   absl::InlinedVector<const Shape*, 3> OperandShapes(const Instruction& instruction) const {
     absl::InlinedVector<const Shape*, 3> shapes;

@@ -67,6 +67,12 @@ struct HostTensor {
   Shape shape;
   std::vector<std::byte> bytes;
 
+  // Returns a tensor with these values, which are row-major.
+  template <class T>
+  static HostTensor Of(std::span<const T> values, Dims sizes) {
+    const auto bytes = std::as_bytes(values);
+    return {{DTypeOf<T>(), std::move(sizes)}, {bytes.begin(), bytes.end()}};
+  }
   template <class T>
   std::span<const T> values() const {
     if (DTypeOf<T>() != shape.dtype)

@@ -3,10 +3,7 @@
 // step, which steps are marked, and where the watermark is made. diffusion --train N --weights FILE
 // learns the digits of examples/mnist for N steps, and saves the weights; without a file of
 // weights, they are random. Record it with XLAPROF_RECORD=run.xlaprof, or XLAPROF_REPORT=1.
-#include <CLI/CLI.hpp>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <future>
 #include <random>
 
@@ -14,6 +11,7 @@
 #include "core/nn/optim.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
+#include "examples/command.h"
 #include "examples/diffusion/denoiser.h"
 #include "examples/diffusion/scheduler.h"
 #include "examples/diffusion/watermark.h"
@@ -26,23 +24,13 @@ namespace {
 using namespace lazy;
 
 struct Options {
-  std::string scheduler = "by_index", mark = "step", watermark = "thread", weights;
-  int64_t images = 8, steps = 50, train = 0;
+  std::string scheduler = "by_index", mark = "step", watermark = "thread";
+  int64_t images = 8, steps = 50;
+  Weights weights;
 };
 
 constexpr int64_t kEnlarged = 32;  // how many times larger the picture of an image is
 constexpr uint64_t kMark = 0x786c6170726f6621;
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-HostTensor Floats(std::span<const float> values, Dims sizes) {
-  HostTensor host{{DType::kF32, std::move(sizes)}, {}};
-  const auto bytes = std::as_bytes(values);
-  host.bytes.assign(bytes.begin(), bytes.end());
-  return host;
-}
 
 // Learns to find the noise in digits.
 void Train(Denoiser& net, int64_t steps) {
@@ -58,8 +46,8 @@ void Train(Denoiser& net, int64_t steps) {
       const size_t t = random() % NoiseOfTimesteps().size();
       timesteps.push_back(float(t)), sigmas.push_back(float(NoiseOfTimesteps()[t]));
     }
-    return HostBatch{std::move((*batch)[0]), Floats(timesteps, {kBatch}),
-                     Floats(sigmas, {kBatch, 1, 1, 1})};
+    return HostBatch{std::move((*batch)[0]), HostTensor::Of<float>(timesteps, {kBatch}),
+                     HostTensor::Of<float>(sigmas, {kBatch, 1, 1, 1})};
   });
   optim::Adam optimizer(net.parameters(), /*lr=*/2e-3);
   Tensor loss;
@@ -149,12 +137,12 @@ void Report(const std::vector<Picture>& pictures, const Options& options, double
 void Run(const Options& options) {
   nn::manual_seed(1);
   Denoiser net;
-  if (options.train > 0) {
-    Train(net, options.train);
-    save(net.state_dict(), options.weights);
+  if (options.weights.steps > 0) {
+    Train(net, options.weights.steps);
+    save(net.state_dict(), options.weights.file);
     return;
   }
-  if (!options.weights.empty()) net.load_state_dict(load(options.weights));
+  if (!options.weights.file.empty()) net.load_state_dict(load(options.weights.file));
   std::unique_ptr<Scheduler> scheduler;
   if (options.scheduler == "by_value")
     scheduler = std::make_unique<SchedulerByValue>(options.steps);
@@ -179,18 +167,8 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"none", "host", "thread"}));
   app.add_option("--images", options.images, "images")->check(CLI::Range(1, 10000));
   app.add_option("--steps", options.steps, "steps of each image")->check(CLI::Range(1, 1000));
-  CLI::Option* weights = app.add_option("--weights", options.weights, "a file of safetensors");
-  app.add_option("--train", options.train, "trains for so many steps, and saves the weights")
-      ->check(CLI::PositiveNumber)
-      ->needs(weights);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    Run(options);
-  } catch (const lazy::Error& error) {
-    fmt::print(stderr, "diffusion: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  AddOptions(app, options.weights);
+  return RunCommand(app, "diffusion", argc, argv, [&] { Run(options); });
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace xlaprof::examples {
 
-// What the queries of one layer look at.
+// Holds what the queries of one layer look at.
 struct Seen {
   lazy::Tensor keys, values;  // [batch, heads, characters, width of a head]
   lazy::Tensor mask = {};  // [queries, characters], true where a query may look; none: everywhere

@@ -2,9 +2,6 @@
 // prints them and how long that took. gpt --train N --weights FILE learns the text of text.cc for N
 // steps, and saves the weights; without a file of weights, they are random. Record it with
 // XLAPROF_RECORD=run.xlaprof, or XLAPROF_REPORT=1.
-#include <CLI/CLI.hpp>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <random>
 
@@ -12,6 +9,7 @@
 #include "core/nn/optim.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
+#include "examples/command.h"
 #include "examples/gpt/model.h"
 #include "examples/gpt/text.h"
 #include "profiler/record/record.h"  // for XLAPROF_RECORD
@@ -22,20 +20,10 @@ namespace {
 using namespace lazy;
 
 struct Options {
-  std::string cache = "growing", weights;
-  int64_t texts = 16, characters = 112, train = 0;
+  std::string cache = "growing";
+  int64_t texts = 16, characters = 112;
+  Weights weights;
 };
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-HostTensor Numbers(const std::vector<int64_t>& numbers, Dims sizes) {
-  HostTensor host{{DType::kI64, std::move(sizes)}, {}};
-  const auto bytes = std::as_bytes(std::span(numbers));
-  host.bytes.assign(bytes.begin(), bytes.end());
-  return host;
-}
 
 // Learns to predict each character of windows of the text.
 void Train(Gpt& gpt, const Vocabulary& vocabulary, int64_t steps) {
@@ -51,7 +39,8 @@ void Train(Gpt& gpt, const Vocabulary& vocabulary, int64_t steps) {
       read.insert(read.end(), from, from + time);
       next.insert(next.end(), from + 1, from + time + 1);
     }
-    return HostBatch{Numbers(read, {kBatch, time}), Numbers(next, {kBatch * time})};
+    return HostBatch{HostTensor::Of<int64_t>(read, {kBatch, time}),
+                     HostTensor::Of<int64_t>(next, {kBatch * time})};
   });
   optim::AdamW optimizer(gpt.parameters(), /*lr=*/3e-3);
   const Tensor positions = arange(time);
@@ -85,7 +74,7 @@ std::vector<std::string> Continue(const Gpt& gpt, const Vocabulary& vocabulary,
   NoGrad no_grad;
   std::unique_ptr<Cache> cache = std::make_unique<GrowingCache>(gpt.sizes);
   if (options.cache == "static") cache = std::make_unique<StaticCache>(gpt.sizes, options.texts);
-  Tensor read = Tensor::FromHost(Numbers(known, {options.texts, kKnown}));
+  Tensor read = Tensor::FromHost(std::span<const int64_t>(known), {options.texts, kKnown});
   Tensor positions = arange(kKnown);
   std::vector<Tensor> written;
   for (int64_t i = 0; i < options.characters; ++i) {
@@ -105,12 +94,12 @@ void Run(const Options& options) {
   nn::manual_seed(1);
   const Vocabulary vocabulary;
   Gpt gpt({.vocabulary = vocabulary.size()});
-  if (options.train > 0) {
-    Train(gpt, vocabulary, options.train);
-    save(gpt.state_dict(), options.weights);
+  if (options.weights.steps > 0) {
+    Train(gpt, vocabulary, options.weights.steps);
+    save(gpt.state_dict(), options.weights.file);
     return;
   }
-  if (!options.weights.empty()) gpt.load_state_dict(load(options.weights));
+  if (!options.weights.file.empty()) gpt.load_state_dict(load(options.weights.file));
   sync(/*wait=*/true);
   const int64_t compiled = num_cached_graphs();
   const double begin_s = Seconds();
@@ -131,18 +120,8 @@ int Main(int argc, char** argv) {
   app.add_option("--texts", options.texts, "texts")->check(CLI::Range(1, 1000));
   app.add_option("--characters", options.characters, "new characters of each")
       ->check(CLI::Range(1, 112));
-  CLI::Option* weights = app.add_option("--weights", options.weights, "a file of safetensors");
-  app.add_option("--train", options.train, "trains for so many steps, and saves the weights")
-      ->check(CLI::PositiveNumber)
-      ->needs(weights);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    Run(options);
-  } catch (const lazy::Error& error) {
-    fmt::print(stderr, "gpt: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  AddOptions(app, options.weights);
+  return RunCommand(app, "gpt", argc, argv, [&] { Run(options); });
 }
 
 }  // namespace

@@ -37,12 +37,14 @@ std::unique_ptr<NativeExecutable> NativeExecutable::CopyFor(Ref<DeviceMemory> me
 }
 
 absl::Status NativeExecutable::Check(const std::vector<Ref<Buffer>>& arguments) const {
-  if (arguments.size() != plan_->parameters.size())
-    return Invalid("{}: takes {} arguments, not {}", plan_->name, plan_->parameters.size(), arguments.size());
+  const std::vector<Parameter>& parameters = plan_->parameters;
+  if (arguments.size() != parameters.size())
+    return Invalid("{}: takes {} arguments, not {}", plan_->name, parameters.size(),
+                   arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i]->shape() != plan_->parameters[i].shape)
+    if (arguments[i]->shape() != parameters[i].shape)
       return Invalid("{}: argument {} is {}, not {}", plan_->name, i, arguments[i]->shape().ToText(),
-                     plan_->parameters[i].shape.ToText());
+                     parameters[i].shape.ToText());
   }
   return {};
 }
@@ -50,27 +52,31 @@ absl::Status NativeExecutable::Check(const std::vector<Ref<Buffer>>& arguments) 
 absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<Buffer>> arguments,
                                                                const RunContext& context) {
   XP_TRY(Check(arguments));
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (plan_->parameters[i].slot >= 0) table_[size_t(plan_->parameters[i].slot)] = Native(arguments[i]).data();
+  const Plan& plan = *plan_;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const int32_t slot = plan.parameters[i].slot;
+    if (slot >= 0) table_[size_t(slot)] = Native(arguments[i]).data();
+  }
 
-  const Borrowed temporaries(*memory_, plan_->sizes.temporary_bytes);
-  if (plan_->sizes.temporary_bytes > 0 && temporaries.data() == nullptr)
+  const Borrowed temporaries(*memory_, plan.sizes.temporary_bytes);
+  if (plan.sizes.temporary_bytes > 0 && temporaries.data() == nullptr)
     return absl::ResourceExhaustedError(
-        fmt::format("{}: no memory left for temporaries, {} bytes", plan_->name, plan_->sizes.temporary_bytes));
+        fmt::format("{}: no memory left for temporaries, {} bytes", plan.name,
+                    plan.sizes.temporary_bytes));
   if (temporaries.data() != temporaries_at_) {
     temporaries_at_ = temporaries.data();
-    for (auto [slot, offset] : plan_->temporaries) table_[size_t(slot)] = temporaries_at_ + offset;
+    for (auto [slot, offset] : plan.temporaries) table_[size_t(slot)] = temporaries_at_ + offset;
   }
 
   absl::InlinedVector<Ref<Buffer>, 8> made;
-  for (const Made& it : plan_->made) {
+  for (const Made& it : plan.made) {
     Ref<Buffer> buffer;
     if (it.donor >= 0) {
       Ref<Buffer>& argument = arguments[size_t(it.donor)];
       if (argument.unique() && Native(argument).owns_alone()) buffer = argument;
     }
     if (!buffer) {
-      XP_TRY(buffer, NewBuffer(memory_, it.shape, plan_->name));
+      XP_TRY(buffer, NewBuffer(memory_, it.shape, plan.name));
     }
     table_[size_t(it.slot)] = Native(buffer).data();
     made.push_back(std::move(buffer));
@@ -83,14 +89,14 @@ absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<B
     } else {
       const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
       thunks_[i]->Run(table_.data());
-      context.listener->OnKernel(plan_->kernels[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
+      context.listener->OnKernel(plan.kernels[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
     }
     if (meetings_ != nullptr) XP_TRY(std::exchange(meetings_->status, absl::OkStatus()));
   }
 
   std::vector<Ref<Buffer>> results;
-  results.reserve(plan_->results.size());
-  for (const Result& it : plan_->results) {
+  results.reserve(plan.results.size());
+  for (const Result& it : plan.results) {
     const Ref<Buffer>& whole =
         it.made >= 0 ? made[size_t(it.made)] : arguments[size_t(it.parameter)];
     if (it.is_view)

@@ -39,7 +39,7 @@ class NativeExecutable final : public Executable {
     Shape shape;
   };
 
-  // What no run changes.
+  // Holds what no run changes.
   struct Plan {
     std::string name;
     std::vector<Parameter> parameters;

@@ -2,13 +2,14 @@
 #include <cstring>
 
 #include "base/clock_ns.h"
+#include "core/backend/kept_as_text.h"
 #include "core/backend/native/executable.h"
-#include "core/ir/text.h"
 
 namespace xlaprof::lazy {
 namespace {
 
-class NativeBackend final : public Backend {
+// oneDNN's kernels cannot be serialized.
+class NativeBackend final : public KeptAsText {
  public:
   explicit NativeBackend(std::shared_ptr<ThreadPool> pool)
       : memory_(MakeRef<DeviceMemory>()), pool_(std::move(pool)) {}
@@ -22,16 +23,6 @@ class NativeBackend final : public Backend {
     if (native == nullptr || native->pool() != pool_.get())
       return Unsupported("{}: the program belongs to a backend of another kind", name());
     return std::unique_ptr<Executable>(native->CopyFor(memory_));
-  }
-  // oneDNN's kernels cannot be serialized. The bytes are the program's text, and it is compiled
-  // again.
-  absl::StatusOr<std::string> Serialize(const Executable&, const Program& program) override {
-    return IdentityText(program);
-  }
-  absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
-                                                          const Program& program) override {
-    if (bytes != IdentityText(program)) return DataLoss("belongs to another program");
-    return Compile(program);
   }
   absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {
     XP_TRY(Ref<NativeBuffer> buffer, NewBuffer(memory_, shape, "transfer to the device"));

@@ -104,14 +104,7 @@ class Expansion {
     const auto [known, is_new] = added_.try_emplace(
         {&op, operands, {attributes.begin(), attributes.end()}}, program_.instructions.size());
     if (!is_new) return known->second;
-    Instruction made{.op = &op,
-                     .attributes = attributes,
-                     .operands = {operands.begin(), operands.end()},
-                     .location = origin_.location,
-                     .scope = origin_.scope,
-                     .call_stack = origin_.call_stack};
-    made.shape = op.shape(program_.OperandShapes(made), made.attributes);
-    program_.instructions.push_back(std::move(made));
+    program_.Append(op, operands, attributes, origin_);
     return known->second;
   }
 

@@ -37,7 +37,7 @@ class Propagation {
   DividedProgram Run() {
     if (!divided_.grid.empty()) {
       Forward();
-      // What is only used in parts need not be computed whole. That changes what follows from it.
+      // A value that is only used in parts need not be computed whole. That changes what follows.
       for (int i = 0; i < 2; ++i) Backward(), Forward();
     }
     for (size_t i = 0; i < program_.results.size(); ++i) {

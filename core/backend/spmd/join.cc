@@ -68,13 +68,13 @@ class Joiner {
       if (operand < 0) return false;
     }
     if (group_of_[i] < 0) {
-      places_[i] = Append(std::move(it));
+      places_[i] = made_.Append(std::move(it));
       return true;
     }
     Group& group = groups_[size_t(group_of_[i])];
     if (++group.ready < group.members.size()) return true;
     Exchange(group);
-    // What waited for the exchange keeps its order.
+    // The instructions that waited for the exchange keep their order.
     std::vector<size_t> waiting = std::move(delayed_);
     delayed_.clear();
     for (size_t waits : waiting)
@@ -85,18 +85,11 @@ class Joiner {
   // Exchanges the members' operands as one tensor, of which each member's result is a slice.
   void Exchange(const Group& group) {
     const Instruction& last = program_.instructions[group.members.back()];
-    const auto add = [&](const Op& op, absl::InlinedVector<int32_t, 3> operands,
+    const auto add = [&](const Op& op, const std::vector<int32_t>& operands,
                          const Attributes& attributes) {
-      Instruction it{.op = &op,
-                     .attributes = attributes,
-                     .operands = std::move(operands),
-                     .location = last.location,
-                     .scope = last.scope,
-                     .call_stack = last.call_stack};
-      it.shape = op.shape(made_.OperandShapes(it), it.attributes);
-      return Append(std::move(it));
+      return made_.Append(op, operands, attributes, last);
     };
-    absl::InlinedVector<int32_t, 3> flat;
+    std::vector<int32_t> flat;
     for (size_t member : group.members) {
       const Instruction& it = program_.instructions[member];
       flat.push_back(add(op::view, {places_[size_t(it.operands[0])]}, {it.shape.elements()}));
@@ -110,11 +103,6 @@ class Joiner {
       places_[member] = add(op::view, {part}, {shape.dims.begin(), shape.dims.end()});
       begin = end;
     }
-  }
-
-  int32_t Append(Instruction instruction) {
-    made_.instructions.push_back(std::move(instruction));
-    return int32_t(made_.instructions.size()) - 1;
   }
 
   const Program& program_;

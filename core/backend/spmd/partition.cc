@@ -60,7 +60,7 @@ class Partitioner {
     Instruction parameter = *origin_;
     parameter.attributes.clear();
     parameter.shape = own.PartOf(parameter.shape);
-    const int32_t at = Append(std::move(parameter));
+    const int32_t at = out_.program.Append(std::move(parameter));
     leaves_[i] = at;
     if (own.is_whole() || own.grid == divided_.grid) return {at, divided.result};
     return {Resharded(at, own.grid, own.axes, divided.result), divided.result};
@@ -219,18 +219,7 @@ class Partitioner {
     return Add(op, std::vector(operands), std::move(attributes));
   }
   int32_t Add(const Op& op, const std::vector<int32_t>& operands, Attributes attributes) {
-    Instruction made{.op = &op,
-                     .attributes = std::move(attributes),
-                     .operands = {operands.begin(), operands.end()},
-                     .location = origin_->location,
-                     .scope = origin_->scope,
-                     .call_stack = origin_->call_stack};
-    made.shape = op.shape(out_.program.OperandShapes(made), made.attributes);
-    return Append(std::move(made));
-  }
-  int32_t Append(Instruction instruction) {
-    out_.program.instructions.push_back(std::move(instruction));
-    return int32_t(out_.program.instructions.size()) - 1;
+    return out_.program.Append(op, operands, std::move(attributes), *origin_);
   }
 
   const Program& program_;

@@ -1,11 +1,11 @@
 // A backend whose device consists of several devices. A program is partitioned, compiled for the
 // first of them, and run by all at the same time.
 #include "base/clock_ns.h"
+#include "core/backend/kept_as_text.h"
 #include "core/backend/spmd/buffer.h"
 #include "core/backend/spmd/join.h"
 #include "core/backend/spmd/partition.h"
 #include "core/backend/spmd/team.h"
-#include "core/ir/text.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -143,7 +143,7 @@ class SpmdExecutable final : public Executable {
   std::vector<std::unique_ptr<Executable>> executables_;  // one per device
 };
 
-class SpmdBackend final : public Backend {
+class SpmdBackend final : public KeptAsText {
  public:
   explicit SpmdBackend(SpmdBackends devices)
       : devices_(std::make_shared<SpmdDevices>(std::move(devices))),
@@ -152,18 +152,10 @@ class SpmdBackend final : public Backend {
   std::string_view name() const override { return "SPMD"; }
   std::string_view cache_name() const override { return cache_name_; }
   int64_t devices() const override { return int64_t(backends().size()); }
+  bool divides_tensors() const override { return true; }
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
     return SpmdExecutable::Make(program, devices_);
-  }
-  // The bytes are the program's text, and it is compiled again.
-  absl::StatusOr<std::string> Serialize(const Executable&, const Program& program) override {
-    return IdentityText(program);
-  }
-  absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
-                                                          const Program& program) override {
-    if (bytes != IdentityText(program)) return DataLoss("belongs to another program");
-    return Compile(program);
   }
 
   absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {

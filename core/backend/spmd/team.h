@@ -38,7 +38,7 @@ class Team {
   std::vector<std::thread> threads_;
 };
 
-// Where the devices meet during one execution. They run one program, so they come to the same
+// Lets the devices meet during one execution. They run one program, so they come to the same
 // meetings unless one of them fails.
 class Encounter {
  public:
