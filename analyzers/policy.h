@@ -592,6 +592,12 @@ inline constexpr Threshold kYoungRunSteps{
     int64_t{20}, Unit::kCount, "In a run of fewer steps, uploads are only mentioned.",
     "In so short a run the weights may be most of what was uploaded."};
 
+// --- dropped_batches ---
+inline constexpr Threshold kDroppedShare{
+    0.05, Unit::kShare,
+    "Batches that a loader drops at the end are a warning from this share of the epochs' batches on. An epoch without a step is a warning in any case.",
+    "Only epochs of fewer than twenty rounds lose so much of their data."};
+
 // --- graph_break ---
 inline constexpr Threshold kManyGraphBreaks{
     int64_t{2}, Unit::kCount,

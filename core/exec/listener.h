@@ -74,6 +74,7 @@ class RuntimeListener {
   // Reports an operation that ran on the CPU. It has the name of its counter.
   virtual void OnFallback(std::string_view, const observe::Stack&) {}
   virtual void OnUntied(const observe::Untied&) {}
+  virtual void OnLoaderEnd(const observe::LoaderEnd&) {}
   // Report a step mark, and after everything else of that mark the step that it ended, which is
   // null if nobody knows when it began.
   virtual void OnMark(Device&) {}

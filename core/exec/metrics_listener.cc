@@ -83,6 +83,11 @@ class Metrics final : public RuntimeListener {
     static Counter& counter = Counter::Of("UntiedParameters");
     counter.Add(int64_t(untied.names.size()) - 1);
   }
+  void OnLoaderEnd(const observe::LoaderEnd& end) override {
+    if (end.dropped == 0) return;
+    static Counter& counter = Counter::Of("ParallelLoaderDroppedBatches");
+    counter.Add(end.dropped);
+  }
   void OnMark(Device&) override {
     static Counter& marks = RuntimeCounter(metric_names::kMarkStep);
     marks.Add();

@@ -108,6 +108,10 @@ class Profiler final : public RuntimeListener {
     if (observe::Observer* observer = observe::Current()) observer->OnUntied(untied);
   }
 
+  void OnLoaderEnd(const observe::LoaderEnd& end) override {
+    if (observe::Observer* observer = observe::Current()) observer->OnLoaderEnd(end);
+  }
+
   void OnStep(const observe::Step* step) override {
     observe::Observer* observer = observe::Current();
     if (observer != nullptr && step != nullptr) observer->OnStep(*step);

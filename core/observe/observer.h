@@ -79,6 +79,13 @@ struct Untied {
   std::string_view device;
   Stack stack;
 };
+// The end of a loader, which has dealt its batches to devices and has no more.
+struct LoaderEnd {
+  int64_t devices = 0;
+  int64_t batches = 0;  // that the program read
+  int64_t dropped = 0;  // of these, at the end, because they did not suffice for all devices
+  Stack stack;          // of the line that made the loader
+};
 // A step, which ended with a step mark. `number` is the user's, if it came from a StepTrace.
 struct Step {
   std::string name;
@@ -120,6 +127,7 @@ class Observer {
   virtual void OnTransfer(const Transfer& transfer) = 0;
   virtual void OnFallback(const Fallback& fallback) = 0;
   virtual void OnUntied(const Untied& untied) = 0;
+  virtual void OnLoaderEnd(const LoaderEnd& end) = 0;
   virtual void OnStep(const Step& step) = 0;
 };
 

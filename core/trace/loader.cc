@@ -8,11 +8,12 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/fork.h"
 #include "core/exec/call.h"
 #include "core/exec/cut.h"
-#include "core/metrics/metrics.h"
+#include "core/exec/listener.h"
 #include "core/observe/observer.h"
 #include "core/trace/emit.h"
 #include "core/trace/step.h"
@@ -60,9 +61,10 @@ struct ParallelLoader::Shared {
   std::mutex mutex;  // guards the members below, except the thread
   std::condition_variable changed;
   std::vector<std::deque<Batch>> batches;  // by device
-  int64_t dropped = 0;
+  int64_t read_batches = 0, dropped = 0;
   std::exception_ptr error;
   bool at_end = false, stopping = false;
+  bool is_end_told = false;
   std::thread thread;
 };
 
@@ -112,12 +114,11 @@ void ParallelLoader::Shared::Run() {
   while (!stopping && !at_end) {
     lock.unlock();
     std::vector<Batch> round;
-    size_t read_batches = 0;
+    std::vector<HostBatch> hosts;
     std::exception_ptr raised;
     try {
-      const std::vector<HostBatch> hosts = ReadRound();
-      read_batches = hosts.size();
-      if (read_batches == devices.size()) {
+      hosts = ReadRound();
+      if (hosts.size() == devices.size()) {
         XLAPROF_OBSERVE(kTransfer, "cpu_data_to_xla_device");
         for (size_t i = 0; i < devices.size(); ++i)
           round.push_back(SendBatch(hosts[i], *devices[i], input_sharding, where));
@@ -128,10 +129,8 @@ void ParallelLoader::Shared::Run() {
     lock.lock();
     at_end = round.empty();
     error = raised;
-    if (at_end && read_batches > 0 && !raised) {
-      dropped = int64_t(read_batches);
-      metrics::Counter::Of("ParallelLoaderDroppedBatches").Add(dropped);
-    }
+    read_batches += int64_t(hosts.size());
+    if (at_end && !raised) dropped = int64_t(hosts.size());
     for (size_t i = 0; i < round.size(); ++i) batches[i].push_back(std::move(round[i]));
     changed.notify_all();
     changed.wait(lock, [&] { return stopping || at_end || has_room(); });
@@ -156,6 +155,14 @@ std::optional<Batch> ParallelLoader::next(Device& device, Where where) {
   shared_->changed.wait(lock, [&] { return !batches.empty() || shared_->at_end; });
   if (batches.empty()) {
     if (shared_->error) std::rethrow_exception(shared_->error);
+    if (!std::exchange(shared_->is_end_told, true)) {
+      const observe::LoaderEnd end{.devices = int64_t(shared_->devices.size()),
+                                   .batches = shared_->read_batches,
+                                   .dropped = shared_->dropped,
+                                   .stack = {shared_->where}};
+      lock.unlock();
+      Tell(&RuntimeListener::OnLoaderEnd, end);
+    }
     return std::nullopt;
   }
   Batch batch = std::move(batches.front());

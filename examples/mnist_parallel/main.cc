@@ -26,6 +26,7 @@ struct Options {
   int64_t ranks = 4, steps = 200;
   int64_t batch = 64;  // of each rank
   // What one rank does differently, so that the others cannot go on: "uneven_batch", "fewer_steps".
+  // Or what is wrong with the data that threads share: "dropped_batches", "empty_epoch".
   char fault[16] = "none";
   uint64_t seed = 1;
 };
@@ -58,10 +59,19 @@ void Report(const Net& net, int64_t ranks, Clock::duration took, int64_t steps) 
              ranks, steps, loss, 100 * right, double(us) / 1000 / double(steps));
 }
 
-// Returns the batches of one rank, or of all if `rank` is -1. Rank 1 has the fault, if there is one.
+// Returns how many batches each epoch has for all ranks.
+std::vector<int64_t> EpochsOf(const Options& options) {
+  const int64_t all = options.steps * options.ranks, too_few = options.ranks - 1;
+  if (std::string_view(options.fault) == "empty_epoch") return {all, too_few};
+  if (std::string_view(options.fault) != "dropped_batches") return {all};
+  // In each epoch, two steps have a batch for each rank.
+  return std::vector<int64_t>(size_t(std::max<int64_t>(1, options.steps / 2)),
+                              2 * options.ranks + too_few);
+}
+
+// Returns the batches of one rank. Rank 1 has the fault, if there is one.
 ReadBatch BatchesOf(const Digits& digits, const Options& options, int64_t rank) {
   ReadBatch all = RandomBatches(digits, options.steps * options.ranks, options.batch, options.seed);
-  if (rank < 0) return all;
   const bool uneven = rank == 1 && std::string_view(options.fault) == "uneven_batch";
   return [all, uneven, rank, ranks = options.ranks, &digits,
           read = int64_t{0}]() mutable -> std::optional<HostBatch> {
@@ -94,12 +104,13 @@ void ByThreads(const Options& options) {
   nn::DataParallel<Net> parallel(Net(),
                                  {devices.begin(), devices.begin() + ptrdiff_t(options.ranks)});
   const auto begin = Clock::now();
-  parallel(
-      [&](Net& net, PerDeviceLoader& loader, Device& device, nn::Context& context) {
-        auto& optimizer = context.Get<optim::SGD>("optimizer", net.parameters(), 0.05, 0.9);
-        TrainRank(net, optimizer, loader, StepsOf(options, global_ordinal(device)));
-      },
-      BatchesOf(digits, options, -1));
+  const auto train = [&](Net& net, PerDeviceLoader& loader, Device& device, nn::Context& context) {
+    auto& optimizer = context.Get<optim::SGD>("optimizer", net.parameters(), 0.05, 0.9);
+    TrainRank(net, optimizer, loader, StepsOf(options, global_ordinal(device)));
+  };
+  uint64_t seed = options.seed;
+  for (const int64_t batches : EpochsOf(options))
+    parallel(train, RandomBatches(digits, batches, options.batch, seed++));
   Report(parallel.models()[0], options.ranks, Clock::now() - begin, options.steps);
 }
 
@@ -146,10 +157,16 @@ int Main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "steps")->check(CLI::PositiveNumber);
   app.add_option("--batch", options.batch, "digits in a rank's batch")->check(CLI::PositiveNumber);
-  app.add_option("--fault", fault, "what rank 1 does differently, unless by spmd")
-      ->check(CLI::IsMember({"none", "uneven_batch", "fewer_steps"}));
+  app.add_option("--fault", fault,
+                 "what rank 1 does differently, unless by spmd, or what is wrong with the data of threads")
+      ->check(CLI::IsMember(
+          {"none", "uneven_batch", "fewer_steps", "dropped_batches", "empty_epoch"}));
   app.add_flag("--debug-single-process", single, "with processes: only one rank, in this process");
   CLI11_PARSE(app, argc, argv);
+  if (by != "threads" && (fault == "dropped_batches" || fault == "empty_epoch")) {
+    fmt::print(stderr, "--fault {} needs --by threads, whose loader has several devices\n", fault);
+    return 1;
+  }
   fault.copy(options.fault, sizeof options.fault - 1);
   options.fault[fault.size()] = 0;
   try {

@@ -189,6 +189,16 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Untied& untied)
                                 .site_id = site_id}));
 }
 
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::LoaderEnd& end) {
+  XP_TRY(OptInt site_id, SiteOf(store, end.stack));
+  return internal::ToStatus(store.Add(LoaderEpochRow{.process_id = process_id_,
+                                                     .ordinal = now_.ordinal++,
+                                                     .devices = end.devices,
+                                                     .batches = end.batches,
+                                                     .dropped = end.dropped,
+                                                     .site_id = site_id}));
+}
+
 // Adds a step. Facts since the step before it belong to this one.
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
   XP_TRY(int64_t id, store.Add(StepRow{.process_id = process_id_,

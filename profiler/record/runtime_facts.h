@@ -1,5 +1,6 @@
 // Carries the facts that a lazy runtime in this process announces into the store: graphs, compiles,
-// executions, transfers, fallbacks, untied weights, steps. Internal to profiler/record.
+// executions, transfers, fallbacks, untied weights, ends of loaders and steps. Internal to
+// profiler/record.
 //
 // Facts wait in memory until the recording's thread commits. If a process is killed, facts
 // announced after its last commit are lost, unlike its events.
@@ -18,9 +19,9 @@
 
 namespace xlaprof::record {
 
-using RuntimeFact =
-    std::variant<observe::Graph, observe::Compilation, observe::Execution, observe::HostWait,
-                 observe::Transfer, observe::Fallback, observe::Untied, observe::Step>;
+using RuntimeFact = std::variant<observe::Graph, observe::Compilation, observe::Execution,
+                                 observe::HostWait, observe::Transfer, observe::Fallback,
+                                 observe::Untied, observe::LoaderEnd, observe::Step>;
 
 // Collects facts. Any thread may call these functions.
 class RuntimeFacts {
@@ -68,6 +69,7 @@ class RuntimeFactWriter {
   absl::Status Add(Store& store, const observe::Transfer& transfer);
   absl::Status Add(Store& store, const observe::Fallback& fallback);
   absl::Status Add(Store& store, const observe::Untied& untied);
+  absl::Status Add(Store& store, const observe::LoaderEnd& end);
   absl::Status Add(Store& store, const observe::Step& step);
   absl::StatusOr<OptInt> GraphOf(Store& store, const std::string& hash);
   absl::StatusOr<OptInt> SiteOf(Store& store, const observe::Stack& stack);

@@ -145,6 +145,7 @@ class RuntimeObserver final : public observe::Observer {
   void OnTransfer(const observe::Transfer& fact) override { Keep(fact); }
   void OnFallback(const observe::Fallback& fact) override { Keep(fact); }
   void OnUntied(const observe::Untied& fact) override { Keep(fact); }
+  void OnLoaderEnd(const observe::LoaderEnd& fact) override { Keep(fact); }
   void OnStep(const observe::Step& fact) override { Keep(fact); }
 
  private:

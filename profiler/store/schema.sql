@@ -198,6 +198,8 @@
 --   to_device                the copies go to a device
 --   from_device              the copies go to the host
 --   device_to_device         the copies go from device to device
+--   last_batches             the last batches of an epoch do not suffice for all devices
+--   empty_epoch              an epoch has no batch for each device
 --   tied_before_move         parameters were tied before the model moved to the device
 --   start_up                 it happened before the first step ended
 --   nothing_recorded         the host did nothing that was recorded
@@ -622,6 +624,18 @@ CREATE TABLE untied_weight (
   bytes INTEGER NOT NULL,           -- size of each
   device TEXT,                      -- device to which they were moved, such as CPU:0
   site_id INTEGER                   -- ref site: the line that moved the model
+);
+
+-- Loaders that have dealt all their batches to devices. A program makes one for each epoch.
+-- @fact
+CREATE TABLE loader_epoch (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order among the process's facts
+  devices INTEGER NOT NULL,         -- number of devices, each of which gets a batch in each round
+  batches INTEGER NOT NULL,         -- batches that the program read
+  dropped INTEGER NOT NULL,         -- of these, the last ones, which did not suffice for all devices
+  site_id INTEGER                   -- ref site: the line that made the loader
 );
 
 -- Python stacks of threads, which `xlaprof run` sampled. A sample stands for the time until the next one.

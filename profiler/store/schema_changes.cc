@@ -41,6 +41,10 @@ constexpr std::array kChanges = {
     // To 6: when such a process compiled.
     "CREATE TABLE observed_progress (id INTEGER PRIMARY KEY, process_id INTEGER, ts_ns INTEGER NOT "
     "NULL, steps INTEGER NOT NULL, compiles INTEGER NOT NULL)",
+    // To 7: what loaders of the lazy runtime dropped.
+    "CREATE TABLE loader_epoch (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
+    "NULL, devices INTEGER NOT NULL, batches INTEGER NOT NULL, dropped INTEGER NOT NULL, site_id "
+    "INTEGER)",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

@@ -1,11 +1,14 @@
 // Trains the same network by threads, by processes and by SPMD.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 
 double LossOf(const Ran& ran) {
@@ -15,11 +18,38 @@ double LossOf(const Ran& ran) {
 class ParallelMnist : public ProgramTest {
  protected:
   Ran Trained(const std::string& options) {
-    return RunShell("XLAPROF_DEVICES=2 " XLAPROF_MNIST_PARALLEL
-                    " --ranks 2 --steps 60 --batch 32 " + options,
+    return RunShell(
+        "XLAPROF_DEVICES=2 " XLAPROF_MNIST_PARALLEL " --ranks 2 --steps 60 --batch 32 " + options,
+        folder_);
+  }
+  Ran Recorded(const std::string& options) {
+    return RunShell("XLAPROF_RECORD=run.xlaprof XLAPROF_DEVICES=2 " XLAPROF_MNIST_PARALLEL
+                    " --ranks 2 --steps 60 --batch 32 " +
+                        options,
                     folder_);
   }
+  // Returns the finding of the recording with this reason, or null.
+  json Find(const std::string& reason) {
+    const Ran ran = Run("report run.xlaprof --format json");
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    const json report = json::parse(ran.out);
+    for (const json& finding : report["findings"]) {
+      if (finding["reason"]["type"] == reason) return finding;
+    }
+    ADD_FAILURE() << "found no " << reason;
+    return {};
+  }
 };
+
+// Returns the number of the program's line that has `text`; 0 if none has.
+int64_t LineOfProgram(std::string_view text) {
+  std::ifstream file(XLAPROF_SOURCE_DIR "/examples/mnist_parallel/main.cc");
+  std::string line;
+  for (int64_t number = 1; std::getline(file, line); ++number) {
+    if (line.find(text) != std::string::npos) return number;
+  }
+  return 0;
+}
 
 // Returns what follows the time, which differs from run to run.
 std::string Learned(const Ran& ran) { return ran.out.substr(0, ran.out.rfind(',')); }
@@ -38,6 +68,20 @@ TEST_F(ParallelMnist, AnUnevenBatchIsNamed) {
   const Ran ran = Trained("--by processes --fault uneven_batch");
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, HasSubstr("f32[32,1,28,28] on rank 0 and f32[3,1,28,28] on rank 1"));
+}
+
+// Each epoch has a batch for one of the two devices left.
+TEST_F(ParallelMnist, DroppedBatchesAreFoundAtTheLineOfTheLoader) {
+  ASSERT_EQ(Recorded("--by threads --fault dropped_batches").status, 0);
+  const json finding = Find("last_batches");
+  EXPECT_EQ(finding["severity"], "warning");
+  EXPECT_EQ(finding["count"], 30);
+  EXPECT_EQ(finding["subject"]["line"], LineOfProgram("parallel(train,"));
+}
+
+TEST_F(ParallelMnist, AnEpochWithoutAStepIsFound) {
+  ASSERT_EQ(Recorded("--by threads --fault empty_epoch").status, 0);
+  EXPECT_EQ(Find("empty_epoch")["severity"], "warning");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ constexpr const char* kFactTables[] = {
     "step",          "graph",         "graph_node",       "frame",    "site",
     "compile",       "execution",     "transfer",         "fallback", "untied_weight",
     "profiler_line", "compile_alarm", "dynamo_recompile", "metric",   "metric_percentile",
-    "counter",       "event"};
+    "counter",       "event",         "loader_epoch"};
 
 bool IsFactColumn(std::string_view name) {
   return name != "id" && !name.ends_with("_id") && name != "ordinal" && name != "depth" &&

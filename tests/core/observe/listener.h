@@ -28,6 +28,7 @@ class Listener : public observe::Observer {
   void OnTransfer(const observe::Transfer&) override {}
   void OnFallback(const observe::Fallback&) override {}
   void OnUntied(const observe::Untied&) override {}
+  void OnLoaderEnd(const observe::LoaderEnd&) override {}
   void OnStep(const observe::Step&) override {}
 
  protected:

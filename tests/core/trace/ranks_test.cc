@@ -12,6 +12,7 @@
 #include "core/trace/collective.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"
+#include "tests/core/observe/listener.h"
 #include "tests/core/trace/values.h"
 
 namespace xlaprof::lazy {
@@ -264,13 +265,28 @@ TEST(DataParallel, WithoutDevicesRunsEachOperationAtOnce) {
 }
 
 TEST(ParallelLoader, DropsWhatDoesNotSufficeForAll) {
+  struct Ends final : Listener {
+    void OnLoaderEnd(const observe::LoaderEnd& end) override {
+      Hear(fmt::format("{} devices, {} batches, {} dropped, line {}", end.devices, end.batches,
+                       end.dropped, end.stack.front().line()));
+    }
+  };
+  static Ends& listener = *new Ends;
+  observe::observer = &listener;
+  const int64_t counted = counter_value("ParallelLoaderDroppedBatches").value_or(0);
   ParallelLoader loader(Batches(1, 10), FourDevices());
+  const int line = __LINE__ - 1;
   std::vector<int> batches(4);
   run_ranks(FourDevices(), [&](int64_t rank, Device& device) {
     while (loader.next(device)) ++batches[size_t(rank)];
   });
+  observe::observer = nullptr;
   EXPECT_EQ(batches, (std::vector<int>{2, 2, 2, 2}));
   EXPECT_EQ(loader.dropped(), 2);
+  EXPECT_EQ(counter_value("ParallelLoaderDroppedBatches").value_or(0) - counted, 2);
+  EXPECT_THAT(listener.heard,
+              testing::ElementsAre(fmt::format("4 devices, 10 batches, 2 dropped, line {}", line)))
+      << "only the first device that asks in vain announces the end";
 }
 
 TEST(ParallelLoader, RaisesOnAllDevicesWhatTheReaderRaised) {
