@@ -28,6 +28,7 @@ class CoverageTable {
 
   absl::Status AddSources();
   absl::Status AddRows();
+  absl::Status AddSilent();
   absl::Status AddEvents(const std::string& totals_note);
   absl::Status AddReports();
   std::vector<Coverage> Rows() && { return std::move(rows_); }
@@ -120,6 +121,17 @@ absl::Status CoverageTable::AddRows() {
   return absl::OkStatus();
 }
 
+absl::Status CoverageTable::AddSilent() {
+  XP_TRY(const std::set<int64_t> silent, SilentProcesses(store_));
+  for (const int64_t process : silent) {
+    XP_TRY(const OptInt source,
+           store_.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process));
+    if (Coverage* row = At(source))
+      AddNote(*row, "nothing was recorded, as in a process that only starts others");
+  }
+  return absl::OkStatus();
+}
+
 // Events are on tracks. A track belongs to its own source, or else to the source of its process.
 absl::Status CoverageTable::AddEvents(const std::string& totals_note) {
   return store_.Each(
@@ -183,10 +195,24 @@ absl::Status CoverageTable::AddReports() {
 
 }  // namespace
 
+absl::StatusOr<std::set<int64_t>> SilentProcesses(const Store& store) {
+  std::set<int64_t> silent;
+  XP_TRY(store.Each("SELECT process_id FROM recording",
+                    [&](int64_t process) { silent.insert(process); }));
+  for (const char* table : {"track", "step", "compile", "execution", "transfer", "fallback",
+                            "untied_weight", "loader_epoch"}) {
+    XP_TRY(store.Each(
+        fmt::format("SELECT DISTINCT process_id FROM {} WHERE process_id IS NOT NULL", table),
+        [&](int64_t process) { silent.erase(process); }));
+  }
+  return silent;
+}
+
 absl::StatusOr<std::vector<Coverage>> CoverageOf(const Run& run, const std::string& totals_note) {
   CoverageTable table(run);
   XP_TRY(table.AddSources());
   XP_TRY(table.AddRows());
+  XP_TRY(table.AddSilent());
   XP_TRY(table.AddEvents(totals_note));
   XP_TRY(table.AddReports());
   return std::move(table).Rows();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Coverage {
 // directory, which has several per program, are one row. `totals_note` is added to the sources of
 // which the report shows totals.
 absl::StatusOr<std::vector<Coverage>> CoverageOf(const Run& run, const std::string& totals_note);
+
+// Returns the processes that our recorder recorded and that recorded nothing. A process that only starts
+// the ranks of a job is one.
+absl::StatusOr<std::set<int64_t>> SilentProcesses(const Store& store);
 
 // Sets `count` to `other` if that is known and larger.
 inline void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Report {
   std::vector<SourceRow> sources;
   std::vector<RunRow> runs;
   std::vector<ProcessRow> processes;
+  std::set<int64_t> silent_processes;  // that were recorded, and recorded nothing
   Summary summary;
   SteadyStep steady;
   ScopeTotals scopes;

@@ -287,12 +287,19 @@ Json Of(const DeviceTop& top) {
           {"unnamed_share", top.unnamed_share}};
 }
 
+// Returns null if only one process has steps.
+Json Of(const std::optional<Summary::ProcessSteps>& steps) {
+  if (!steps) return nullptr;
+  return {{"processes", steps->processes}, {"least", steps->least}, {"most", steps->most}};
+}
+
 Json SummaryOf(const Report& report) {
   const Summary& summary = report.summary;
   return {{"run", Words(report.run_label)},
           {"base_epoch_ns", Absolute(report.base_epoch_ns)},
           {"start_ns", Nullable(report.start_ns)},
           {"steps", Nullable(summary.steps)},
+          {"process_steps", Of(summary.process_steps)},
           {"timed_steps", Nullable(summary.timed_steps)},
           {"warm_up_steps", Nullable(summary.warm_up_steps)},
           {"wall_ns", Nullable(summary.wall_ns)},

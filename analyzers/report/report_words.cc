@@ -76,6 +76,15 @@ std::string SourceNames::Short(const std::string& path) const {
   return path.starts_with(folder_) ? path.substr(folder_.size()) : path;
 }
 
+// Returns "60 steps", or "60 steps in each of 4 processes". `summary.steps` is known.
+static std::string StepCountText(const Summary& summary) {
+  if (!summary.process_steps) return Plural(*summary.steps, "step");
+  const auto& [processes, least, most] = *summary.process_steps;
+  return fmt::format("{}{} in each of {} processes",
+                     least < most ? fmt::format("{} to ", CountText(least)) : "",
+                     Plural(most, "step"), processes);
+}
+
 std::string HeadText(const Report& report, const SourceNames& names) {
   std::map<std::string, int> formats;
   int64_t files = 0, bytes = 0;
@@ -98,7 +107,7 @@ std::string HeadText(const Report& report, const SourceNames& names) {
                                              Plural(files, "file"), kinds);
   if (!report.run_label.empty() && report.runs.size() > 1)
     out += fmt::format(", run {}", report.run_label);
-  if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step");
+  if (report.summary.steps) out += ", " + StepCountText(report.summary);
   if (report.summary.wall_ns)
     out += fmt::format(", window of {}", DurationText(*report.summary.wall_ns));
   return out;
@@ -130,7 +139,8 @@ std::string ProcessesText(const Report& report) {
     bool selected = std::any_of(report.runs.begin(), report.runs.end(), [&](const RunRow& run) {
       return run.selected && process.run_id == run.id;
     });
-    if (selected || !process.run_id) processes.push_back(&process);
+    if ((selected || !process.run_id) && !report.silent_processes.contains(process.id))
+      processes.push_back(&process);
   }
   if (processes.size() < 2) return "";
   std::string out =
@@ -199,7 +209,7 @@ std::string CountsText(const Summary& summary) {
     if (!per_step || *count == 0 || summary.steps.value_or(0) < 2) return;
     out += fmt::format(" ({})", PerStepText(double(*count) / double(*summary.steps)));
   };
-  add(summary.steps, "step", "steps", false);
+  if (summary.steps) out += StepCountText(summary);
   add(summary.compile_count, "compilation", "compilations", false);
   add(summary.load_count, "program loaded from a cache", "programs loaded from a cache", false);
   add(summary.execution_count, "execution", "executions", true);

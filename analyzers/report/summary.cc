@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "analyzers/analyzer.h"
@@ -251,6 +252,16 @@ absl::StatusOr<HiddenWaits> HiddenWaitsOf(const Run& run) {
   return settings->python_tracer ? HiddenWaits::kOfArrayMethod : HiddenWaits::kAll;
 }
 
+// Returns nothing if only one process has steps.
+std::optional<Summary::ProcessSteps> ProcessStepsOf(const Steps& steps) {
+  std::map<int64_t, int64_t> by_process;
+  for (const StepSpan& step : steps.all) ++by_process[step.process_id];
+  if (by_process.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax(by_process | std::views::values);
+  return Summary::ProcessSteps{
+      .processes = int64_t(by_process.size()), .least = least, .most = most};
+}
+
 }  // namespace
 
 absl::StatusOr<Summary> Summarize(const Run& run) {
@@ -264,6 +275,7 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
   if (!steps->all.empty()) {
     summary.steps = int64_t(steps->all.size());
     summary.warm_up_steps = steps->warm_up;
+    summary.process_steps = ProcessStepsOf(*steps);
   } else if (metrics->last && metrics->last->mark_step) {
     summary.steps = metrics->last->mark_step;
   }
@@ -319,6 +331,8 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
                                   "UNION ALL SELECT 1 FROM graph_break UNION ALL SELECT 1 FROM "
                                   "compile_failure)"));
   summary.torch_compile = torch_compile.value_or(0) > 0;
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  summary.has_recording = contents->recordings > 0;
   XP_TRY(summary.hidden_waits, HiddenWaitsOf(run));
   XP_TRY(summary.coverage, CoverageOf(run, totals_note));
   return summary;

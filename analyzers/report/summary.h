@@ -20,7 +20,12 @@ enum class HiddenWaits : uint8_t { kNone, kOfArrayMethod, kAll };
 // All times are in ns. Per-step figures divide the figures of one source by the steps of the same
 // source. A source without a clock gives counts only. A value is empty if no source knows it.
 struct Summary {
-  std::optional<int64_t> steps;        // all steps that any source saw
+  std::optional<int64_t> steps;        // all steps that any source saw, of all processes
+  // How many steps the processes made, if several did.
+  struct ProcessSteps {
+    int64_t processes = 0, least = 0, most = 0;
+  };
+  std::optional<ProcessSteps> process_steps;
   std::optional<int64_t> timed_steps;  // steps with a start and a length
   bool has_step_periods = false;       // at least the ends of steps are known
   std::optional<int64_t> wall_ns;      // window of the sources with a clock
@@ -38,6 +43,7 @@ struct Summary {
   std::optional<int64_t> tracing_ns, compile_ns, load_ns, execute_ns, transfer_ns, input_ns;
   bool optimized_programs = false;  // there is optimised HLO
   bool torch_compile = false;       // a source reports on functions under torch.compile
+  bool has_recording = false;       // our own recorder wrote a source
   bool totals_from_logs = false;    // otherwise from the window or the metrics
   bool compiles_at_start =
       false;  // every compilation was in the steps that also a clean program compiles in

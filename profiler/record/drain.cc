@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/clock_ns.h"
 #include "base/sqlite_files.h"
@@ -33,6 +36,16 @@ constexpr uint64_t kLeastReadySlots = 2048, kReadySlots = (size_t(4) << 20) / si
 // The drain checks at this interval that the store's file is still there. If the file is deleted,
 // SQLite goes on writing to a file that nobody can find.
 constexpr int64_t kLookNs = 500'000'000;
+
+// Returns the rank that launch(), torchrun and others give to a process by RANK and WORLD_SIZE.
+OptInt RankOfProcess() {
+  const char* const rank = std::getenv("RANK");
+  if (rank == nullptr || std::getenv("WORLD_SIZE") == nullptr) return {};
+  int64_t number = 0;
+  const char* const end = rank + std::strlen(rank);
+  const auto [last, error] = std::from_chars(rank, end, number);
+  return error == std::errc() && last == end ? OptInt(number) : OptInt();
+}
 
 // Returns the inode, which tells a file from another of the same name, or 0 if there is none.
 uint64_t FileNumber(const std::filesystem::path& path) {
@@ -146,6 +159,7 @@ absl::Status Drain::AddRows() {
                                              .source_id = source_id,
                                              .host = std::string(host),
                                              .pid = getpid(),
+                                             .rank = RankOfProcess(),
                                              .name = ProgramName()}));
   XP_TRY(recording_id_, store_->Add(RecordingRow{.process_id = process_id_,
                                                  .ring = file_->path().filename().string(),
