@@ -71,6 +71,7 @@ extern const Analyzer dropped_batches{
     .looks_at = "ends of loaders, of recorded programs",
     .find = FindDroppedBatches,
     .say = SayDroppedBatches,
+    .needs = Needs::kRecording,
     .thresholds = {policy::kDroppedShare}};
 
 }  // namespace xlaprof

@@ -39,6 +39,7 @@ using ProfilerLines = Table<ProfilerLineRow>;
 using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
+using Recordings = Table<RecordingRow>;
 using LoaderEpochs = Table<LoaderEpochRow>;
 using ObservedProcesses = Table<ObservedProcessRow>;
 using ObservedProgress = Table<ObservedProgressRow>;

@@ -198,6 +198,8 @@
 --   to_device                the copies go to a device
 --   from_device              the copies go to the host
 --   device_to_device         the copies go from device to device
+--   different_graphs         the ranks of a job execute different graphs
+--   different_lengths        the ranks of a job execute different numbers of graphs
 --   last_batches             the last batches of an epoch do not suffice for all devices
 --   empty_epoch              an epoch has no batch for each device
 --   tied_before_move         parameters were tied before the model moved to the device

@@ -29,8 +29,8 @@ class ParallelMnist : public ProgramTest {
                     folder_);
   }
   // Returns the finding of the recording with this reason, or null.
-  json Find(const std::string& reason) {
-    const Ran ran = Run("report run.xlaprof --format json");
+  json Find(const std::string& reason, const std::string& recording = "run.xlaprof") {
+    const Ran ran = Run("report " + recording + " --format json");
     EXPECT_EQ(ran.status, 0) << ran.out;
     const json report = json::parse(ran.out);
     for (const json& finding : report["findings"]) {
@@ -68,6 +68,22 @@ TEST_F(ParallelMnist, AnUnevenBatchIsNamed) {
   const Ran ran = Trained("--by processes --fault uneven_batch");
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, HasSubstr("f32[32,1,28,28] on rank 0 and f32[3,1,28,28] on rank 1"));
+}
+
+// The process that only starts the ranks is none of the job's.
+TEST_F(ParallelMnist, ARankWithAnotherBatchIsFoundInTheRecordings) {
+  std::filesystem::create_directory(folder_ / "job");
+  const Ran ran = RunShell("XLAPROF_RECORD=job/ " XLAPROF_MNIST_PARALLEL
+                           " --by processes --ranks 2 --steps 60 --batch 32 --fault uneven_batch",
+                           folder_);
+  EXPECT_EQ(ran.status, 1);
+  const json finding = Find("different_graphs", "job");
+  EXPECT_EQ(finding["kind"], "different_ranks");
+  EXPECT_EQ(finding["severity"], "warning");
+  EXPECT_EQ(finding["reason"]["before"], "f32[32,1,28,28]");
+  EXPECT_EQ(finding["reason"]["after"], "f32[3,1,28,28]");
+  EXPECT_THAT(Run("report job").out,
+              HasSubstr("2 processes; choose one with --process: 2 rank 0 "));
 }
 
 // Each epoch has a batch for one of the two devices left.

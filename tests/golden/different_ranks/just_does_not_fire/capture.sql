@@ -1,0 +1,22 @@
+-- Three ranks of a job run the same program. Rank 1 has another batch size in one step, and no graph
+-- exchanges data between the ranks.
+--
+-- Figure under test: the operation of the graphs, which is no exchange.
+-- Threshold: there is none. All ranks must execute the same graphs, if these exchange data.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'a job', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'rank0.xlaprof', 'recording', 1, 'timed'), (2, 'rank1.xlaprof', 'recording', 1, 'timed'), (3, 'rank2.xlaprof', 'recording', 1, 'timed');
+INSERT INTO process (id, run_id, source_id, segment, host, pid, rank) VALUES (1, 1, 1, 0, 'vm', 100, 0), (2, 1, 2, 0, 'vm', 101, 1), (3, 1, 3, 0, 'vm', 102, 2);
+INSERT INTO recording (process_id, ring, ring_key, ended, clock) VALUES (1, 'a.ring', '00', 1, 'tsc'), (2, 'b.ring', '01', 1, 'tsc'), (3, 'c.ring', '02', 1, 'tsc');
+INSERT INTO site (id, function, file, line) VALUES (1, 'Train', '/home/ana/train.cc', 31);
+-- Graph 1 has a batch of 16, and graph 2 one of 3.
+INSERT INTO graph (id, process_id, hash, name, printed_as, node_count) VALUES (1, 1, 'aaaa', 'SyncTensorsGraph.1', 'ir_text', 3), (2, 2, 'bbbb', 'SyncTensorsGraph.2', 'ir_text', 3);
+INSERT INTO graph_node (graph_id, idx, op, shape, operands, attributes, location) VALUES
+  (1, 0, 'xla::device_data', 'f32[16,8]{1,0}', '', NULL, 'Train@/home/ana/train.cc:29'), (1, 1, 'aten::sum', 'f32[8]{0}', '0', NULL, 'Train@/home/ana/train.cc:30'),
+  (1, 2, 'aten::exp', 'f32[8]{0}', '1', '', 'Train@/home/ana/train.cc:31'),
+  (2, 0, 'xla::device_data', 'f32[3,8]{1,0}', '', NULL, 'Train@/home/ana/train.cc:29'), (2, 1, 'aten::sum', 'f32[8]{0}', '0', NULL, 'Train@/home/ana/train.cc:30'),
+  (2, 2, 'aten::exp', 'f32[8]{0}', '1', '', 'Train@/home/ana/train.cc:31');
+CREATE TEMP TABLE ranks AS SELECT column1 AS p, column2 AS n FROM (VALUES (1, 21), (2, 21), (3, 21));
+INSERT INTO execution (process_id, ordinal, cause, graph_id, device, site_id)
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+SELECT ranks.p, i, 'parallel_loader', iif(ranks.p = 2 AND i = 20, 2, 1), 'CPU:0', 1 FROM ranks, n WHERE i < ranks.n;
