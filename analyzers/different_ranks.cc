@@ -1,5 +1,6 @@
-// Finds ranks of a job that do not execute what the others do. In a graph that exchanges data between
-// ranks, each rank waits for all others, so all must execute the same graphs in the same order.
+// Finds ranks of a job that do not execute what the others do. In a graph that exchanges data
+// between ranks, each rank waits for all others, so all must execute the same graphs in the same
+// order.
 //
 // Only recordings of our own runtime are judged. They begin with the program and show all of its
 // executions, and their graphs show the exchanges. A profile shows a part of a run, and what XLA
@@ -147,7 +148,8 @@ absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run,
   return std::nullopt;
 }
 
-// Returns a finding if ranks whose recordings are complete ended after fewer executions than others.
+// Returns a finding if ranks whose recordings are complete ended after fewer executions than
+// others.
 absl::StatusOr<std::optional<Finding>> OfLengths(const Run& run,
                                                  const std::vector<RankSequence>& ranks,
                                                  size_t common) {

@@ -1,5 +1,5 @@
-// Finds batches that a loader drops because the last ones do not suffice for all devices, and epochs
-// in which no device gets a batch, so that the training loop never runs.
+// Finds batches that a loader drops because the last ones do not suffice for all devices, and
+// epochs in which no device gets a batch, so that the training loop never runs.
 #include "analyzers/dropped_batches.h"
 
 #include <map>

@@ -7,8 +7,8 @@
 
 namespace xlaprof {
 
-// The epochs of the loaders at one line, either those without a step or the others. Finding::count is
-// the number of batches that they dropped.
+// The epochs of the loaders at one line, either those without a step or the others. Finding::count
+// is the number of batches that they dropped.
 struct DroppedBatchesFigures {
   int64_t epochs = 0;     // of which this was counted
   int64_t of_epochs = 0;  // all at this line

@@ -69,7 +69,8 @@ bool IsOperation(const GraphNode& node) {
          std::ranges::find(kCarriers, node.op) == kCarriers.end();
 }
 
-// Returns whether the node has one element at most, as the learning rate or the number of a turn has.
+// Returns whether the node has one element at most, as the learning rate or the number of a turn
+// has.
 bool IsOneNumber(const GraphNode& node) {
   const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
   return shape && !shape->is_tuple() &&
@@ -139,9 +140,9 @@ struct AlikeOperations {
   }
 };
 
-// Returns how many alike operations of the turns read each array that is there before the first turn,
-// in ascending order. Such an array is an input, or it is made of inputs outside of the turns. A part of
-// one is such an array, too, although each turn takes another.
+// Returns how many alike operations of the turns read each array that is there before the first
+// turn, in ascending order. Such an array is an input, or it is made of inputs outside of the
+// turns. A part of one is such an array, too, although each turn takes another.
 std::vector<int64_t> ReadsOfArrays(const PrintedGraph& graph, const AlikeOperations& alike,
                                    int64_t turns) {
   const size_t size = graph.nodes.size();
@@ -192,8 +193,8 @@ std::optional<UnrolledLoop> LoopOfOperations(const PrintedGraph& graph,
   int64_t turns = alike.Turns(least_turns);
   if (turns == 0 || 2 * alike.InTurns(turns) < alike.all) return std::nullopt;
   std::vector<int64_t> reads = ReadsOfArrays(graph, alike, turns);
-  // A turn may itself repeat operations, for example in layers. How often it reads its weights shows
-  // the number of turns.
+  // A turn may itself repeat operations, for example in layers. How often it reads its weights
+  // shows the number of turns.
   if (const int64_t usual = reads.empty() ? 0 : reads[reads.size() / 2];
       usual > 1 && usual < turns &&
       double(alike.InTurns(usual)) >= kSimilarShare * double(alike.InTurns(turns))) {

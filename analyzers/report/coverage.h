@@ -25,8 +25,8 @@ struct Coverage {
 // which the report shows totals.
 absl::StatusOr<std::vector<Coverage>> CoverageOf(const Run& run, const std::string& totals_note);
 
-// Returns the processes that our recorder recorded and that recorded nothing. A process that only starts
-// the ranks of a job is one.
+// Returns the processes that our recorder recorded and that recorded nothing. A process that only
+// starts the ranks of a job is one.
 absl::StatusOr<std::set<int64_t>> SilentProcesses(const Store& store);
 
 // Sets `count` to `other` if that is known and larger.

@@ -32,8 +32,8 @@ std::string OneOperationText(std::string_view operation) {
       operation);
 }
 
-// Says how to compile only one turn of a loop. Marking steps suits a loop without gradients, in which
-// one turn is a graph of its own.
+// Says how to compile only one turn of a loop. Marking steps suits a loop without gradients, in
+// which one turn is a graph of its own.
 std::string RollLoopAdvice(const UnrolledLines& loop, Framework framework) {
   const auto mark_each_turn = [&](std::string_view mark) {
     return fmt::format(

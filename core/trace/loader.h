@@ -18,8 +18,8 @@ using Batch = std::vector<Tensor>;
 using ReadBatch = std::function<std::optional<HostBatch>()>;
 
 // Deals batches to devices: the first to the first device, and so on. All devices get the same
-// number. If the last batches do not suffice for all devices, they are dropped. When a device asks in
-// vain, the end is announced, and what was dropped is counted (ParallelLoaderDroppedBatches).
+// number. If the last batches do not suffice for all devices, they are dropped. When a device asks
+// in vain, the end is announced, and what was dropped is counted (ParallelLoaderDroppedBatches).
 class ParallelLoader {
  public:
   // Starts the thread, which calls `read` until that returns nothing. For each device, it loads up

@@ -12,8 +12,8 @@ const DroppedBatchesFigures& DroppedFiguresOf(const Finding& finding) {
   return std::any_cast<const DroppedBatchesFigures&>(finding.figures);
 }
 
-// Two epochs at line 12 drop batches, one drops none, and one has no step. The loader at line 20 drops
-// a smaller share.
+// Two epochs at line 12 drop batches, one drops none, and one has no step. The loader at line 20
+// drops a smaller share.
 TEST(DroppedBatches, AreCountedByLine) {
   TimedRun run;
   run.Exec(
