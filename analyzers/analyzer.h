@@ -25,14 +25,14 @@ enum class Needs {
   kTimelineOrExecuteTimes,  // a timeline, or metrics that time executions
   kOptimizedPrograms,       // optimised HLO
   kTorchCompile,            // functions under torch.compile
-  kRecording,               // what our own runtime announces, in a recording
+  kLazyRuntime,             // what our own runtime announces, in a recording
 };
 
 // Returns whether reports name a check that lacks what it needs. They do not name one that most programs
 // have no use for.
 constexpr bool IsNamedWithout(Needs needs) {
   return needs != Needs::kOptimizedPrograms && needs != Needs::kTorchCompile &&
-         needs != Needs::kRecording;
+         needs != Needs::kLazyRuntime;
 }
 
 struct Analyzer {

@@ -5,6 +5,10 @@
 // Only recordings of our own runtime are judged. They begin with the program and show all of its
 // executions, and their graphs show the exchanges. A profile shows a part of a run, and what XLA
 // partitions exchanges data in ways that the program does not show.
+//
+// The processes that know their ranks are one job, and each other process is a job of its own,
+// whose ranks are threads. If a rank was recorded twice, the recordings are of several jobs, and
+// nothing tells which belong together.
 #include "analyzers/different_ranks.h"
 
 #include <algorithm>
@@ -45,8 +49,18 @@ absl::StatusOr<bool> ExchangesWithAll(const Run& run, int64_t graph_id) {
                              [](const GraphNode& node) { return ExchangesWithAll(node); });
 }
 
-// Returns the ranks of the recorded processes, in the order of their numbers.
-absl::StatusOr<std::vector<RankSequence>> RanksOf(const Run& run) {
+// The ranks of a job, in the order of their numbers.
+using Job = std::vector<RankSequence>;
+
+bool HasRankTwice(const Job& job) {
+  std::set<std::pair<OptInt, std::string>> seen;
+  return !std::ranges::all_of(job, [&](const RankSequence& rank) {
+    return seen.emplace(rank.label.rank, rank.label.device).second;
+  });
+}
+
+// Returns the jobs of the recorded processes.
+absl::StatusOr<std::vector<Job>> JobsOf(const Run& run) {
   XP_TRY(const Recordings* recordings, run.Get<Recordings>());
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::map<int64_t, bool> has_ended;  // by process
@@ -68,20 +82,26 @@ absl::StatusOr<std::vector<RankSequence>> RanksOf(const Run& run) {
     by_device[{*row.process_id, row.device.value_or("")}].push_back(&row);
     devices[*row.process_id].insert(row.device.value_or(""));
   }
-  std::vector<RankSequence> ranks;
+  std::map<OptInt, Job> jobs;  // by process, or nothing for processes that know their ranks
   for (auto& [key, rows] : by_device) {
     const auto& [process, device] = key;
+    const OptInt rank = rank_of[process];
     std::ranges::stable_sort(rows, std::less<>(), &ExecutionRow::ordinal);
-    ranks.push_back({.label = {.rank = rank_of[process],
-                               .device = devices[process].size() > 1 ? device : "",
-                               .process_id = process},
-                     .has_ended = has_ended[process],
-                     .executions = std::move(rows)});
+    jobs[rank ? OptInt() : process].push_back(
+        {.label = {.rank = rank,
+                   .device = devices[process].size() > 1 ? device : "",
+                   .process_id = process},
+         .has_ended = has_ended[process],
+         .executions = std::move(rows)});
   }
-  std::ranges::stable_sort(ranks, std::less<>(), [](const RankSequence& one) {
-    return one.label.rank.value_or(one.label.process_id);
-  });
-  return ranks;
+  std::vector<Job> judged;
+  for (auto& [process, job] : jobs) {
+    if (job.size() < 2 || HasRankTwice(job)) continue;
+    std::ranges::stable_sort(job, std::less<>(),
+                             [](const RankSequence& one) { return one.label.rank; });
+    judged.push_back(std::move(job));
+  }
+  return judged;
 }
 
 // Returns the identity that most of the values have, the first of several.
@@ -109,7 +129,7 @@ Evidence EvidenceOf(const ExecutionRow& row) {
 // Returns the first execution in which not all ranks execute the same graph, if there is one among
 // those that all ranks have.
 absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run,
-                                                const std::vector<RankSequence>& ranks,
+                                                const Job& ranks,
                                                 size_t common) {
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
@@ -151,7 +171,7 @@ absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run,
 // Returns a finding if ranks whose recordings are complete ended after fewer executions than
 // others.
 absl::StatusOr<std::optional<Finding>> OfLengths(const Run& run,
-                                                 const std::vector<RankSequence>& ranks,
+                                                 const Job& ranks,
                                                  size_t common) {
   XP_TRY(const Sites* sites, run.Get<Sites>());
   const auto length = [](const RankSequence& rank) { return rank.executions.size(); };
@@ -177,15 +197,18 @@ absl::StatusOr<std::optional<Finding>> OfLengths(const Run& run,
 absl::StatusOr<Findings> FindDifferentRanks(const Run& run) {
   // A part of the run may have different executions of each rank.
   if (!run.slice().empty()) return Findings();
-  XP_TRY(const std::vector<RankSequence> ranks, RanksOf(run));
-  if (ranks.size() < 2) return Findings();
-  size_t common = ranks.front().executions.size();
-  for (const RankSequence& rank : ranks) common = std::min(common, rank.executions.size());
-  XP_TRY(std::optional<Finding> finding, OfGraphs(run, ranks, common));
-  if (!finding) {
-    XP_TRY(finding, OfLengths(run, ranks, common));
+  XP_TRY(const std::vector<Job> jobs, JobsOf(run));
+  Findings findings;
+  for (const Job& ranks : jobs) {
+    size_t common = ranks.front().executions.size();
+    for (const RankSequence& rank : ranks) common = std::min(common, rank.executions.size());
+    XP_TRY(std::optional<Finding> finding, OfGraphs(run, ranks, common));
+    if (!finding) {
+      XP_TRY(finding, OfLengths(run, ranks, common));
+    }
+    if (finding) findings.push_back(*std::move(finding));
   }
-  return finding ? Findings{*std::move(finding)} : Findings();
+  return findings;
 }
 
 }  // namespace
@@ -198,6 +221,6 @@ extern const Analyzer different_ranks{
     .looks_at = "executions of each rank, and whether their graphs exchange data",
     .find = FindDifferentRanks,
     .say = SayDifferentRanks,
-    .needs = Needs::kRecording};
+    .needs = Needs::kLazyRuntime};
 
 }  // namespace xlaprof

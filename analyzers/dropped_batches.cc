@@ -1,5 +1,5 @@
 // Finds batches that a loader drops because the last ones do not suffice for all devices, and
-// epochs in which no device gets a batch, so that the training loop never runs.
+// epochs in which no device gets a batch, so that the loop over the loader never runs.
 #include "analyzers/dropped_batches.h"
 
 #include <map>
@@ -65,13 +65,13 @@ absl::StatusOr<Findings> FindDroppedBatches(const Run& run) {
 
 extern const Analyzer dropped_batches{
     .name = "dropped_batches",
-    .summary = "batches that a loader drops, and epochs in which the training loop never runs",
+    .summary = "batches that a loader drops, and epochs in which the loop over the loader never runs",
     .meaning =
-        "A loader for several devices deals out a batch to each of them. If the last batches of an epoch do not suffice for all devices, it drops them, and the model does not see their data. If there are fewer batches than devices, the training loop never runs, and nothing fails.",
+        "A loader for several devices deals out a batch to each of them. If the last batches of an epoch do not suffice for all devices, it drops them, and the model does not see their data. If there are fewer batches than devices, the loop over the loader never runs, and nothing fails.",
     .looks_at = "ends of loaders, of recorded programs",
     .find = FindDroppedBatches,
     .say = SayDroppedBatches,
-    .needs = Needs::kRecording,
+    .needs = Needs::kLazyRuntime,
     .thresholds = {policy::kDroppedShare}};
 
 }  // namespace xlaprof

@@ -37,5 +37,6 @@ extern const Analyzer untied_weights{
         "Two names of a model shared one tensor before the model was moved to the device, and are separate copies now. They are trained separately and take twice the memory.",
     .looks_at = "moves of models, of recorded programs",
     .find = FindUntiedWeights,
-    .say = SayUntiedWeights};
+    .say = SayUntiedWeights,
+    .needs = Needs::kLazyRuntime};
 }  // namespace xlaprof

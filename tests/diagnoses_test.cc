@@ -38,7 +38,7 @@ std::string NeedsText(Needs needs) {
       return "a timeline, or metrics that time executions";
     case Needs::kOptimizedPrograms:
       return "optimised HLO of the programs, and times of a device's work";
-    case Needs::kRecording:
+    case Needs::kLazyRuntime:
       return "a recording of a program on our runtime";
     case Needs::kTorchCompile:
       return "a report of torch.compile's";

@@ -331,8 +331,12 @@ absl::StatusOr<Summary> Summarize(const Run& run) {
                                   "UNION ALL SELECT 1 FROM graph_break UNION ALL SELECT 1 FROM "
                                   "compile_failure)"));
   summary.torch_compile = torch_compile.value_or(0) > 0;
-  XP_TRY(const Contents* contents, run.Get<Contents>());
-  summary.has_recording = contents->recordings > 0;
+  XP_TRY(const auto lazy_runtime,
+         run.store().One<int64_t>(
+             "SELECT EXISTS(SELECT 1 FROM recording WHERE process_id IN (SELECT process_id FROM "
+             "graph) OR process_id IN (SELECT process_id FROM untied_weight) OR process_id IN "
+             "(SELECT process_id FROM loader_epoch))"));
+  summary.lazy_runtime = lazy_runtime.value_or(0) > 0;
   XP_TRY(summary.hidden_waits, HiddenWaitsOf(run));
   XP_TRY(summary.coverage, CoverageOf(run, totals_note));
   return summary;

@@ -43,7 +43,7 @@ struct Summary {
   std::optional<int64_t> tracing_ns, compile_ns, load_ns, execute_ns, transfer_ns, input_ns;
   bool optimized_programs = false;  // there is optimised HLO
   bool torch_compile = false;       // a source reports on functions under torch.compile
-  bool has_recording = false;       // our own recorder wrote a source
+  bool lazy_runtime = false;        // our own runtime announced what it does
   bool totals_from_logs = false;    // otherwise from the window or the metrics
   bool compiles_at_start =
       false;  // every compilation was in the steps that also a clean program compiles in

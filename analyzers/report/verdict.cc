@@ -116,8 +116,8 @@ Checks ChecksOf(const Summary& summary, const Findings& findings) {
         return devices && summary.optimized_programs;
       case Needs::kTorchCompile:
         return summary.torch_compile;
-      case Needs::kRecording:
-        return summary.has_recording;
+      case Needs::kLazyRuntime:
+        return summary.lazy_runtime;
     }
     return true;
   };

@@ -24,8 +24,8 @@ std::string DevicesText(int64_t devices) {
 }
 
 Words OfEmptyEpochs(const DroppedBatchesFigures& figures) {
-  Words words{.title = fmt::format("the training loop never ran {}", EpochsText(figures)),
-              .cost_note = "not measured in time; these epochs trained nothing"};
+  Words words{.title = fmt::format("the loop over the loader never ran {}", EpochsText(figures)),
+              .cost_note = "not measured in time; these epochs used no data"};
   if (figures.batches == 0) {
     words.why =
         "The function that reads batches returned none, so the loop ended at once, without an error.";
@@ -38,7 +38,7 @@ Words OfEmptyEpochs(const DroppedBatchesFigures& figures) {
         figures.batches == 1 ? "was" : "were",
         figures.epochs == 1 ? "" : fmt::format(" in these {} epochs together", figures.epochs));
     words.advice =
-        "Train with smaller batches, more data or fewer devices, or repeat samples until there is a batch for each device.";
+        "Use smaller batches, more data or fewer devices, or repeat samples until there is a batch for each device.";
   }
   return words;
 }

@@ -87,5 +87,20 @@ TEST_F(DifferentRanks, EndTogetherIfAllIsWell) {
   EXPECT_EQ(FiguresOf(found[0]).usual_length, 3);
 }
 
+TEST_F(DifferentRanks, AreOfOneJob) {
+  // Of an earlier job in the same directory, rank 0 was recorded, too.
+  for (int process = 1; process <= 4; ++process) Execute(process, process == 4 ? 2 : 1);
+  run_.Exec("UPDATE process SET rank = 0 WHERE id = 4");
+  EXPECT_TRUE(run_.Run(different_ranks).empty());
+  // Nothing joins processes that do not know their ranks.
+  run_.Exec("UPDATE process SET rank = NULL");
+  EXPECT_TRUE(run_.Run(different_ranks).empty());
+  Execute(2, 1, "CPU:1"), Execute(2, 3, "CPU:1");
+  const Findings found = run_.Run(different_ranks);
+  ASSERT_EQ(found.size(), 1u) << "of the threads of process 2";
+  EXPECT_EQ(FiguresOf(found[0]).usual.device, "CPU:1");
+  EXPECT_EQ(FiguresOf(found[0]).other.device, "CPU:0");
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -106,7 +106,7 @@ TEST(ReportText, CallersStandBehindTheFindingsLine) {
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
   Report report = CleanReport();
   report.summary.optimized_programs = report.summary.torch_compile = true;
-  report.summary.has_recording = true;
+  report.summary.lazy_runtime = true;
   const std::string text = ReportText(report, {.width = 1000}),
                     all = ReportText(report, {.width = 100, .all = true});
   EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
