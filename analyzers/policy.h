@@ -596,7 +596,7 @@ inline constexpr Threshold kYoungRunSteps{
 inline constexpr Threshold kDroppedShare{
     0.05, Unit::kShare,
     "Batches that a loader drops at the end are a warning from this share of the epochs' batches on. An epoch without a step is a warning in any case.",
-    "Only epochs of fewer than twenty rounds lose so much of their data."};
+    "Only an epoch with fewer than nineteen full rounds, in each of which every device gets a batch, can lose so much of its data."};
 
 // --- graph_break ---
 inline constexpr Threshold kManyGraphBreaks{

@@ -35,7 +35,7 @@ extern const Analyzer untied_weights{
         "weights that were tied before the model moved to the device, and are separate copies now",
     .meaning =
         "Two names of a model shared one tensor before the model was moved to the device, and are separate copies now. They are trained separately and take twice the memory.",
-    .looks_at = "moves of models, of recorded programs",
+    .looks_at = "moves of models in recordings of our lazy runtime",
     .find = FindUntiedWeights,
     .say = SayUntiedWeights,
     .needs = Needs::kLazyRuntime};

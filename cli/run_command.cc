@@ -158,7 +158,7 @@ void AddRunCommand(CLI::App& app, int& exit_status) {
   CLI::Option* archive =
       command
           ->add_option("--archive", arguments->archive,
-                       "Packs all files of the recording, without secrets, into this .tar.gz")
+                       "Packs all files of the recording into this .tar.gz, with secrets of known forms masked")
           ->type_name("FILE");
   command->add_flag("--tidy", arguments->tidy, "Removes the directory when it is packed")
       ->needs(archive);

@@ -39,7 +39,7 @@ std::string NeedsText(Needs needs) {
     case Needs::kOptimizedPrograms:
       return "optimised HLO of the programs, and times of a device's work";
     case Needs::kLazyRuntime:
-      return "a recording of a program on our runtime";
+      return "a recording of a program that uses xlaprof's own lazy runtime, which PyTorch/XLA and JAX do not";
     case Needs::kTorchCompile:
       return "a report of torch.compile's";
   }

@@ -40,14 +40,14 @@ Words OfGraphs(const DifferentRanksFigures& figures, int64_t differ) {
   const std::string difference = figures.difference ? Text(*figures.difference, usual, other) : "";
   Words words{
       .title = fmt::format(
-          "{} executed another graph than {} after {}{}", OthersText(differ, other), usual,
-          Plural(figures.equal, "equal execution"), difference.empty() ? "" : ": " + difference),
+          "{} executed a different graph from {} after {}{}", OthersText(differ, other), usual,
+          Plural(figures.equal, "identical execution"), difference.empty() ? "" : ": " + difference),
       .why = fmt::format(
-          "The ranks exchange data in both graphs ({} on {}, {} on {}), so each waits for the others and none can go on. The job fails or hangs.",
+          "All ranks exchange data in both graphs (graph {} on {}, graph {} on {}), so each waits for the others and none can go on. The job fails or hangs.",
           figures.usual_graph, usual, figures.other_graph, other),
       .cost_note = "not measured; no rank can go on after it",
       .advice =
-          "Give all ranks batches of the same size: pad the last one, or drop it. Let all ranks read the same values and mark the same steps."};
+          "Give all ranks batches of the same size: pad the last one, or drop it. Let all ranks call item() and mark steps at the same places."};
   words.evidence = {fmt::format("execution {} on {}", figures.equal + 1, usual),
                     fmt::format("execution {} on {}", figures.equal + 1, other)};
   return words;
@@ -63,7 +63,7 @@ Words OfLengths(const DifferentRanksFigures& figures, int64_t differ) {
           "Each of these executions waits for all ranks, so the ranks that went on waited for one that had ended. The job fails or hangs.",
       .cost_note = "not measured; no rank can go on after it",
       .advice =
-          "Let all ranks make the same number of steps, for example by dropping the batches that not all ranks have.",
+          "Let all ranks run the same number of steps, for example by dropping batches that not every rank has.",
       .evidence = {fmt::format("execution {} on {}", figures.equal + 1, usual)}};
 }
 

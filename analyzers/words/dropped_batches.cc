@@ -10,12 +10,12 @@
 namespace xlaprof {
 namespace {
 
-// Returns "in 2 of 5 epochs", or "in each of 5 epochs". Epochs that the program left early are not
-// counted, so the only one that is counted may be one of several.
+// Returns "in 2 of 5 epochs", or "in one epoch". Epochs that the program left early are not counted,
+// so the only one that is counted may be one of several.
 std::string EpochsText(const DroppedBatchesFigures& figures) {
   if (figures.of_epochs == 1) return "in one epoch";
   return figures.epochs == figures.of_epochs
-             ? fmt::format("in each of {} epochs", figures.of_epochs)
+             ? fmt::format("in all {} epochs", figures.of_epochs)
              : fmt::format("in {} of {} epochs", figures.epochs, figures.of_epochs);
 }
 
@@ -45,7 +45,7 @@ Words OfEmptyEpochs(const DroppedBatchesFigures& figures) {
 
 Words OfLastBatches(const DroppedBatchesFigures& figures, int64_t dropped) {
   return {
-      .title = fmt::format("the loader dropped {} of {} batches, {}", dropped, figures.batches,
+      .title = fmt::format("the loader dropped {} of {} batches {}", dropped, figures.batches,
                            EpochsText(figures)),
       .why = fmt::format(
           "{} a batch, and the last ones of an epoch do not suffice for all. The model does not see their data in that epoch.",

@@ -76,7 +76,22 @@ TORCH = {
     "torch/__init__.py": """
         from torch import autograd, compiler, optim, profiler
         """,
-    "torch/autograd.py": "def _profiler_enabled(): return False",
+    "torch/autograd/__init__.py": """
+        from torch.autograd import profiler
+        def _profiler_enabled(): return False
+        """,
+    "torch/autograd/profiler.py": """
+        import torch
+        class profile:
+            def _prepare_trace(self):
+                if torch.profiler.is_running:
+                    raise RuntimeError("Can't enable Kineto profiler when it's already running")
+            def __enter__(self):
+                self._prepare_trace()
+                return self
+            def __exit__(self, *error):
+                pass
+        """,
     "torch/compiler.py": "def is_compiling(): return False",
     "torch/optim/__init__.py": """
         from torch.optim import optimizer
@@ -276,6 +291,39 @@ class Run(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(list((self.folder / "own").rglob("*.xplane.pb")))
         self.assertIn("already been started", self.lines()["profile"][0][5])
+
+    def test_a_profile_gives_way_to_the_programs_own(self):
+        self.write(TORCH_XLA | {"train.py": """
+            import torch_xla.debug.profiler as xp
+            """ + textwrap.indent(TRAIN, "        ") + """
+            while xp._folder is None:
+                train(1)
+            xp.start_trace("own")
+            train(3)
+            xp.stop_trace()
+            """})
+        done = self.run_command("--steps", "4:1000000", "--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(list((self.folder / "own").rglob("*.xplane.pb")))
+        [profile] = self.lines()["profile"]
+        self.assertIsNone(profile[5])
+        self.assertTrue(list((self.folder / "out").glob("profile.*.xplane.pb")))
+
+    def test_a_profile_of_pytorch_gives_way_to_the_programs_own(self):
+        self.write(TORCH | {"train.py": """
+            import time, torch
+            optimizer = torch.optim.SGD()
+            while not torch.profiler.is_running:
+                optimizer.step()
+                time.sleep(0.01)
+            with torch.autograd.profiler.profile():
+                optimizer.step()
+            """})
+        done = self.run_command("--steps", "4:1000000", "--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [profile] = self.lines()["profile"]
+        self.assertIsNone(profile[5])
+        self.assertTrue(list((self.folder / "out").glob("profile.*.json.gz")))
 
     def test_what_the_hook_raises_does_not_reach_the_program(self):
         broken = dict(TORCH_XLA)

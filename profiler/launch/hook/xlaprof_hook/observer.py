@@ -44,6 +44,7 @@ class Observer(threading.Thread):
         self.lock = threading.Lock()
         self.profiled = None  # the framework whose profile runs, or ran
         self.profile_begin_ns = None  # None: no profile runs
+        self.must_give_way = False  # the program is about to take a profile itself
         self.cpu_ns = 0  # that this thread took
         self.flush_due, self.state_due, self.metrics_due = _Every(_FLUSH_S), _Every(_STATE_S), _Every(_METRICS_S)
         self.compiled_due = _Every(_COMPILED_S)
@@ -89,13 +90,13 @@ class Observer(threading.Thread):
             if self.window.is_due(steps, framework.compilations(), is_compiling):
                 self.profiled = framework
                 self._start_profile(framework)
-        elif self.profile_begin_ns is not None and self.window.is_over(steps):
+        elif self.profile_begin_ns is not None and (self.must_give_way or self.window.is_over(steps)):
             self._stop_profile()
 
     def _start_profile(self, framework):
         begin_ns = time.time_ns()
         try:
-            framework.profile.start(self.recording.folder)
+            framework.profile.start(self.recording.folder, self.give_way)
         except Exception as error:
             self.record.add("profile", self.window.why, begin_ns, time.time_ns(), framework.steps(), framework.steps(), str(error))
             return
@@ -103,14 +104,23 @@ class Observer(threading.Thread):
         self.window.start(framework.steps())
 
     def _stop_profile(self):
-        begin_ns, self.profile_begin_ns = self.profile_begin_ns, None
         steps, end_ns, error = self.profiled.steps(), time.time_ns(), None
         try:
             self.profiled.profile.stop()
         except Exception as failed:
             error = str(failed)
-        self.record.add("profile", self.window.why, begin_ns, end_ns, self.window.started_step, steps, error)
+        self.record.add("profile", self.window.why, self.profile_begin_ns, end_ns, self.window.started_step, steps, error)
+        self.profile_begin_ns = None
         self._add_state()
+
+    def give_way(self):
+        """Waits until the profile has ended. A thread of the program calls this before it begins a profile itself."""
+        self.must_give_way = True
+        end_s = time.monotonic() + 60
+        while self.profile_begin_ns is not None and self.is_alive() and time.monotonic() < end_s:
+            if hasattr(self.profiled, "do_request"):
+                self.profiled.do_request()  # it may be this thread that must stop the profile
+            time.sleep(0.001)
 
     def _write_metrics(self):
         """Replaces the metrics report of this process."""

@@ -1,9 +1,42 @@
-"""Takes a profile with each framework's own profiler.
+"""Takes a profile with each framework's own profiler, which can take only one at a time.
 
-`start(folder)` and `stop()` run on the thread of the observer. `stop` leaves files whose names begin with `profile.PID` in the folder."""
+`start(folder, give_way)` and `stop()` run on the thread of the observer. `stop` leaves files whose names begin with `profile.PID`
+in the folder. If the program begins a profile of its own meanwhile, its thread first calls `give_way`, which waits for the
+end of `stop`."""
+import functools
 import os
 import shutil
+import sys
 import threading
+
+
+class _Starts:
+    """The functions by which a program begins a profile. They call `give_way` first until `restore` is called."""
+
+    def __init__(self, names, give_way):
+        self.replaced = []
+        for module, name in names:
+            owner = sys.modules.get(module)
+            *outer, name = name.split(".")
+            for part in outer:
+                owner = getattr(owner, part, None)
+            original = getattr(owner, name, None)
+            if original is not None:
+                setattr(owner, name, self._giving_way(original, give_way))
+                self.replaced.append((owner, name, original))
+
+    @staticmethod
+    def _giving_way(original, give_way):
+        @functools.wraps(original)
+        def start(*args, **kwargs):
+            give_way()
+            return original(*args, **kwargs)
+
+        return start
+
+    def restore(self):
+        while self.replaced:
+            setattr(*self.replaced.pop())
 
 
 def _collect(folder, written):
@@ -19,17 +52,21 @@ def _collect(folder, written):
 
 
 class _XSpaceProfile:
-    def start(self, folder):
+    def start(self, folder, give_way):
         self.folder = folder
         self.written = os.path.join(folder, f"profile.{os.getpid()}.part")
         self._start()
+        self.starts = _Starts(self.START_NAMES, give_way)
 
     def stop(self):
+        self.starts.restore()
         self._stop()
         _collect(self.folder, self.written)
 
 
 class XlaProfile(_XSpaceProfile):
+    START_NAMES = [("torch_xla.debug.profiler", "start_trace")]
+
     def _start(self):
         import torch_xla.debug.profiler as profiler
         profiler.start_trace(self.written)
@@ -41,6 +78,9 @@ class XlaProfile(_XSpaceProfile):
 
 class JaxProfile(_XSpaceProfile):
     """JAX's profiler traces Python's calls unless it is told otherwise, which shows the lines of reads."""
+
+    # jax.profiler.trace() calls the function of the inner module.
+    START_NAMES = [("jax.profiler", "start_trace"), ("jax._src.profiler", "start_trace")]
 
     def _start(self):
         import jax
@@ -56,21 +96,24 @@ class KinetoProfile:
     optimizer. If no optimizer steps, the observer's thread starts it for all threads. At the end of the program, when no step
     follows, the main thread stops it."""
 
+    START_NAMES = [("torch.autograd.profiler", "profile._prepare_trace"), ("torch.autograd.profiler", "profile._start_trace")]
+
     def __init__(self, framework, options):
         self.framework = framework
         self.options = options
         self.profiler = None
 
-    def start(self, folder):
+    def start(self, folder, give_way):
         self.folder = folder
-        self._do(self._start)
+        self.observer = threading.current_thread()
+        self._do(lambda: self._start(give_way))
 
     def stop(self):
-        self._do(lambda: self.profiler.stop())
+        self._do(self._stop)
         self.profiler.export_chrome_trace(os.path.join(self.folder, f"profile.{os.getpid()}.json.gz"))
         self.profiler = None
 
-    def _start(self):
+    def _start(self, give_way):
         import torch
         if torch.autograd._profiler_enabled():
             raise RuntimeError("the program takes a profile itself")
@@ -79,9 +122,14 @@ class KinetoProfile:
             config = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         self.profiler = torch.profiler.profile(with_stack=bool(self.options.get("full")), experimental_config=config)
         self.profiler.start()
+        self.starts = _Starts(self.START_NAMES, give_way)
+
+    def _stop(self):
+        self.starts.restore()
+        self.profiler.stop()
 
     def _do(self, action):
-        if self.framework.steps() and threading.current_thread() is not threading.main_thread():
+        if self.framework.steps() and threading.current_thread() is self.observer:
             self.framework.do_at_next_step(action)
         else:
             action()

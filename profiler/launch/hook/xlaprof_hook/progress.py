@@ -101,9 +101,7 @@ class PyTorch:
             self.optimizer = self.optimizer or id(optimizer)
             if self.optimizer == id(optimizer):
                 self.count += 1
-                request, self.request = self.request, None
-                if request is not None:
-                    request.do()
+                self.do_request()
 
         register_optimizer_step_post_hook(after_step)
         self.profile = profiles.KinetoProfile(self, recording.options)
@@ -118,6 +116,12 @@ class PyTorch:
             raise RuntimeError("no step ended within a minute")
         if request.error:
             raise request.error
+
+    def do_request(self):
+        """Does what the observer waits for, on the calling thread."""
+        request, self.request = self.request, None
+        if request is not None:
+            request.do()
 
     def end(self):
         """Tells that the program makes no more steps."""
@@ -148,17 +152,17 @@ class Jax:
         self.log = recording.jax_log
         self.count = 0
         annotation = jax.profiler.StepTraceAnnotation
-        enter = annotation.__enter__
+        leave = annotation.__exit__
 
-        def counting(step):
+        def counting(step, *error):
             self.count += 1
-            return enter(step)
+            return leave(step, *error)
 
-        annotation.__enter__ = counting
+        annotation.__exit__ = counting
         self.profile = profiles.JaxProfile()
 
     def steps(self):
-        return max(self.count - 1, 0) or None
+        return self.count or None
 
     def compilations(self):
         return self.log.compilations
