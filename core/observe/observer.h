@@ -140,7 +140,10 @@ inline Observer* Current() { return observer.load(std::memory_order_acquire); }
 // Announces a scope of the runtime, from here to the end of the block.
 class Scope {
  public:
-  explicit Scope(Site& site) : Scope(site, site.name) {}
+  explicit Scope(Site& site) : observer_(Current()) {
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->BeginScope(site, site.name, nullptr);
+  }
   Scope(Site& site, std::string_view name, const std::source_location* place = nullptr)
       : observer_(Current()) {
     if (observer_ != nullptr) [[unlikely]]

@@ -93,14 +93,16 @@ int64_t StepsOf(const Options& options, int64_t rank) {
                                                                        : options.steps;
 }
 
+[[noreturn]] void RaiseOfDevices(int64_t ranks, size_t devices) {
+  Raise("{0} ranks need {0} devices, but the process has {1}. Set XLAPROF_DEVICES={0}", ranks,
+        devices);
+}
+
 void ByThreads(const Options& options) {
   const Digits digits = DrawDigits(6000, options.seed);
   nn::manual_seed(options.seed);
   const std::span<Device* const> devices = Device::Supported();
-  if (int64_t(devices.size()) < options.ranks) {
-    Raise("there are {} devices for {} ranks. Set XLAPROF_DEVICES={}", devices.size(),
-          options.ranks, options.ranks);
-  }
+  if (int64_t(devices.size()) < options.ranks) RaiseOfDevices(options.ranks, devices.size());
   nn::DataParallel<Net> parallel(Net(),
                                  {devices.begin(), devices.begin() + ptrdiff_t(options.ranks)});
   const auto begin = Clock::now();
@@ -120,9 +122,7 @@ void BySpmd(const Options& options) {
   const Digits digits = DrawDigits(6000, options.seed);
   nn::manual_seed(options.seed);
   const int64_t devices = addressable_runtime_device_count();
-  if (devices != options.ranks)
-    Raise("there are {} devices for {} ranks. Set XLAPROF_DEVICES={}", devices, options.ranks,
-          options.ranks);
+  if (devices != options.ranks) RaiseOfDevices(options.ranks, size_t(devices));
   const Mesh mesh = get_1d_mesh("data");
   Net net;
   optim::SGD optimizer(net.parameters(), 0.05, 0.9);
