@@ -93,7 +93,11 @@ class Ref {
 
 template <class T, class... Args>
 Ref<T> MakeRef(Args&&... args) {
-  return Ref<T>::First(new T(std::forward<Args>(args)...));
+  if constexpr (sizeof...(args) == 0) {
+    return Ref<T>::First(new T);  // not T(), which would first write zeros
+  } else {
+    return Ref<T>::First(new T(std::forward<Args>(args)...));
+  }
 }
 
 }  // namespace xlaprof

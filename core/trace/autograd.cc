@@ -72,8 +72,7 @@ Tensor Saved::get() const {
   return ViewOf(storage_, steps_);
 }
 
-void UpdateHistory(TensorImpl& view) {
-  if (!view.base) return;
+void UpdateHistoryOfView(TensorImpl& view) {
   GraphLock lock;
   TensorImpl& base = view.base_or_self();
   if (view.recorded_writes == base.recorded_writes) return;
@@ -98,12 +97,6 @@ void UpdateHistory(TensorImpl& view) {
                    return Grads{grad};
                  });
   saves_tensors = saves;
-}
-
-bool NeedsGrad(const Tensor& input) {
-  if (!input || NoGrad::is_on()) return false;
-  UpdateHistory(*input.impl());
-  return input.impl()->requires_grad;
 }
 
 bool NeedsGrad(Inputs inputs) {

@@ -93,8 +93,15 @@ inline TensorImpl& ImplOf(const Tensor& tensor) {
 }
 // Replaces the history of a view by that of its base's present value, if the base was written since
 // while gradients were recorded. Writes through another view are writes of the base.
-void UpdateHistory(TensorImpl& view);
-bool NeedsGrad(const Tensor& input);
+void UpdateHistoryOfView(TensorImpl& view);
+inline void UpdateHistory(TensorImpl& tensor) {
+  if (tensor.base) UpdateHistoryOfView(tensor);
+}
+inline bool NeedsGrad(const Tensor& input) {
+  if (!input || NoGrad::is_on()) return false;
+  UpdateHistory(*input.impl());
+  return input.impl()->requires_grad;
+}
 bool NeedsGrad(Inputs inputs);
 // Records in `out` where its gradient goes. `out` may be one of the inputs, which it overwrites.
 Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tensor& grad)> vjp);
