@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzers/policy.h"
+#include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/work_unit.h"
 
@@ -77,8 +78,11 @@ absl::StatusOr<std::optional<SmallExecutions>> FindSmallExecutions(const Run& ru
                                                                    const DeviceIdle& device) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
   XP_TRY(const WorkUnit* unit, run.Get<WorkUnit>());
+  XP_TRY(const Steps* steps, run.Get<Steps>());
   SmallExecutions small;
+  int64_t all_executions = 0;  // of the process, also those without a time
   for (const ExecutionRow& row : executions->rows) {
+    all_executions += row.process_id.value_or(0) == device.time.process_id;
     small.count += row.ts_ns && row.process_id.value_or(0) == device.time.process_id &&
                    row.device.value_or(device.time.device) == device.time.device &&
                    *row.ts_ns >= device.steady.begin_ns && *row.ts_ns < device.steady.end_ns;
@@ -88,6 +92,11 @@ absl::StatusOr<std::optional<SmallExecutions>> FindSmallExecutions(const Run& ru
                                         : 0;
   if (small.count < policy::kManySmallExecutions || device.idle_share() < policy::kMostOfRunShare ||
       double(small.count) < policy::kSmallExecutionsPerUnit * double(units))
+    return std::nullopt;
+  // Also steps without times show that each has only a few executions.
+  const int64_t all_steps =
+      std::ranges::count(steps->all, device.time.process_id, &StepSpan::process_id);
+  if (double(all_executions) < policy::kSmallExecutionsPerUnit * double(all_steps))
     return std::nullopt;
   small.mean_ns = Overlap(device.time.busy, device.steady) / small.count;
   if (small.mean_ns >= policy::kSmallExecutionNs) return std::nullopt;

@@ -467,6 +467,15 @@ TEST_F(SmallExecutionsOfAnyProgram, AreThoseOfASmallModelIfThereIsOneProgram) {
     EXPECT_FALSE(GapFiguresOf(finding).small_executions);
 }
 
+// A profile may count steps that it does not show.
+TEST_F(SmallExecutionsOfAnyProgram, AreOneInEachStepWithoutATime) {
+  Execute(10);
+  for (int i = 0; i < 1200; ++i)
+    EXPECT_TRUE(run_.store().Add(StepRow{.process_id = 1, .ordinal = i}).ok());
+  for (const Finding& finding : run_.Run(device_gap))
+    EXPECT_FALSE(GapFiguresOf(finding).small_executions);
+}
+
 // The recording of two ops does not explain 100 ms.
 TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   host_ = run_.HostThread();

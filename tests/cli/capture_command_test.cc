@@ -71,6 +71,20 @@ TEST_F(CaptureCommand, TwoProgramsAreOneRun) {
   EXPECT_EQ(Ask("SELECT count(*) FROM run"), 1);
 }
 
+// The kernels of our own runtime are parts of its executions.
+TEST_F(CaptureCommand, CountsTheExecutionsOfATraining) {
+  const int port = (*StartServer(0))->port();
+  const Ran ran = RunShell(
+      fmt::format("{{ XLAPROF_SERVE={0} {1} 3 >/dev/null 2>served.txt & {2} capture 127.0.0.1:{0} "
+                  "--delay 500ms --duration 500ms --retry 30; s=$?; wait; (exit $s); }}",
+                  port, XLAPROF_SERVED_TRAINING, XLAPROF_PROGRAM),
+      folder_);
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  EXPECT_GT(Ask("SELECT count(*) FROM step"), 10);
+  EXPECT_NEAR(double(Ask("SELECT count(*) FROM execution")),
+              double(Ask("SELECT count(*) FROM step")), 2);
+}
+
 TEST_F(CaptureCommand, NothingIsLeftWhereNobodyAnswers) {
   const int gone = (*StartServer(0))->port();
   const Ran ran = Run(fmt::format("capture 127.0.0.1:{} -o sub.xlaprof", gone));
