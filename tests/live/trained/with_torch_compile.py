@@ -12,6 +12,7 @@ steps = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+image, labels = torch.randn(256, 256), torch.randint(0, 10, (256,))
 
 
 class Images(torch.utils.data.Dataset):
@@ -19,11 +20,11 @@ class Images(torch.utils.data.Dataset):
         return steps
 
     def __getitem__(self, index):
-        x = torch.randn(256, 256)
+        x = image
         end = time.perf_counter() + (0.15 if fault == "loader" else 0)
         while time.perf_counter() < end:
             x = (x + x.roll(1, 1)) / 2  # planted: loader
-        return x, torch.randint(0, 10, (256,))
+        return x, labels
 
 
 @torch.compile(backend="aot_eager", dynamic=False)

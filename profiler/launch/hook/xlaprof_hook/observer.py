@@ -104,20 +104,20 @@ class Observer(threading.Thread):
         self.window.start(framework.steps())
 
     def _stop_profile(self):
+        begin_ns, self.profile_begin_ns = self.profile_begin_ns, None
         steps, end_ns, error = self.profiled.steps(), time.time_ns(), None
         try:
             self.profiled.profile.stop()
         except Exception as failed:
             error = str(failed)
-        self.record.add("profile", self.window.why, self.profile_begin_ns, end_ns, self.window.started_step, steps, error)
-        self.profile_begin_ns = None
+        self.record.add("profile", self.window.why, begin_ns, end_ns, self.window.started_step, steps, error)
         self._add_state()
 
     def give_way(self):
         """Waits until the profile has ended. A thread of the program calls this before it begins a profile itself."""
         self.must_give_way = True
         end_s = time.monotonic() + 60
-        while self.profile_begin_ns is not None and self.is_alive() and time.monotonic() < end_s:
+        while self.profiled.profile.is_running and self.is_alive() and time.monotonic() < end_s:
             if hasattr(self.profiled, "do_request"):
                 self.profiled.do_request()  # it may be this thread that must stop the profile
             time.sleep(0.001)

@@ -1,8 +1,8 @@
 """Takes a profile with each framework's own profiler, which can take only one at a time.
 
 `start(folder, give_way)` and `stop()` run on the thread of the observer. `stop` leaves files whose names begin with `profile.PID`
-in the folder. If the program begins a profile of its own meanwhile, its thread first calls `give_way`, which waits for the
-end of `stop`."""
+in the folder. If the program begins a profile of its own meanwhile, its thread first calls `give_way`, which waits until this one
+is no longer `is_running`."""
 import functools
 import os
 import shutil
@@ -52,15 +52,21 @@ def _collect(folder, written):
 
 
 class _XSpaceProfile:
+    is_running = False
+
     def start(self, folder, give_way):
         self.folder = folder
         self.written = os.path.join(folder, f"profile.{os.getpid()}.part")
         self._start()
+        self.is_running = True
         self.starts = _Starts(self.START_NAMES, give_way)
 
     def stop(self):
         self.starts.restore()
-        self._stop()
+        try:
+            self._stop()
+        finally:
+            self.is_running = False
         _collect(self.folder, self.written)
 
 
@@ -98,6 +104,8 @@ class KinetoProfile:
 
     START_NAMES = [("torch.autograd.profiler", "profile._prepare_trace"), ("torch.autograd.profiler", "profile._start_trace")]
 
+    is_running = False
+
     def __init__(self, framework, options):
         self.framework = framework
         self.options = options
@@ -122,11 +130,15 @@ class KinetoProfile:
             config = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         self.profiler = torch.profiler.profile(with_stack=bool(self.options.get("full")), experimental_config=config)
         self.profiler.start()
+        self.is_running = True
         self.starts = _Starts(self.START_NAMES, give_way)
 
     def _stop(self):
         self.starts.restore()
-        self.profiler.stop()
+        try:
+            self.profiler.stop()
+        finally:
+            self.is_running = False
 
     def _do(self, action):
         if self.framework.steps() and threading.current_thread() is self.observer:
