@@ -11,11 +11,15 @@ namespace xlaprof {
 // (torch_xla on CPU, GPUs), an op that runs once per execution runs for the k-th time in the k-th
 // execution. The op that runs first is one of these (it is in no loop), so its count is the number
 // of executions. Ops that run more often by a whole factor (loops) are divided evenly; others go to
-// the execution that began last before them.
+// the execution that began last before them. A profile may begin within an execution, whose ops
+// would be taken for those of the next ones; they are a run of their own if they end before the
+// host first asks for an execution.
 std::vector<XFacts::Run> XFacts::Runs() {
   // An execution is at work for a tenth of its time, unless it is short: ops of a microsecond may
   // pause for much longer.
   constexpr int64_t kLeastWorkShare = 10, kLongNs = 1'000'000'000;
+  // The clocks of a host and its GPU agree to within this time.
+  constexpr int64_t kClocksAgreeNs = 1'000'000;
   if (has_device_work_) std::erase_if(ops_, [](const XOp& op) { return op.on_host; });
   if (!ends_.empty()) {
     std::sort(ends_.begin(), ends_.end());
@@ -36,6 +40,11 @@ std::vector<XFacts::Run> XFacts::Runs() {
     run.end_ns = std::max(run.end_ns, op.end_ns);
     if (op.run_id < 0) run.work_ns += op.end_ns - op.ts_ns;
   };
+  int64_t first_asked_ns = INT64_MAX;
+  for (const XMark& mark : marks_) {
+    if (mark.role == XRole::kExecute || mark.role == XRole::kDispatch)
+      first_asked_ns = std::min(first_asked_ns, mark.ts_ns);
+  }
   for (size_t begin = 0; begin < ops_.size();) {
     size_t end = begin;
     while (end < ops_.size() && ops_[end].program == ops_[begin].program &&
@@ -48,6 +57,11 @@ std::vector<XFacts::Run> XFacts::Runs() {
       begin = end;
       continue;
     }
+    size_t asked = begin;
+    int64_t last_end_ns = INT64_MIN;
+    for (; asked < end && ops_[asked].ts_ns < first_asked_ns; ++asked)
+      last_end_ns = std::max(last_end_ns, ops_[asked].end_ns);
+    if (asked > begin && last_end_ns <= first_asked_ns - kClocksAgreeNs) end = asked;
     auto identity = [&](size_t i) { return std::pair(ops_[i].name, ops_[i].op); };
     absl::flat_hash_map<std::pair<StringId, StringId>, std::pair<size_t, size_t>> count_seen;
     for (size_t i = begin; i < end; ++i) ++count_seen[identity(i)].first;

@@ -454,6 +454,24 @@ TEST(XSpaceFacts, DividesADevicesWorkIntoExecutions) {
               ElementsAre("20|50", "40|50"));
 }
 
+// The profile began after the first op of an execution. Counted from the start, each execution would
+// have the last op of one and the first of the next.
+TEST(XSpaceFacts, AProfileMayBeginWithinAnExecution) {
+  constexpr int64_t kStepNs = 400'000'000;
+  Plane host = Host();
+  const Stats op = {{"hlo_op", "x"}, {"program_id", int64_t(1)}};
+  host.Line(1, "python");
+  for (int64_t at : {kStepNs, 2 * kStepNs}) host.Event("ScheduleSyncTensorsGraph", at, 10);
+  host.Line(2, "tf_pytorchxla/2");
+  for (int64_t at : {kStepNs, 2 * kStepNs})
+    host.Event("PjRtComputationClient::ExecuteComputation", at + 20, 10);
+  host.Line(3, "tf_XLAEigen/3").Event("last", 50, 40, op);
+  for (int64_t at : {kStepNs, 2 * kStepNs})
+    host.Event("first", at + 30, 10, op).Event("last", at + 50, 40, op);
+  EXPECT_THAT(ImportXSpace({host}).Rows("SELECT ts_ns, dur_ns FROM execution"),
+              ElementsAre("400000030|60", "800000030|60"));
+}
+
 // Two programs have one name but other ops, so that their executions look like one. The ops of a
 // small program may also lie far apart for their length.
 TEST(XSpaceFacts, WorkWithLongPausesIsNoExecution) {
