@@ -46,7 +46,12 @@ class profile:
 
     `file` is the path of this process's file, and `stats` has counts of what it holds when the recording has ended.
     If nobody stops a recording, it ends with the process.
+
+    If XLAPROF_RECORD already records this process, as under `xlaprof run`, that recording goes on, and this adds to it:
+    `path` becomes what the variable names, and `file` and `stats` stay None.
     """
+
+    _is_open = False  # some profile records
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -54,14 +59,21 @@ class profile:
         self.stats = None
 
     def start(self):
-        """Begins to record. Raises RuntimeError if this process is recorded already, and OSError if it cannot."""
+        """Begins to record. Raises RuntimeError if another profile records already, and OSError if it cannot."""
+        if not profile._is_open and is_recording() and os.environ.get("XLAPROF_RECORD"):
+            self.path = os.environ["XLAPROF_RECORD"]
+            return self
         self.file = _xlaprof.start(self.path)
+        profile._is_open = True
         return self
 
     def stop(self):
         """Ends the recording, and returns its counts. Does nothing if it has ended, or in a forked child."""
+        if self.file is None:
+            return None
         stats = _xlaprof.stop()
         if stats is not None:
+            profile._is_open = False
             self.stats = stats
         return self.stats
 

@@ -175,6 +175,20 @@ class Programs(unittest.TestCase):
             with xlaprof.trace("last"): pass
             """, check, XLAPROF_RECORD="")
 
+    def test_a_profile_joins_the_recording_of_the_environment(self):
+        def check(files, printed):
+            self.assertEqual(printed.split(), ["True", "True", "runs", "None"])
+            self.assertEqual([query(file, "SELECT name FROM event ORDER BY ts_ns") for file in files], [[("inside",), ("after",)]])
+
+        self.check_program("""\
+            import os, xlaprof
+            with xlaprof.profile("other") as recording:
+                print(xlaprof.is_recording())
+                with xlaprof.trace("inside"): pass
+            print(xlaprof.is_recording(), os.path.basename(recording.path.rstrip("/")), recording.stats)
+            with xlaprof.trace("after"): pass
+            """, check)
+
     def test_errors_are_those_of_the_program(self):
         def check(files, printed):
             self.assertEqual(printed.split("\n"), ["ZeroDivisionError", "open already", "TypeError", "TypeError", "TypeError", "5", "async", "True", "<xlaprof scope 'a'>", ""])
