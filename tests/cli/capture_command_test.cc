@@ -75,14 +75,15 @@ TEST_F(CaptureCommand, TwoProgramsAreOneRun) {
 TEST_F(CaptureCommand, CountsTheExecutionsOfATraining) {
   const int port = (*StartServer(0))->port();
   const Ran ran = RunShell(
-      fmt::format("{{ XLAPROF_SERVE={0} {1} 3 >/dev/null 2>served.txt & {2} capture 127.0.0.1:{0} "
-                  "--delay 500ms --duration 500ms --retry 30; s=$?; wait; (exit $s); }}",
+      fmt::format("{{ XLAPROF_SERVE={0} {1} 60 >/dev/null 2>served.txt & {2} capture 127.0.0.1:{0} "
+                  "--delay 500ms --duration 500ms --retry 30; s=$?; kill $!; wait; (exit $s); }}",
                   port, XLAPROF_SERVED_TRAINING, XLAPROF_PROGRAM),
       folder_);
   ASSERT_EQ(ran.status, 0) << ran.out;
-  EXPECT_GT(Ask("SELECT count(*) FROM step"), 10);
-  EXPECT_NEAR(double(Ask("SELECT count(*) FROM execution")),
-              double(Ask("SELECT count(*) FROM step")), 2);
+  const auto steps = double(Ask("SELECT count(*) FROM step"));
+  EXPECT_GT(steps, 4);
+  // The host may be ahead of the device by some steps.
+  EXPECT_NEAR(double(Ask("SELECT count(*) FROM execution")), steps, 2 + steps / 4);
 }
 
 TEST_F(CaptureCommand, NothingIsLeftWhereNobodyAnswers) {
