@@ -128,8 +128,7 @@ Evidence EvidenceOf(const ExecutionRow& row) {
 
 // Returns the first execution in which not all ranks execute the same graph, if there is one among
 // those that all ranks have.
-absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run,
-                                                const Job& ranks,
+absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run, const Job& ranks,
                                                 size_t common) {
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
@@ -170,8 +169,7 @@ absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run,
 
 // Returns a finding if ranks whose recordings are complete ended after fewer executions than
 // others.
-absl::StatusOr<std::optional<Finding>> OfLengths(const Run& run,
-                                                 const Job& ranks,
+absl::StatusOr<std::optional<Finding>> OfLengths(const Run& run, const Job& ranks,
                                                  size_t common) {
   XP_TRY(const Sites* sites, run.Get<Sites>());
   const auto length = [](const RankSequence& rank) { return rank.executions.size(); };

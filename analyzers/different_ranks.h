@@ -16,7 +16,8 @@ struct RankLabel {
   int64_t process_id = 0;
 };
 
-// What two graphs differ in first.
+// The first thing in which two graphs differ. It is the op `node` that has other operands,
+// attributes or shapes, or that only one of them has.
 struct RankDifference {
   std::string node;  // the op; "" if the graphs print alike
   bool is_input = false;

@@ -24,7 +24,7 @@ std::optional<int64_t> SamplesOf(const SamplesByName& samples,
 
 class CoverageTable {
  public:
-  explicit CoverageTable(const Run& run) : store_(run.store()) {}
+  explicit CoverageTable(const Run& run) : run_(run), store_(run.store()) {}
 
   absl::Status AddSources();
   absl::Status AddRows();
@@ -54,6 +54,7 @@ class CoverageTable {
   absl::StatusOr<std::map<int64_t, SamplesByName>> LastSamples(
       const std::map<int64_t, Reports>& by_source) const;
 
+  const Run& run_;
   const Store& store_;
   std::vector<Coverage> rows_;
   std::map<int64_t, size_t> row_of_;  // source -> place in rows_
@@ -122,8 +123,8 @@ absl::Status CoverageTable::AddRows() {
 }
 
 absl::Status CoverageTable::AddSilent() {
-  XP_TRY(const std::set<int64_t> silent, SilentProcesses(store_));
-  for (const int64_t process : silent) {
+  XP_TRY(const SilentProcesses* silent, run_.Get<SilentProcesses>());
+  for (const int64_t process : silent->ids) {
     XP_TRY(const OptInt source,
            store_.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process));
     if (Coverage* row = At(source))
@@ -195,15 +196,16 @@ absl::Status CoverageTable::AddReports() {
 
 }  // namespace
 
-absl::StatusOr<std::set<int64_t>> SilentProcesses(const Store& store) {
-  std::set<int64_t> silent;
-  XP_TRY(store.Each("SELECT process_id FROM recording",
-                    [&](int64_t process) { silent.insert(process); }));
+absl::StatusOr<SilentProcesses> SilentProcesses::Of(const Run& run) {
+  SilentProcesses silent;
+  XP_TRY(run.store().Each("SELECT process_id FROM recording",
+                          [&](int64_t process) { silent.ids.insert(process); }));
   for (const char* table : {"track", "step", "compile", "execution", "transfer", "fallback",
                             "untied_weight", "loader_epoch"}) {
-    XP_TRY(store.Each(
+    if (silent.ids.empty()) break;
+    XP_TRY(run.store().Each(
         fmt::format("SELECT DISTINCT process_id FROM {} WHERE process_id IS NOT NULL", table),
-        [&](int64_t process) { silent.erase(process); }));
+        [&](int64_t process) { silent.ids.erase(process); }));
   }
   return silent;
 }

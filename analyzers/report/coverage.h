@@ -25,9 +25,13 @@ struct Coverage {
 // which the report shows totals.
 absl::StatusOr<std::vector<Coverage>> CoverageOf(const Run& run, const std::string& totals_note);
 
-// Returns the processes that our recorder recorded and that recorded nothing. A process that only
-// starts the ranks of a job is one.
-absl::StatusOr<std::set<int64_t>> SilentProcesses(const Store& store);
+// The processes that our recorder recorded and that recorded nothing. A process that only starts the
+// ranks of a job is one.
+struct SilentProcesses {
+  std::set<int64_t> ids;
+
+  static absl::StatusOr<SilentProcesses> Of(const Run& run);
+};
 
 // Sets `count` to `other` if that is known and larger.
 inline void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {

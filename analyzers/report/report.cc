@@ -27,7 +27,8 @@ absl::Status ReadTables(const Run& run, Report& report) {
   XP_TRY(report.sources, run.store().Rows<SourceRow>("ORDER BY id"));
   XP_TRY(report.runs, run.store().Rows<RunRow>("ORDER BY id"));
   XP_TRY(report.processes, run.store().Rows<ProcessRow>("ORDER BY id"));
-  XP_TRY(report.silent_processes, SilentProcesses(run.store()));
+  XP_TRY(const SilentProcesses* silent, run.Get<SilentProcesses>());
+  report.silent_processes = silent->ids;
   std::map<OptInt, const SourceRow*> source_of;
   for (const SourceRow& source : report.sources) source_of[source.id] = &source;
   XP_TRY(std::vector<ImportIssueRow> issues,

@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/clock_ns.h"
+#include "base/numbers.h"
 #include "base/sqlite_files.h"
 #include "base/unfinished_file.h"
 #include "profiler/record/marked_steps.h"
@@ -41,10 +40,7 @@ constexpr int64_t kLookNs = 500'000'000;
 OptInt RankOfProcess() {
   const char* const rank = std::getenv("RANK");
   if (rank == nullptr || std::getenv("WORLD_SIZE") == nullptr) return {};
-  int64_t number = 0;
-  const char* const end = rank + std::strlen(rank);
-  const auto [last, error] = std::from_chars(rank, end, number);
-  return error == std::errc() && last == end ? OptInt(number) : OptInt();
+  return ParseInteger(rank);
 }
 
 // Returns the inode, which tells a file from another of the same name, or 0 if there is none.

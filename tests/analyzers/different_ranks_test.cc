@@ -88,7 +88,7 @@ TEST_F(DifferentRanks, EndTogetherIfAllIsWell) {
 }
 
 TEST_F(DifferentRanks, AreOfOneJob) {
-  // Of an earlier job in the same directory, rank 0 was recorded, too.
+  // An earlier job in the same directory recorded rank 0, too.
   for (int process = 1; process <= 4; ++process) Execute(process, process == 4 ? 2 : 1);
   run_.Exec("UPDATE process SET rank = 0 WHERE id = 4");
   EXPECT_TRUE(run_.Run(different_ranks).empty());

@@ -51,22 +51,30 @@ def _collect(folder, written):
     shutil.rmtree(written, ignore_errors=True)
 
 
-class _XSpaceProfile:
+class _Profile:
     is_running = False
 
-    def start(self, folder, give_way):
-        self.folder = folder
-        self.written = os.path.join(folder, f"profile.{os.getpid()}.part")
+    def _begin(self, give_way):
         self._start()
         self.is_running = True
         self.starts = _Starts(self.START_NAMES, give_way)
 
-    def stop(self):
+    def _end(self):
         self.starts.restore()
         try:
             self._stop()
         finally:
             self.is_running = False
+
+
+class _XSpaceProfile(_Profile):
+    def start(self, folder, give_way):
+        self.folder = folder
+        self.written = os.path.join(folder, f"profile.{os.getpid()}.part")
+        self._begin(give_way)
+
+    def stop(self):
+        self._end()
         _collect(self.folder, self.written)
 
 
@@ -97,14 +105,12 @@ class JaxProfile(_XSpaceProfile):
         jax.profiler.stop_trace()
 
 
-class KinetoProfile:
+class KinetoProfile(_Profile):
     """PyTorch's profiler. It records the thread that starts it, so the program's thread starts and stops it after a step of the
     optimizer. If no optimizer steps, the observer's thread starts it for all threads. At the end of the program, when no step
     follows, the main thread stops it."""
 
     START_NAMES = [("torch.autograd.profiler", "profile._prepare_trace"), ("torch.autograd.profiler", "profile._start_trace")]
-
-    is_running = False
 
     def __init__(self, framework, options):
         self.framework = framework
@@ -114,14 +120,14 @@ class KinetoProfile:
     def start(self, folder, give_way):
         self.folder = folder
         self.observer = threading.current_thread()
-        self._do(lambda: self._start(give_way))
+        self._do(lambda: self._begin(give_way))
 
     def stop(self):
-        self._do(self._stop)
+        self._do(self._end)
         self.profiler.export_chrome_trace(os.path.join(self.folder, f"profile.{os.getpid()}.json.gz"))
         self.profiler = None
 
-    def _start(self, give_way):
+    def _start(self):
         import torch
         if torch.autograd._profiler_enabled():
             raise RuntimeError("the program takes a profile itself")
@@ -130,15 +136,9 @@ class KinetoProfile:
             config = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         self.profiler = torch.profiler.profile(with_stack=bool(self.options.get("full")), experimental_config=config)
         self.profiler.start()
-        self.is_running = True
-        self.starts = _Starts(self.START_NAMES, give_way)
 
     def _stop(self):
-        self.starts.restore()
-        try:
-            self.profiler.stop()
-        finally:
-            self.is_running = False
+        self.profiler.stop()
 
     def _do(self, action):
         if self.framework.steps() and threading.current_thread() is self.observer:
