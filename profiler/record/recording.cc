@@ -53,9 +53,14 @@ struct Rings {
   int64_t retry_ns = 0;  // CLOCK_MONOTONIC at which to try again
   ~Rings();
 };
-thread_local bool rings_are_gone = false;
-thread_local Rings rings_of_thread;
-thread_local Rings* rings_of_device = nullptr;  // of the device that it works for
+constinit thread_local bool rings_are_gone = false;
+constinit thread_local Rings* rings_of_thread = nullptr;  // null until the thread needs them
+constinit thread_local Rings* rings_of_device = nullptr;  // of the device that it works for
+
+Rings& RingsOfThread() {
+  thread_local Rings rings;
+  return *(rings_of_thread = &rings);
+}
 
 // The rings of each device. They are never removed.
 struct Devices {
@@ -110,7 +115,8 @@ Rings::~Rings() {
   }
 }
 
-// Detaches a forked child, where nobody drains its parent's rings (forked.h).
+// Detaches a forked child, where nobody drains its parent's rings (forked.h). It must not allocate: at the
+// fork, another thread of the parent may have held a lock of the heap.
 void AfterForkInChild() {
   // The parent may itself be a forked child that is not recorded.
   if (TheCurrent().impl != nullptr)
@@ -126,8 +132,8 @@ void AfterForkInChild() {
   TheCurrent().impl = nullptr;
   record::Sites::Get().Attach(nullptr);
   record::ObserveRuntime(false);
-  if (rings_are_gone) return;
-  for (auto& ring : rings_of_thread.rings) ring->Abandon();
+  if (rings_are_gone || rings_of_thread == nullptr) return;
+  for (auto& ring : rings_of_thread->rings) ring->Abandon();
 }
 
 // At a fork, the recording's thread may hold SQLite's locks, which the child could never release.
@@ -186,7 +192,7 @@ Ring* Attach(uint32_t number) {
     if (!RecordForkedChild()) return Lose();
     number = recording.load();
   }
-  Rings& mine = rings_of_device != nullptr ? *rings_of_device : rings_of_thread;
+  Rings& mine = rings_of_device != nullptr ? *rings_of_device : RingsOfThread();
   constexpr int64_t kRetryNs = 100'000'000;
   if (mine.failed == number && ClockNs(CLOCK_MONOTONIC) < mine.retry_ns) return Lose();
   Current& current = TheCurrent();
@@ -327,6 +333,9 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   static const bool prepared = [] {
     record::GuardAgainstTruncation();
     record::uses_tsc = Clock::HasInvariantTsc();
+    // The handlers of a fork use these, and must not construct them.
+    TheDevices();
+    TheOrphans();
     pthread_atfork(BeforeFork, AfterFork, [] {
       AfterFork();
       AfterForkInChild();
@@ -412,7 +421,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
 
 void NameThread(std::string_view name) {
   if (rings_are_gone) return;
-  rings_of_thread.name = name;
+  RingsOfThread().name = name;
   if (Ring* ring = record::ring_of_thread)
     ring->header().name.store(record::Sites::Get().String(name, record::Sites::kMadeName),
                               std::memory_order_release);
@@ -427,7 +436,7 @@ void record::EnterDevice(std::string_view device) {
 void record::LeaveDevice() {
   if (rings_are_gone) return;
   rings_of_device = nullptr;
-  WriteTo(rings_of_thread);
+  WriteTo(RingsOfThread());
 }
 
 void NameProcess(std::string_view name) {
