@@ -50,6 +50,8 @@ TracedGraph WalkGraph(std::vector<NodePtr> roots) {
   };
   std::vector<Visit> open;
   absl::flat_hash_set<const Node*, HashOfWhatItMakes, MakesTheSame> known;
+  constexpr size_t kUsual = 128;  // growing to a usual step's size would hash each node several times
+  open.reserve(kUsual), graph.nodes.reserve(kUsual), known.reserve(kUsual);
   auto enter = [&](const Node* node) {
     if (node->mark().walk == walk) return;
     node->mark().walk = walk;

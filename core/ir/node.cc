@@ -90,17 +90,22 @@ Shape ShapeOf(const Op& op, Nodes operands, const Attributes& attributes,
               const std::source_location& location) {
   absl::InlinedVector<const Shape*, 3> shapes(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) shapes[i] = &operands[i]->shape();
+  return ShapeOfResult(op, shapes, attributes, location);
+}
+
+}  // namespace
+
+Shape ShapeOfResult(const Op& op, absl::Span<const Shape* const> operands,
+                    const Attributes& attributes, const std::source_location& location) {
   try {
-    return op.shape(shapes, attributes);
+    return op.shape({operands.data(), operands.size()}, attributes);
   } catch (const Error& error) {
     std::string texts;
-    for (const Shape* shape : shapes) texts += (texts.empty() ? "" : ", ") + shape->ToText();
+    for (const Shape* shape : operands) texts += (texts.empty() ? "" : ", ") + shape->ToText();
     Raise("{}({}): {}\n  at {} ({}:{})", op.name, texts, error.what(), FunctionName(location),
           location.file_name(), location.line());
   }
 }
-
-}  // namespace
 
 Node::Node(const Op& op, Nodes operands, absl::Span<const int64_t> attributes,
            std::source_location location, ScopeId scope, size_t table_hash)

@@ -82,4 +82,9 @@ class Node final : public RefCounted, public Pooled<Node> {
 
 using NodePtr = Ref<const Node>;
 
+// Returns the shape of an operation's result. If the operands do not fit, raises an Error that names
+// the operation, their shapes and `location`.
+Shape ShapeOfResult(const Op& op, absl::Span<const Shape* const> operands,
+                    const Attributes& attributes, const std::source_location& location);
+
 }  // namespace xlaprof::lazy

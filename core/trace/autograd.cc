@@ -34,7 +34,7 @@ GradFn::Edge EdgeTo(const Tensor& tensor) {
 
 // Returns the operation that made a new tensor.
 const Op* LastOp(const TensorImpl& tensor) {
-  return tensor.steps.empty() ? LastWrapped() : tensor.steps.back().op;
+  return tensor.steps.empty() ? LastWrapped() : tensor.steps.all().back().op;
 }
 
 }  // namespace
@@ -85,10 +85,10 @@ void UpdateHistoryOfView(TensorImpl& view) {
   view.recorded_writes = base.recorded_writes;
   // The sizes before each step.
   std::vector<std::pair<ViewStep, Dims>> path;
-  NodePtr node = Through(base.storage->value(), base.steps);
+  const Dims* sizes = &base.sizes();
   for (const ViewStep& step : view.steps_from_base()) {
-    path.emplace_back(step, node->shape().dims);
-    node = Through(node, std::span(&step, 1));
+    path.emplace_back(step, *sizes);
+    sizes = &step.sizes;
   }
   Differentiable(Tensor(Ref<TensorImpl>(&view)), {Tensor(view.base)},
                  [path = std::move(path)](Tensor grad) {

@@ -7,8 +7,13 @@ namespace {
 
 // Returns whether the rows were columns. If so, the gradient is transposed in the same way.
 bool IsTransposed(const Tensor& x) {
-  const NodePtr node = NodeOf(x);
-  return &node->op() == &op::permute && node->attributes().back() == node->shape().rank() - 2;
+  const TensorImpl& impl = ImplOf(x);
+  const auto transposes = [&](const Op& op, const Attributes& attributes) {
+    return &op == &op::permute && attributes.back() == x.dim() - 2;
+  };
+  if (impl.steps.empty())
+    return transposes(impl.storage->value()->op(), impl.storage->value()->attributes());
+  return transposes(*impl.steps.all().back().op, impl.steps.all().back().attributes);
 }
 
 // Multiplies matrices (mm) or batches of them (bmm).

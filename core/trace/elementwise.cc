@@ -10,7 +10,7 @@ namespace {
 // Returns whether both have this type and the same sizes, as operations on several tensors require.
 bool AreAlike(const Tensor& a, const Tensor& b, DType type) {
   return ImplOf(a).storage->logical() == type && ImplOf(b).storage->logical() == type &&
-         NodeOf(a)->shape().dims == NodeOf(b)->shape().dims;
+         ImplOf(a).sizes() == ImplOf(b).sizes();
 }
 
 DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }

@@ -147,7 +147,7 @@ Tensor Expanded(const Tensor& x, const Dims& sizes) {
 
 Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical) {
   Device& device = ImplOf(operands.begin()->tensor).storage->device();
-  absl::InlinedVector<NodePtr, 1> views;  // holds nodes that nothing else references
+  absl::InlinedVector<NodePtr, 3> views;  // holds nodes that nothing else references
   absl::InlinedVector<const Node*, 3> nodes(operands.size());
   size_t at = 0;
   for (const auto& [operand] : operands) {
@@ -184,7 +184,7 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device) {
   return Wrap(device, ScalarNode(value, OnDevice(type), device), type);
 }
 
-Tensor ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps) {
+Tensor ViewOf(Ref<Storage> storage, ViewSteps steps) {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = std::move(storage);
   impl->steps = std::move(steps);
@@ -193,18 +193,23 @@ Tensor ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps) {
 
 Tensor MakeView(const Tensor& tensor, ViewStep step) {
   TensorImpl& from = ImplOf(tensor);
-  Tensor view = ViewOf(from.storage, from.steps);
-  TensorImpl& impl = *view.impl();
-  impl.base = Ref<TensorImpl>(&from.base_or_self());
-  impl.base_steps = impl.base->steps.size();
-  impl.recorded_writes = impl.base->recorded_writes;
-  impl.taken_under_no_grad = NoGrad::is_on();
-  if (!impl.steps_from_base().empty() && TurnsBack(impl.steps.back(), step)) {
-    impl.steps.pop_back();
+  TensorImpl& base = from.base_or_self();
+  const size_t base_steps = base.steps.all().size();
+  ViewSteps::List steps = from.steps.copy();
+  if (steps.size() > base_steps && TurnsBack(steps.back(), step)) {
+    steps.pop_back();
   } else {
-    impl.steps.push_back(std::move(step));
+    const Shape shape{from.storage->value()->shape().dtype, from.sizes()};
+    const Shape* const operand = &shape;
+    step.sizes = ShapeOfResult(*step.op, {&operand, 1}, step.attributes, step.where).dims;
+    steps.push_back(std::move(step));
   }
-  NodeOf(view);  // raises an Error if it does not fit
+  Tensor view = ViewOf(from.storage, ViewSteps(std::move(steps)));
+  TensorImpl& impl = *view.impl();
+  impl.base = Ref<TensorImpl>(&base);
+  impl.base_steps = base_steps;
+  impl.recorded_writes = base.recorded_writes;
+  impl.taken_under_no_grad = NoGrad::is_on();
   return view;
 }
 
@@ -223,7 +228,7 @@ std::string TextOf(Scalar value) {
 }
 
 int64_t DimOf(std::string_view op, const Tensor& x, int64_t dim, int64_t added) {
-  const int64_t rank = NodeOf(x)->shape().rank() + added;
+  const int64_t rank = x.dim() + added;
   if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
   RaiseHere("{}({}): dimension {} is out of range: there are {}", op, TextOf(x), dim, rank);
 }

@@ -18,7 +18,7 @@ class BorrowedNode {
  public:
   explicit BorrowedNode(const TensorImpl& tensor) {
     const NodePtr& value = tensor.storage->value();
-    if (!tensor.steps.empty()) view_ = Through(value, tensor.steps);
+    if (!tensor.steps.empty()) view_ = Through(value, tensor.steps.all());
     node_ = view_ ? view_.get() : value.get();
   }
   const Node* get() const { return node_; }
@@ -49,8 +49,8 @@ inline Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attr
 }
 // Returns a tensor of a storage's value through `steps`. It is a view of no tensor, and has no
 // history.
-Tensor ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps);
-// Returns a view of `tensor` that is one step further. It has no history yet.
+Tensor ViewOf(Ref<Storage> storage, ViewSteps steps);
+// Returns a view of `tensor` that is one step further, whose sizes this finds. It has no history yet.
 Tensor MakeView(const Tensor& tensor, ViewStep step);
 // Returns the gradient of a view's input, which has sizes `from`, given that of the view.
 Tensor GradOfInput(const ViewStep& step, const Dims& from, const Tensor& grad);

@@ -46,12 +46,15 @@ NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part
 }  // namespace
 
 DType Tensor::dtype() const { return ImplOf(*this).storage->logical(); }
-Dims Tensor::sizes() const { return NodeOf(*this)->shape().dims; }
+Dims Tensor::sizes() const {
+  GraphLock lock;
+  return ImplOf(*this).sizes();
+}
 int64_t Tensor::size(int64_t dim, Where where) const {
   Call call(where);
   return sizes()[size_t(DimOf("aten::size", *this, dim))];
 }
-int64_t Tensor::numel() const { return NodeOf(*this)->shape().elements(); }
+int64_t Tensor::numel() const { return Shape{DType::kBool, sizes()}.elements(); }
 Device& Tensor::device() const { return ImplOf(*this).storage->device(); }
 
 Tensor Sent(const void* values, Shape shape, Device& device, const Sharding& sharding) {
@@ -162,9 +165,9 @@ void RecordWrite(Tensor base, std::span<const ViewStep> steps, const Tensor& par
   Differentiable(
       base, {base, part}, [=, steps = std::vector(steps.begin(), steps.end())](const Tensor& grad) {
         const TensorImpl& whole = ImplOf(grad);
-        std::vector<ViewStep> path = whole.steps;
+        ViewSteps::List path = whole.steps.copy();
         path.insert(path.end(), steps.begin(), steps.end());
-        const Tensor of_part = ViewOf(whole.storage, std::move(path));
+        const Tensor of_part = ViewOf(whole.storage, ViewSteps(std::move(path)));
         Grads grads(2);
         if (to_base) {
           const Tensor none = Expanded(Zero(grad), of_part.sizes());
@@ -180,11 +183,9 @@ void RecordWrite(Tensor base, std::span<const ViewStep> steps, const Tensor& par
 // `has_history` says that the history of the value contains that of the target.
 void Assign(const Tensor& target, const Tensor& value, bool has_history = false) {
   TensorImpl& impl = ImplOf(target);
-  const NodePtr old = NodeOf(target);
   ExpectNoLeaf(impl);
   Tensor fitting = value.to(target.device()).to(target.dtype());
-  const Dims& sizes = old->shape().dims;
-  if (fitting.sizes() != sizes) fitting = fitting.expand(sizes);
+  if (fitting.sizes() != impl.sizes()) fitting = fitting.expand(impl.sizes());
   TensorImpl& base = impl.base_or_self();
   const bool is_recorded = NeedsGrad({target, fitting}) || (base.requires_grad && !NoGrad::is_on());
   if (is_recorded && impl.taken_under_no_grad) {
@@ -193,7 +194,7 @@ void Assign(const Tensor& target, const Tensor& value, bool has_history = false)
         "the view outside of NoGrad, or write it under NoGrad, too");
   }
   const NodePtr whole = impl.storage->value();
-  impl.storage->Write(Into(whole, impl.steps, NodeOf(fitting)));
+  impl.storage->Write(Into(whole, impl.steps.all(), NodeOf(fitting)));
   if (EagerMode::is_on()) ExecuteNow(impl.storage);
   if (!is_recorded) return;
   if (has_history && &base == &impl && !fitting.impl()->is_leaf()) {
@@ -214,10 +215,10 @@ Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& r
     RaiseHere("{}_({}, {}): the result has type {}, which a tensor of {} cannot hold", op.name,
               TextOf(target), TextOf(other), TorchName(made), TorchName(type));
   }
-  const BorrowedNode from = NodeOf(result), to = NodeOf(target);
-  if (from->shape().dims != to->shape().dims) {
+  const Dims &from = ImplOf(result).sizes(), &to = ImplOf(target).sizes();
+  if (from != to) {
     RaiseHere("{}_({}, {}): the result has sizes {}, the tensor {}", op.name, TextOf(target),
-              TextOf(other), SizesText(from->shape().dims), SizesText(to->shape().dims));
+              TextOf(other), SizesText(from), SizesText(to));
   }
   Assign(target, result, /*has_history=*/true);
   return target;

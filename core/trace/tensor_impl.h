@@ -16,15 +16,40 @@ namespace xlaprof::lazy {
 struct ViewStep {
   const Op* op;
   Attributes attributes;
+  Dims sizes = {};  // after the step
   std::source_location where = Call::Where();
   CallStackId call_stack = CurrentCallStack();
+};
+
+// The steps from a storage's value to a view of it, in their order; none for the whole value. Copies
+// share them.
+class ViewSteps {
+ public:
+  using List = absl::InlinedVector<ViewStep, 1>;
+  ViewSteps() = default;
+  explicit ViewSteps(List list) {
+    if (!list.empty()) shared_ = MakeRef<Shared>(std::move(list));
+  }
+
+  bool empty() const { return !shared_; }
+  std::span<const ViewStep> all() const {
+    return shared_ ? std::span<const ViewStep>(shared_->list) : std::span<const ViewStep>();
+  }
+  List copy() const { return shared_ ? shared_->list : List(); }
+
+ private:
+  struct Shared final : RefCounted, Pooled<Shared> {
+    explicit Shared(List list) : list(std::move(list)) {}
+    const List list;
+  };
+  Ref<const Shared> shared_;
 };
 
 struct GradFn;
 
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   Ref<Storage> storage;
-  std::vector<ViewStep> steps;  // from the storage's value to this one
+  ViewSteps steps;  // from the storage's value to this one
   // The tensor that this is a view of, which is none itself, and the number of its steps.
   Ref<TensorImpl> base;
   size_t base_steps = 0;
@@ -41,7 +66,11 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   // is none any more.
   TensorImpl& base_or_self() { return base && base->storage == storage ? *base : *this; }
   // Returns the steps from the base's value to that of a view.
-  std::span<const ViewStep> steps_from_base() const { return std::span(steps).subspan(base_steps); }
+  std::span<const ViewStep> steps_from_base() const { return steps.all().subspan(base_steps); }
+  // Returns the sizes. Hold a GraphLock until they have been used.
+  const Dims& sizes() const {
+    return steps.empty() ? storage->value()->shape().dims : steps.all().back().sizes;
+  }
 };
 
 using Grads = std::vector<Tensor>;  // per input; none if it needs none
@@ -75,7 +104,7 @@ class Saved {
 
  private:
   Ref<Storage> storage_;
-  std::vector<ViewStep> steps_;
+  ViewSteps steps_;
   int64_t version_ = 0;
 };
 
