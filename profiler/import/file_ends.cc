@@ -26,6 +26,10 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 using ReadPiece = std::function<std::string(size_t from, size_t size)>;
 
+bool IsUtf16(std::string_view head) {
+  return head.starts_with(kUtf16Little) || head.starts_with(kUtf16Big);
+}
+
 std::string FromUtf16Head(std::string_view head) {
   std::string text;
   const std::endian order = head.starts_with(kUtf16Little) ? std::endian::little : std::endian::big;
@@ -36,11 +40,12 @@ std::string FromUtf16Head(std::string_view head) {
 FileEnds Ends(size_t size, const ReadPiece& read) {
   std::string head = read(0, kEndBytes);
   const bool packed = head.starts_with(kGzip) || head.starts_with(kZstd);
-  const bool wide = head.starts_with(kUtf16Little) || head.starts_with(kUtf16Big);
-  if (packed || wide) {
+  if (packed || IsUtf16(head)) {
     head = read(0, kPackedBytes);
     const bool is_all = size <= head.size();
-    std::string text = wide ? FromUtf16Head(head) : Unpacked(head, kEndBytes + 1);
+    // Text has at most twice as many bytes in UTF-16.
+    std::string text = packed ? Unpacked(head, 2 * kEndBytes + 4) : std::move(head);
+    if (IsUtf16(text)) text = FromUtf16Head(text);
     const bool has_last = is_all && text.size() <= kEndBytes;
     text.resize(std::min(text.size(), kEndBytes));
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());

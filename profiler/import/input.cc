@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
@@ -159,9 +160,12 @@ struct Coding {
   absl::Status (*decode)(std::string_view in, ByteSink& sink, std::string& damage);
 };
 
-constexpr Coding kCodings[] = {
+// A file may be packed, and what it contains may be text in a wide encoding.
+constexpr Coding kPackings[] = {
     {"gzip", "\x1f\x8b", Gunzip},
     {"zstd", "\x28\xb5\x2f\xfd", Unzstd},
+};
+constexpr Coding kEncodings[] = {
     {"UTF-16", "\xff\xfe",
      [](auto in, auto& sink, auto& damage) {
        return FromUtf16(in, std::endian::little, sink, damage);
@@ -184,7 +188,9 @@ struct InputFile::Impl {
   std::string damage;
   size_t forgotten = 0;  // number of bytes() whose memory was released
   std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }
+  std::string_view bytes() const { return decoded ? plain.view() : stored(); }
   absl::Status Decode(const std::string& name);
+  absl::Status DecodeOneOf(std::span<const Coding> codings, const std::string& name);
 };
 
 InputFile::InputFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -193,7 +199,7 @@ InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
 std::string_view InputFile::bytes() const {
-  return (impl_->decoded ? impl_->plain.view() : impl_->stored()).substr(impl_->mark);
+  return impl_->bytes().substr(impl_->mark);
 }
 std::string_view InputFile::disk() const { return impl_->stored(); }
 void InputFile::Forget(size_t done) {
@@ -247,23 +253,31 @@ absl::StatusOr<InputFile> InputFile::OfBytes(const std::string& name, std::strin
 }
 
 absl::Status InputFile::Impl::Decode(const std::string& name) {
-  const std::string_view disk = stored();
-  if (disk.empty())
+  if (stored().empty())
     return Invalid(
         "{}: the file is empty (0 bytes). The run wrote nothing to it, or is still starting", name);
-  const auto coding = std::ranges::find_if(
-      kCodings, [&](const Coding& known) { return disk.starts_with(known.mark); });
-  if (coding != std::end(kCodings)) {
-    ByteSink sink;
-    XP_TRY(coding->decode(disk, sink, damage));
-    XP_TRY(plain, std::move(sink).Finish());
-    decoded = true;
-    if (plain.view().empty())
-      return Invalid("{}: {} without content{}{}. Copy the file again", name, coding->name,
-                     damage.empty() ? "" : ": ", damage);
-  }
+  XP_TRY(DecodeOneOf(kPackings, name));
+  XP_TRY(DecodeOneOf(kEncodings, name));
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if ((decoded ? plain.view() : disk).starts_with(kByteOrderMark)) mark = kByteOrderMark.size();
+  if (bytes().starts_with(kByteOrderMark)) mark = kByteOrderMark.size();
+  return absl::OkStatus();
+}
+
+// Decodes the bytes if they begin with the mark of one of `codings`.
+absl::Status InputFile::Impl::DecodeOneOf(std::span<const Coding> codings,
+                                          const std::string& name) {
+  const auto coding = std::ranges::find_if(
+      codings, [&](const Coding& known) { return bytes().starts_with(known.mark); });
+  if (coding == codings.end()) return absl::OkStatus();
+  ByteSink sink;
+  std::string found;
+  XP_TRY(coding->decode(bytes(), sink, found));
+  if (damage.empty()) damage = std::move(found);
+  XP_TRY(plain, std::move(sink).Finish());
+  decoded = true;
+  if (plain.view().empty())
+    return Invalid("{}: {} without content{}{}. Copy the file again", name, coding->name,
+                   damage.empty() ? "" : ": ", damage);
   return absl::OkStatus();
 }
 

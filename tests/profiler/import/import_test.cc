@@ -177,8 +177,11 @@ TEST_F(ImportTest, Utf16IsReadAsPowerShellWritesIt) {
     EXPECT_EQ(ToUtf8(file->bytes().substr(0, 14)),
               "pages\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\r\n");
     EXPECT_EQ(file->bytes().size(), text.size() + 5 * size_t(std::ranges::count(text, '@')));
-    ASSERT_TRUE(Take({Write("m", Utf16(Report(0, 1), order))}).ok());
-    EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "1");
+    const std::string report = Utf16(Report(0, 1), order);
+    for (const std::string& bytes : {report, Gzip(report), Zstd(report)}) {
+      ASSERT_TRUE(Take({Write("m", bytes)}).ok());
+      EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "1");
+    }
     // Half a surrogate pair, or half a code unit, ends the text.
     const std::string whole = Utf16("a text@", order);
     for (size_t cut : {1, 2, 3}) {
