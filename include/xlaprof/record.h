@@ -1,5 +1,5 @@
 // Records scopes, steps, counters and slices of a C++17 or C program into one file, which
-// `xlaprof report` and all other commands read. Link xlaprof::record (CMake) or xlaprof-record
+// `xlaprof report` and all other commands read. Link xlaprof::record (CMake) or xlaprof
 // (pkg-config).
 //
 //   #include <xlaprof/record.h>

@@ -20,6 +20,7 @@ xlaprof. Read what was recorded, or the files of a run of PyTorch/XLA, JAX or Py
 import importlib
 
 from xlaprof._recording import counter, instant, is_recording, name_process, profile, step, steps, trace
+from xlaprof._xlaprof import Scope
 
 # What reads runs, and what checks them, is loaded when it is used, so that a program that records starts quickly.
 _MODULES = dict.fromkeys(("Error", "Evidence", "Finding", "Report", "Run", "Table", "View", "open"), "xlaprof._run")
@@ -36,5 +37,5 @@ def __dir__():
     return sorted([*globals(), *_MODULES])
 
 
-__all__ = ["Error", "Evidence", "Finding", "Recompiled", "Report", "Run", "Table", "View", "counter", "instant", "is_recording", "name_process",
-           "no_recompiles", "open", "profile", "step", "steps", "trace"]
+__all__ = ["Error", "Evidence", "Finding", "Recompiled", "Report", "Run", "Scope", "Table", "View", "counter", "instant", "is_recording",
+           "name_process", "no_recompiles", "open", "profile", "step", "steps", "trace"]
