@@ -434,7 +434,7 @@ absl::Status NameCalls(const Circumstances& of, const IdleCause& cause, const Id
     XP_TRY(figures.main_call_launches, LaunchesDuring(of.run, process_id, main->time));
   }
   const Interval longest = part.longest.front().gap;
-  figures.is_one_gap = 2 * longest.length_ns() >= part.ns;
+  figures.longest_share = double(longest.length_ns()) / double(std::max<int64_t>(1, part.ns));
   XP_TRY(figures.launches_in_gaps, LaunchesDuring(of.run, process_id, longest));
   if (figures.doing != Doing::kNothing) return absl::OkStatus();
   XP_TRY(const HostNeighbours events, NeighboursOf(of.run, process_id, longest));
@@ -489,7 +489,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   }
   XP_TRY(NameCalls(of, cause, part, figures));
   // In a single step, only code that has a name can be judged.
-  if (figures.recurs() && figures.is_only_step && figures.is_one_gap &&
+  if (figures.recurs() && figures.is_only_step && figures.is_one_gap() &&
       figures.named_by == NamedBy::kStep && figures.calls.front().empty())
     figures.verdict = DeviceGapVerdict::kUnnamed;
   if (activity.doing == Doing::kUserCode || figures.uploads) {
@@ -634,7 +634,7 @@ extern const Analyzer device_gap{
     .needs = Needs::kDevices,
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
                    policy::kRegularGaps, policy::kRegularDistance, policy::kOnceFactor,
-                   policy::kUnnamedIdleShare, policy::kLongKernelWaitNs,
+                   policy::kUnnamedIdleShare, policy::kTellingShareOfGaps, policy::kLongKernelWaitNs,
                    policy::kShortestWindowNs, policy::kCopyShareOfGap, policy::kPythonTracerCallNs,
                    policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
                    policy::kBatchBytes, policy::kBeforeBatchShare, policy::kSmallExecutionNs,

@@ -94,7 +94,7 @@ struct DeviceGapFigures {
   // The call that took at least half of it, per gap in Finding::evidence; "" if none did.
   std::vector<std::string> calls;
   bool main_call_launches = false;  // work was launched in the first of these calls
-  bool is_one_gap = false;          // the longest gap has at least half of the time
+  double longest_share = 1;         // the part of the time that the longest gap has
   bool launches_in_gaps = true;     // false: nothing was launched in the longest gap
   // The host's unrecorded time before uploads, if that is most of it and the uploads are large.
   std::optional<PreparedUploads> uploads;
@@ -110,6 +110,7 @@ struct DeviceGapFigures {
   std::string event_before, event_after;
   SourcePlace line_before, line_after;
 
+  bool is_one_gap() const { return longest_share >= 0.5; }
   bool recurs() const { return verdict == DeviceGapVerdict::kPattern; }
   FetchesBeforeGaps fetches;  // fetches from the device, before the gaps in Finding::evidence
   // Returns whether most of these gaps follow a fetch, with whose result the host may work in them.

@@ -49,9 +49,14 @@ absl::Status JudgeEvents(const Run& run, Findings& findings) {
   XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
   // `xlaprof run` counts the steps of a script that need not mark them in the profile.
   if (steps_with_start == 0 && observed->rows.empty()) {
-    findings.push_back(MakeFinding(
-        ReasonType::kNoStepMarkers, Asks::kNothing,
-        {.steps_are_known = !steps->all.empty(), .is_torch_profile = contents->has_torch_ops}));
+    XP_TRY(const Executions* executions, run.Get<Executions>());
+    const bool are_traced = std::ranges::any_of(executions->rows, [](const ExecutionRow& row) {
+      return row.cause == CutKind::kStepTraceExit;
+    });
+    findings.push_back(MakeFinding(ReasonType::kNoStepMarkers, Asks::kNothing,
+                                   {.steps_are_known = !steps->all.empty(),
+                                    .steps_are_traced = are_traced,
+                                    .is_torch_profile = contents->has_torch_ops}));
   } else if (steps_with_start == 1) {
     findings.push_back(MakeFinding(ReasonType::kOneStep, Asks::kNothing));
   }

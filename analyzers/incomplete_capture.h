@@ -28,7 +28,8 @@ struct IncompleteCaptureFigures {
   // no_kernels
   int64_t launches = 0;
   // no_step_markers
-  bool steps_are_known = false;  // another source counts steps
+  bool steps_are_known = false;   // another source counts steps
+  bool steps_are_traced = false;  // another source shows that steps end with StepTrace
   // no_step_markers, recording_overhead
   bool is_torch_profile = false;  // the profile was taken by PyTorch's own profiler
   // recording_overhead

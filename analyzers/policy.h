@@ -443,6 +443,10 @@ inline constexpr Threshold kUnnamedIdleShare{
     0.2, Unit::kShare,
     "Idle time during host code that nothing names is a warning from this share of the steady time on.",
     "No line or scope says what to change, so a small share is not worth the search. XProf calls a program highly input bound from this share on."};
+inline constexpr Threshold kTellingShareOfGaps{
+    0.05, Unit::kShare,
+    "The call in the longest gap is named if that gap has this share of the time of all gaps with this cause.",
+    "Below it, one of thousands of gaps says nothing about the others."};
 inline constexpr Threshold kLargeUploadBytes{
     int64_t{65'536}, Unit::kBytes,
     "The host's unrecorded time before uploads is taken for their preparation from this usual size on.",

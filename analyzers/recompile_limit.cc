@@ -66,7 +66,7 @@ absl::StatusOr<Findings> FindRecompileLimits(const Run& run) {
 
 extern const Analyzer recompile_limit{
     .name = "recompile_limit",
-    .summary = "functions that torch.compile gave up, because they had too many programs",
+    .summary = "functions that torch.compile gave up on, because they had too many programs",
     .meaning =
         "A function was compiled again so often that it reached torch.compile's limit. Calls that none of its programs fits run without being compiled from then on, and only a warning in the log says so.",
     .looks_at = "torch.compile's warnings, and its structured log (TORCH_TRACE)",

@@ -27,9 +27,11 @@ struct EarlyReadFigures {
   // So many inputs of one line in such a graph that they may be the rounds of a loop without a step
   // mark.
   std::optional<InputsOfLine> rounds;
-  int64_t waits_measured = 0;  // executions with a measured wait
+  std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
+  int64_t waits_measured = 0;      // executions with a measured wait
   // Time of these executions on the device for nodes that run again at the step mark, if known.
   std::optional<int64_t> again_ns;
+  bool runs_nothing_again = false;  // no node runs again at the step mark
   bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
   SourcePlace library;           // the library's line that reads; may be empty

@@ -17,7 +17,7 @@ namespace {
 OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
   std::pair<int, OptInt> best{-2, OptInt()};  // quality of the form, and its number of nodes
   for (const GraphRow* form : graphs.FormsOf(graph_id)) {
-    if (!form->node_count) continue;
+    if (!form->node_count || form->printed_as == PrintedForm::kSignature) continue;
     const int rank =
         !form->printed_as                                                                       ? -1
         : *form->printed_as == PrintedForm::kIrText || *form->printed_as == PrintedForm::kIrDot ? 1

@@ -9,9 +9,9 @@
 
 namespace xlaprof {
 
-// Returns the device that idles most, if even the busiest one idles for most of its time.
-static const Summary::Device* MostIdle(const Summary& summary) {
-  const Summary::Device* most = nullptr;
+// Returns the busiest device, if even that idles for most of its time.
+static const Summary::Device* BusiestIfIdle(const Summary& summary) {
+  const Summary::Device* busiest = nullptr;
   const auto share = [](const Summary::Device& of) {
     return double(of.busy_ns) / double(of.span_ns);
   };
@@ -19,9 +19,9 @@ static const Summary::Device* MostIdle(const Summary& summary) {
     // A CPU's profile only has the ops that its client times.
     if (device.span_ns <= 0 || device.name.starts_with("CPU")) continue;
     if (share(device) >= policy::kBusyDeviceShare) return nullptr;
-    if (most == nullptr || share(device) < share(*most)) most = &device;
+    if (busiest == nullptr || share(device) > share(*busiest)) busiest = &device;
   }
-  return most;
+  return busiest;
 }
 
 // Returns how the command failed, or "".
@@ -49,7 +49,7 @@ Verdict VerdictWithoutWarnings(const Report& report) {
                    !s.devices.empty() || !std::ranges::all_of(report.findings, IsAboutCapture);
   const auto open = std::ranges::find_if(
       report.findings, [](const Finding& finding) { return finding.words.is_open_question; });
-  const Summary::Device* idle = MostIdle(s);
+  const Summary::Device* idle = BusiestIfIdle(s);
   if (!verdict.judged && !report.top_ops.devices.empty())
     verdict.text =
         "No device was recorded, so only the ops of the host that take most of the time are listed above.";
@@ -65,7 +65,7 @@ Verdict VerdictWithoutWarnings(const Report& report) {
         "No check gave a warning, but the end of the program was not recorded, so it was probably killed. The report names where it was last.";
   else if (idle != nullptr)
     verdict.text = fmt::format(
-        "No check gave a warning, but {} was idle for {} of {}. Nothing in these files shows a change that would help; the findings below name what the host did.",
+        "No check gave a warning, but {} was idle for {} of {}. Nothing in these files shows a change that would help; the findings below say what is known of the host.",
         idle->name, PercentText(1 - double(idle->busy_ns) / double(idle->span_ns)),
         DurationText(idle->span_ns));
   else

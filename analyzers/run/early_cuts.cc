@@ -76,6 +76,10 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
                       EarlyCut& cut) {
   std::map<std::pair<int64_t, std::string>, bool> seen;
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  const auto runs_again = [&](const Row& row) { return repeated.Of(row.id).value_or(0) > 0; };
+  const auto is_known = [&](const Row& row) { return repeated.Of(row.id).has_value(); };
+  cut.runs_nothing_again =
+      std::ranges::any_of(rows, is_known) && std::ranges::none_of(rows, runs_again);
   for (const Row& row : rows) {
     if (row.wait_ns) {
       cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
@@ -333,7 +337,7 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
 }
 
 // Limits the costs of the cuts: what is left of the run without compilations and without the
-// device's work on the steps' own graphs.
+// device's work for the steps themselves.
 absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
   double wanted_ns = 0;
   for (const EarlyCut& cut : cuts.cuts) wanted_ns += double(cut.cost_ns().value_or(0));
@@ -350,8 +354,10 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
   }
   // Devices work at the same time, so the busiest of each process counts.
   std::map<std::pair<int64_t, OptText>, double> own_ns;
+  XP_TRY(const RepeatedWork* repeated, run.Get<RepeatedWork>());
   for (const ExecutionRow& row : executions->rows) {
-    if (row.cause && EndsStep(*row.cause))
+    // A read whose nodes do not run again does the step's own work.
+    if ((row.cause && EndsStep(*row.cause)) || repeated->Of(row.id) == 0.0)
       own_ns[{row.process_id.value_or(0), row.device}] += double(row.dur_ns.value_or(0));
   }
   std::map<int64_t, double> busiest_ns;

@@ -35,6 +35,7 @@ struct EarlyCut {
   // Time of these executions on the device for nodes that run again at the step mark, if it is known
   // which do.
   std::optional<int64_t> again_ns;
+  bool runs_nothing_again = false;  // of the executions that are known, none has nodes that run again
   // The part of these times that is lost. The device's work on the steps' own graphs takes its time
   // with or without the cuts, and the host may be blocked meanwhile.
   double lost = 1;

@@ -70,6 +70,13 @@ class NodesInCommon {
   std::map<int64_t, std::vector<uint64_t>> nodes_;
 };
 
+// Returns whether the step of `read` ended before that of `mark`, so nothing was left to execute at its
+// end. Of the marks, only the end of a StepTrace is known to be in the step that it ends.
+bool EndedBefore(const ExecutionRow& read, const ExecutionRow& mark) {
+  return mark.cause == CutKind::kStepTraceExit && read.step_id && mark.step_id &&
+         *read.step_id != *mark.step_id;
+}
+
 }  // namespace
 
 std::optional<double> RepeatedWork::Of(int64_t execution_id) const {
@@ -92,6 +99,10 @@ absl::StatusOr<RepeatedWork> RepeatedWork::Of(const Run& run) {
       if (row->cause == CutKind::kValueAccess && row->graph_id) early.push_back(row);
       if (!row->cause || !EndsStep(*row->cause) || !row->graph_id) continue;
       for (const ExecutionRow* read : early) {
+        if (EndedBefore(*read, *row)) {
+          work.share[read->id] = 0;
+          continue;
+        }
         XP_TRY(const std::optional<double> share, nodes.ShareOf(*read->graph_id, *row->graph_id));
         if (share) work.share[read->id] = *share;
       }

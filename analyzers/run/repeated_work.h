@@ -14,7 +14,7 @@ namespace xlaprof {
 
 struct RepeatedWork {
   // By id of an early execution: the share of its nodes that the step's graph has again, from 0 to
-  // 1. Executions whose graphs were not printed are missing.
+  // 1; 0 if its step ended without a graph. Executions whose graphs were not printed are missing.
   absl::flat_hash_map<int64_t, double> share;
 
   // Returns the share, or nothing if it is not known.

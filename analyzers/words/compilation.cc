@@ -9,7 +9,7 @@ namespace xlaprof {
 
 std::string Describe(const TimedCompilation& c) {
   std::string out = DurationText(c.dur_ns);
-  if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
+  if (c.nodes) out += ", " + Plural(*c.nodes, "node");
   if (c.program_bytes.value_or(0) > 0)
     out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
   if (c.graph_hash) out += fmt::format(", graph {}", *c.graph_hash);

@@ -197,6 +197,9 @@ CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
         fmt::format(
             "Make this data on the device, or upload it once before the loop. If it is batches, prepare them ahead in {}.",
             LoaderWorkers(framework))};
+  if (!figures.host_recorded && !(figures.event_before.empty() && figures.event_after.empty()))
+    return {"the host's threads were recorded, but not which of them starts its work",
+            "To see what these threads did in the gaps, open the timeline with `xlaprof view`."};
   if (!figures.host_recorded)
     return {"the host was not recorded",
             "Record the host as well (host_tracer_level 2) to see what it did."};
@@ -235,9 +238,20 @@ std::string_view AllocatorAdvice(Framework framework) {
   return "Each step gets device memory from the driver or returns it, which waits for the device. Keep the memory in a pool that outlives the step.";
 }
 
+// The beginning of the names that PyTorch gives to the scopes of its optimizers.
+constexpr std::string_view kOptimizerScope = "Optimizer.step#";
+
 // Returns the advice for time in the framework's own code.
 std::string RuntimeAdvice(const DeviceGapFigures& figures) {
   const std::string call = MainCall(figures);
+  if (figures.longest_share < policy::kTellingShareOfGaps) {
+    std::string advice =
+        "The host starts many small operations, and no single one takes most of these gaps. ";
+    advice += figures.scope.starts_with(kOptimizerScope)
+                  ? "Construct the optimizer with fused=True or foreach=True, so that it starts fewer."
+                  : "Start fewer: use operations that do more at once, or compile this code.";
+    return advice;
+  }
   if (call.empty())
     return "No single call takes most of these gaps. Put scopes around the parts of this code to see which one keeps the device waiting.";
   if (call.find("Synchronize") != call.npos)
@@ -328,7 +342,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
 // Returns the advice if the host only launches too late.
 std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framework) {
   if (const std::string call = MainCall(figures);
-      figures.is_one_gap && !call.empty() && !figures.main_call_launches)
+      figures.is_one_gap() && !call.empty() && !figures.main_call_launches)
     return fmt::format(
         "Most of it is '{}'. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.",
         call);

@@ -166,6 +166,8 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures, Framew
 }
 
 std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
+  if (figures.steps_are_traced)
+    return "Trace for longer than one step. The log shows that the program runs its steps in StepTrace, so the profile ended before a step did.";
   const std::string_view kLonger =
       figures.steps_are_known ? ""
                               : " If steps are already marked, trace for longer than one step.";

@@ -1,3 +1,4 @@
+#include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/recompile/counts.h"
@@ -123,6 +124,13 @@ VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice) {
   return {};
 }
 
+// Returns whether much time went into compilations that may or may not be recompilation.
+bool IsOpen(const CountFigures& figures) {
+  return (figures.verdict == CountVerdict::kStepsNotTold ||
+          figures.verdict == CountVerdict::kExecutionsNotTold) &&
+         figures.signals.compile_ns.value_or(0) > policy::kSlowCompileNs;
+}
+
 // Returns whether the counts are from reports that do not continue one another.
 bool IsApart(CountVerdict verdict) {
   return verdict == CountVerdict::kGoesOnInEachReport ||
@@ -174,7 +182,8 @@ Words SayRecompileCounts(const Finding& finding, Framework framework) {
           .why = Why(figures, framework),
           .cost_note = CostNote(figures, finding.cost_ns.has_value(), advice.compile_time),
           .advice = std::move(judged.advice),
-          .evidence = {Name(figures.source, framework)}};
+          .evidence = {Name(figures.source, framework)},
+          .is_open_question = IsOpen(figures)};
 }
 
 }  // namespace xlaprof

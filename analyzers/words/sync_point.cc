@@ -74,6 +74,9 @@ std::string Why(const EarlyReadFigures& figures, Framework framework) {
         "The number most likely decides the size of {} at {}, so each new value makes another graph, which has to be compiled. ",
         figures.decides_size->op, figures.decides_size->place.ShortText());
   if (framework == Framework::kTorchtpu) return known + CutsGraph(figures);
+  if (figures.runs_nothing_again && figures.nodes)
+    return fmt::format("{}Each read evaluates a graph of {} nodes early and waits for it.", known,
+                       CountText(*figures.nodes));
   if (!figures.nodes) {
     return known +
            "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
@@ -100,15 +103,21 @@ std::string Indistinct(const EarlyReadFigures& figures, const Finding& finding,
 std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   const int64_t reads = finding.count.value_or(0);
   if (!finding.cost_ns) return "not measured, because no profile covers these reads";
-  std::string note = "time that the host was blocked";
-  if (figures.waits_measured < reads)
-    note += fmt::format(", measured for {} of {} reads", CountText(figures.waits_measured),
-                        CountText(reads));
-  if (figures.again_ns)
-    note += fmt::format(", and {} for nodes that run again at the step mark",
-                        DurationText(*figures.again_ns));
+  const int64_t again_ns = figures.again_ns.value_or(0);
+  const std::string measured =
+      figures.waits_measured < reads
+          ? fmt::format(", measured for {} of {} reads", CountText(figures.waits_measured),
+                        CountText(reads))
+          : "";
+  if (!figures.wait_ns || (again_ns == 0 && !figures.is_limited))
+    return "time that the host was blocked" + measured;
+  std::string note =
+      fmt::format("the host was blocked for {}{}", DurationText(*figures.wait_ns), measured);
+  if (again_ns > 0)
+    note += fmt::format(", and nodes that run again at the step mark took {}",
+                        DurationText(again_ns));
   if (figures.is_limited)
-    note += "; without these reads, the device's own work would take the rest";
+    note += "; the rest of this is work of the device for which the host would wait anyway";
   return note;
 }
 
@@ -183,7 +192,9 @@ Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework fra
       .title = Title(figures, finding, framework),
       .why = Why(figures, framework) + Indistinct(figures, finding, framework),
       .cost_note = CostNote(figures, finding),
-      .saving_note = finding.saving_ns ? "the host no longer waits, and the nodes run once" : "",
+      .saving_note = !finding.saving_ns           ? ""
+                     : figures.runs_nothing_again ? "the host no longer waits"
+                                                  : "the host no longer waits, and the nodes run once",
       .advice = Advice(figures, finding, framework)};
 }
 

@@ -1,5 +1,8 @@
 #include "analyzers/report/summary.h"
 
+#include "analyzers/recompilation.h"
+#include "analyzers/recompile/counts.h"
+#include "analyzers/report/report.h"
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/verdict.h"
 #include "tests/analyzers/timed_run.h"
@@ -299,6 +302,27 @@ TEST(Summary, CompilesOfLogsInTheFirstSteps) {
   EXPECT_FALSE(share().per_step_ns);
   run.Exec("UPDATE compile SET step_id = 3 WHERE id = 2");
   EXPECT_EQ(share().per_step_ns, 3'000);
+}
+
+// Regression: a device that only received 19 copies, and was idle otherwise, stood for eight.
+TEST(Verdict, TheBusiestDeviceSaysHowIdleTheyAre) {
+  Report report;
+  report.summary.execution_count = 1;
+  report.summary.devices = {{.name = "GPU:1", .busy_ns = 1, .span_ns = 1000},
+                            {.name = "GPU:4", .busy_ns = 130, .span_ns = 1000}};
+  EXPECT_NE(VerdictWithoutWarnings(report).text.find("GPU:4 was idle for 87 %"), std::string::npos);
+}
+
+// Regression: "Nothing found that needs fixing" stood above 202 compilations of 369 s.
+TEST(Verdict, MuchCompilingOfAnUnknownNumberOfStepsIsAnOpenQuestion) {
+  CountFigures figures{.verdict = CountVerdict::kStepsNotTold};
+  figures.signals = {.compiles = 202, .compile_ns = 369'000'000'000};
+  const auto is_open = [&] {
+    return SayRecompileCounts({.figures = figures}, Framework::kPytorchXla).is_open_question;
+  };
+  EXPECT_TRUE(is_open());
+  figures.signals.compile_ns = 9'000'000'000;
+  EXPECT_FALSE(is_open());
 }
 
 }  // namespace

@@ -470,6 +470,28 @@ TEST(SyncPoint, WithoutLinesTheValueTellsReadsApart) {
   }
 }
 
+// Regression: a step that replaced its tensor after a read had nothing left to execute at its end. The
+// next step's graph is the same, and was taken for a repetition that cost a second.
+TEST(SyncPoint, NothingRunsAgainIfTheStepEndedWithoutAGraph) {
+  for (const bool ends_without : {false, true}) {
+    Recorded run;
+    run.Graph(1, "aa", "f32[8]{0}");
+    for (int i = 0; i < 6; ++i) {
+      run.Step();
+      run.Execute(1, "value_access", 9, "5000000");
+      if (ends_without) run.Step();
+      run.Execute(1, "step_trace_exit", 5);
+    }
+    run.Exec("UPDATE execution SET dur_ns = 2000000");
+    const Findings found = run.Find(sync_point);
+    ASSERT_EQ(found.size(), 1u);
+    const auto& figures =
+        std::get<EarlyReadFigures>(std::any_cast<const SyncPointFigures&>(found[0].figures));
+    EXPECT_EQ(figures.runs_nothing_again, ends_without);
+    EXPECT_EQ(figures.again_ns, ends_without ? 0 : 6 * 2000000);
+  }
+}
+
 TEST(MissingStepMark, OneStepMarkIsEnough) {
   Recorded run;
   run.Graph(1, "aa", "f32[]", 10);

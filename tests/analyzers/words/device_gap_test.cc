@@ -83,7 +83,7 @@ TEST(DeviceGapWords, OnlyWorkThatLaunchesNothingMovesToTheLoader) {
   DeviceGapFigures figures = InUserCode();
   figures.wait = GapWait::kHostWait;
   figures.calls = {"moe_layer"};
-  figures.is_one_gap = true;
+  figures.longest_share = 0.5;
   EXPECT_THAT(Say(figures, Framework::kPytorch).advice, testing::HasSubstr("DataLoader"));
   figures.main_call_launches = true;
   EXPECT_THAT(Say(figures, Framework::kPytorch).advice,
@@ -100,6 +100,31 @@ TEST(DeviceGapWords, ALateHostIsAdvisedByWhatItDoes) {
   EXPECT_EQ(Say(figures).advice, copies);
   figures.doing = Doing::kRuntime;
   EXPECT_TRUE(Say(figures).advice.starts_with("The host launches work too late for the device"));
+}
+
+// Regression: the longest of 9,250 gaps, with 0.07 % of their time, gave all of them its advice.
+TEST(DeviceGapWords, OneOfThousandsOfGapsSaysNothingAboutTheOthers) {
+  DeviceGapFigures figures = InUserCode();
+  figures.doing = Doing::kRuntime;
+  figures.calls = {"aten::_copy_from"};
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice, testing::HasSubstr("aten::_copy_from"));
+  figures.longest_share = 0.0007;
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice,
+              testing::AllOf(testing::HasSubstr("many small operations"),
+                             testing::Not(testing::HasSubstr("aten::_copy_from"))));
+  figures.scope = "Optimizer.step#Adam.step";
+  EXPECT_THAT(Say(figures, Framework::kPytorch).advice, testing::HasSubstr("fused=True"));
+}
+
+// Regression: 6,072 events of a thread lay around these gaps, and "the host was not recorded".
+TEST(DeviceGapWords, AHostWithoutALeaderWasRecorded) {
+  DeviceGapFigures figures = InUserCode();
+  figures.doing = Doing::kNothing;
+  figures.host_recorded = false;
+  EXPECT_THAT(Say(figures).title, testing::HasSubstr("the host was not recorded"));
+  figures.event_before = "ExecutorState::Process";
+  EXPECT_THAT(Say(figures).title,
+              testing::HasSubstr("the host's threads were recorded, but not which of them"));
 }
 
 // Regression: the program called functions of torch.compile, and was told to use torch.compile.

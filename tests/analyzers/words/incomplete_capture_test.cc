@@ -35,6 +35,12 @@ TEST(IncompleteCaptureWords, StepTraceReplacesTheSync) {
                               "step_num=i):` in place of torch_xla.sync()"));
 }
 
+// Regression: the program ran its steps in StepTrace, and was told to do so.
+TEST(IncompleteCaptureWords, StepsThatAreTracedNeedALongerProfile) {
+  EXPECT_TRUE(Say(ReasonType::kNoStepMarkers, {.steps_are_traced = true}, Framework::kPytorchXla)
+                  .advice.starts_with("Trace for longer than one step."));
+}
+
 TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
   EXPECT_EQ(Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
             "Profile some steps as well, with XLAPROF_RECORD=run.xlaprof PROGRAM, "

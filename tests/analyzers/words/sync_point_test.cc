@@ -36,6 +36,26 @@ TEST(SyncPointWords, AReadIsNamedAsInTheProgramsLanguage) {
               HasSubstr("Use where(condition, a, b) instead of an if on the value."));
 }
 
+// Regression: a part was larger than the whole, "31.4 ms: time that the host was blocked, and 65.4 ms
+// for nodes that run again".
+TEST(SyncPointWords, TheCostNamesItsParts) {
+  Finding finding{.count = 80, .cost_ns = 31'400'000, .saving_ns = 31'400'000};
+  EarlyReadFigures figures{
+      .nodes = 9, .wait_ns = 101'000'000, .waits_measured = 68, .again_ns = 65'400'000};
+  figures.is_limited = true;
+  finding.figures = SyncPointFigures(figures);
+  EXPECT_EQ(
+      SaySyncPoint(finding, Framework::kPytorchXla).cost_note,
+      "the host was blocked for 101 ms, measured for 68 of 80 reads, and nodes that run again at the step mark took 65.4 ms; the rest of this is work of the device for which the host would wait anyway");
+  figures = {.nodes = 9, .wait_ns = 31'400'000, .waits_measured = 80, .again_ns = 0};
+  figures.runs_nothing_again = true;
+  finding.figures = SyncPointFigures(figures);
+  const Words words = SaySyncPoint(finding, Framework::kPytorchXla);
+  EXPECT_EQ(words.cost_note, "time that the host was blocked");
+  EXPECT_EQ(words.saving_note, "the host no longer waits");
+  EXPECT_THAT(words.why, Not(HasSubstr("run again")));
+}
+
 TEST(SyncPointWords, FetchesAreCountedInStepsElseInExecutions) {
   CountedReadFigures figures{.counted = CountedReadFigures::Counted::kFetches,
                              .value = ReadValue::kNumber,
