@@ -20,10 +20,13 @@ struct Subject {
   std::optional<std::string> file;
   std::optional<int64_t> line;
   std::optional<std::string> function, scope, op, graph_hash;
-  SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
+  bool starts_function = false;  // as in SourcePlace
+  SourcePlace place() const {
+    return {file.value_or(""), line, function.value_or(""), starts_function};
+  }
   // Sets file and line, and the function if the place has one.
   void SetPlace(const SourcePlace& place) {
-    file = place.file, line = place.line;
+    file = place.file, line = place.line, starts_function = place.starts_function;
     if (!place.function.empty()) function = place.function;
   }
 };

@@ -54,7 +54,8 @@ static SourcePlace ParseTracedCall(std::string_view name) {
   if (!line) return {};
   return {.file = std::string(name.substr(0, colon)),
           .line = line,
-          .function = std::string(name.substr(space + 1))};
+          .function = std::string(name.substr(space + 1)),
+          .starts_function = true};
 }
 
 SourcePlace SourcePlace::ParsePythonCall(std::string_view name) {
@@ -70,7 +71,8 @@ SourcePlace SourcePlace::ParsePythonCall(std::string_view name) {
   if (!line) return {};
   return {.file = std::string(name.substr(0, open)),
           .line = line,
-          .function = std::string(name.substr(end + kClose.size()))};
+          .function = std::string(name.substr(end + kClose.size())),
+          .starts_function = true};
 }
 
 bool SourcePlace::IsLineOf(const SourcePlace& other) const {

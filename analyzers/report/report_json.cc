@@ -212,6 +212,7 @@ Json Of(const Finding& finding) {
            {{"file", Nullable(subject.file)},
             {"line", Nullable(subject.line)},
             {"function", Nullable(subject.function)},
+            {"starts_function", subject.starts_function},
             {"scope", Nullable(subject.scope)},
             {"op", Nullable(subject.op)},
             {"graph_hash", Nullable(subject.graph_hash)}}},

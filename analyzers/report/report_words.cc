@@ -325,7 +325,9 @@ std::string PlaceText(const Finding& finding, bool full_path) {
   std::string out;
   if (subject.file) {
     out = full_path ? subject.place().text() : subject.place().ShortText();
-    if (subject.function && full_path) out += fmt::format(", in {}", *subject.function);
+    if (subject.function && full_path)
+      out += subject.starts_function ? fmt::format(", inside {}, which begins there", *subject.function)
+                                     : fmt::format(", in {}", *subject.function);
   } else if (subject.function) {
     out = fmt::format("in {}", *subject.function);
   }

@@ -299,10 +299,7 @@ void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
   reads.subject.op = reads.op;
   reads.scope = place.scope, reads.in_step = place.in_step;
   if (place.python == 0) return;
-  SourcePlace where = SourcePlace::ParsePythonCall(store.Text(place.python));
-  reads.subject.file = std::move(where.file);
-  reads.subject.line = where.line;
-  reads.subject.function = std::move(where.function);
+  reads.subject.SetPlace(SourcePlace::ParsePythonCall(store.Text(place.python)));
 }
 
 }  // namespace

@@ -9,6 +9,12 @@ SourcePlace At(std::string file, std::optional<int64_t> line = {}, std::string f
   return {.file = std::move(file), .line = line, .function = std::move(function)};
 }
 
+SourcePlace Call(std::string file, int64_t line, std::string function) {
+  SourcePlace place = At(std::move(file), line, std::move(function));
+  place.starts_function = true;
+  return place;
+}
+
 TEST(SourcePlaceTest, ReadsWhatDumpsPrint) {
   EXPECT_EQ(SourcePlace::Parse("body@train.py:7"), At("train.py", 7, "body"));
   EXPECT_EQ(SourcePlace::Parse("train_step.<locals>.loss@/home/user/jax_recompile.py:31"),
@@ -48,13 +54,13 @@ TEST(SourcePlaceTest, KeepsWhatItCannotRead) {
 }
 
 TEST(SourcePlaceTest, ReadsCallsThatProfilersRecord) {
-  EXPECT_EQ(SourcePlace::ParsePythonCall("train.py(42): forward"), At("train.py", 42, "forward"));
-  EXPECT_EQ(SourcePlace::ParsePythonCall("$train.py:42 forward"), At("train.py", 42, "forward"));
+  EXPECT_EQ(SourcePlace::ParsePythonCall("train.py(42): forward"), Call("train.py", 42, "forward"));
+  EXPECT_EQ(SourcePlace::ParsePythonCall("$train.py:42 forward"), Call("train.py", 42, "forward"));
   EXPECT_EQ(SourcePlace::ParsePythonCall("$numpy asarray"), SourcePlace());
   EXPECT_EQ(SourcePlace::ParsePythonCall("$"), SourcePlace());
   EXPECT_EQ(SourcePlace::ParsePythonCall("torch/nn/modules/module.py(1532): _call_impl"),
-            At("torch/nn/modules/module.py", 1532, "_call_impl"));
-  EXPECT_EQ(SourcePlace::ParsePythonCall("/x/a (1).py(3): f"), At("/x/a (1).py", 3, "f"));
+            Call("torch/nn/modules/module.py", 1532, "_call_impl"));
+  EXPECT_EQ(SourcePlace::ParsePythonCall("/x/a (1).py(3): f"), Call("/x/a (1).py", 3, "f"));
   for (const char* name :
        {"", "(3): f", "aten::mm", "f()", "<built-in method print>", "a.py(x): f", "a.py(): f",
         "a.py(-1): f", "a.py(99999999999999999999): f", "): ", "a("})

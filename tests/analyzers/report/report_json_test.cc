@@ -31,8 +31,9 @@ TEST(ReportJson, HasTheNamesOfTheInterface) {
                           "saving_ns", "reason", "advice", "evidence", "fingerprint"}) {
     EXPECT_TRUE(finding.contains(key)) << key;
   }
-  EXPECT_THAT(Keys(finding["subject"]), testing::UnorderedElementsAre("file", "line", "function",
-                                                                      "scope", "op", "graph_hash"));
+  EXPECT_THAT(Keys(finding["subject"]),
+              testing::UnorderedElementsAre("file", "line", "function", "starts_function", "scope",
+                                            "op", "graph_hash"));
   EXPECT_THAT(Keys(finding["reason"]), testing::IsSupersetOf({"type", "state", "step", "node",
                                                               "before", "after", "location"}));
 }
