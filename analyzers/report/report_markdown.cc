@@ -167,8 +167,8 @@ class MarkdownReport {
     Item("Cost", CostText(report_, finding));
     Item("Saves", SavingText(finding));
     Item("Fix", finding.words.advice);
-    for (const Finding& consequence : ConsequencesOf(report_, finding))
-      Item("Causes", fmt::format("{}: {}", consequence.kind(), consequence.words.title));
+    for (const ConsequenceText& consequence : ConsequenceTexts(report_, finding))
+      Item("Causes", consequence.text);
   }
 
   void Why(const Reason& reason, const Finding& finding) {

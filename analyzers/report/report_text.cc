@@ -302,9 +302,8 @@ class TextReport {
   // Lists what follows from a finding, directly or not, one line each.
   void Consequences(const Finding& finding) {
     std::string_view label = "causes";
-    for (const Finding& consequence : ConsequencesOf(report_, finding)) {
-      const std::string indent(size_t(2 * (consequence.depth - finding.depth - 1)), ' ');
-      Field(label, fmt::format("{}{}: {}", indent, consequence.kind(), consequence.words.title));
+    for (const ConsequenceText& consequence : ConsequenceTexts(report_, finding)) {
+      Field(label, std::string(size_t(2 * consequence.depth), ' ') + consequence.text);
       label = " ";
     }
   }

@@ -394,6 +394,25 @@ std::span<const Finding> ConsequencesOf(const Report& report, const Finding& fin
   return std::span(report.findings).subspan(first, end - first);
 }
 
+std::vector<ConsequenceText> ConsequenceTexts(const Report& report, const Finding& finding) {
+  std::vector<ConsequenceText> texts;
+  std::vector<int> counts;
+  for (const Finding& consequence : ConsequencesOf(report, finding)) {
+    ConsequenceText text{.depth = consequence.depth - finding.depth - 1,
+                         .text = fmt::format("{}: {}", consequence.kind(), consequence.words.title)};
+    if (!texts.empty() && texts.back() == text) {
+      ++counts.back();
+    } else {
+      texts.push_back(std::move(text));
+      counts.push_back(1);
+    }
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (counts[i] > 1) texts[i].text += fmt::format(" ({} such findings)", counts[i]);
+  }
+  return texts;
+}
+
 // Returns the cost of a finding without its consequences.
 static std::string OwnCostText(const Report& report, const Finding& finding) {
   const Summary& summary = report.summary;
@@ -402,10 +421,12 @@ static std::string OwnCostText(const Report& report, const Finding& finding) {
   // Only time inside the window may be divided by the window.
   if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
     // The number of steps in which the finding was counted, for example of the steady steps.
-    double steps = finding.count && finding.per_step.value_or(0) > 0
-                       ? double(*finding.count) / *finding.per_step
-                       : double(summary.timed_steps.value_or(0));
+    const bool is_counted = finding.count && finding.per_step.value_or(0) > 0;
+    const double steps = is_counted ? double(*finding.count) / *finding.per_step
+                                    : double(summary.timed_steps.value_or(0));
     double a_step_ns = steps > 1 && !IsPaidOnce(finding) ? double(*finding.cost_ns) / steps : 0;
+    // What takes longer than a step does not lie in these steps alone.
+    if (!is_counted && a_step_ns > double(summary.step_p50_ns.value_or(INT64_MAX))) a_step_ns = 0;
     if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
     if (summary.unit && !IsPaidOnce(finding)) {
       out += fmt::format(", {} per execution of `{}`",

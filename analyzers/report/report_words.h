@@ -73,6 +73,14 @@ std::string NodeText(const Reason& reason);      // the node that differs and it
 std::string CostText(const Report& report, const Finding& finding);
 // Returns the findings that follow from a finding, directly or not, in the order of the report.
 std::span<const Finding> ConsequencesOf(const Report& report, const Finding& finding);
+// Consequences of a finding that follow one another and read alike, as one text. They are at different
+// lines of a library, for example. `depth` is 0 for direct ones.
+struct ConsequenceText {
+  int depth = 0;
+  std::string text;
+  bool operator==(const ConsequenceText&) const = default;
+};
+std::vector<ConsequenceText> ConsequenceTexts(const Report& report, const Finding& finding);
 std::string SavingText(const Finding& finding);
 std::string EvidenceText(const Report& report, const Evidence& evidence);
 // Returns whether a source is an archive or a notebook of which a member was read.

@@ -42,11 +42,12 @@ WaitWords OfWait(WaitedFor waited_for) {
 
 std::string Title(const Finding& finding, const DeviceWaitFigures& figures) {
   if (figures.waited_for == WaitedFor::kCollective) {
-    return fmt::format("{:.0f} % of {}'s busy time is '{}', {}", 100 * figures.share,
-                       figures.device, *finding.subject.op, OfWait(figures.waited_for).what);
+    return fmt::format("'{}' runs during {:.0f} % of {}'s busy time: {}", *finding.subject.op,
+                       100 * figures.share, figures.device, OfWait(figures.waited_for).what);
   }
-  return fmt::format("{:.0f} % of {}'s busy time is '{}', waiting for {}", 100 * figures.share,
-                     figures.device, *finding.subject.op, OfWait(figures.waited_for).what);
+  return fmt::format("'{}' runs during {:.0f} % of {}'s busy time, waiting for {}",
+                     *finding.subject.op, 100 * figures.share, figures.device,
+                     OfWait(figures.waited_for).what);
 }
 
 std::string Why(const DeviceWaitFigures& figures) {

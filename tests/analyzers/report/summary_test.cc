@@ -1,5 +1,6 @@
 #include "analyzers/report/summary.h"
 
+#include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/recompile/counts.h"
 #include "analyzers/report/report.h"
@@ -323,6 +324,36 @@ TEST(Verdict, MuchCompilingOfAnUnknownNumberOfStepsIsAnOpenQuestion) {
   EXPECT_TRUE(is_open());
   figures.signals.compile_ns = 9'000'000'000;
   EXPECT_FALSE(is_open());
+}
+
+// Regression: four lines of a report were the same.
+TEST(ReportWords, ConsequencesThatReadAlikeAreOneText) {
+  const auto finding = [](int depth, std::string title) {
+    Finding made{.analyzer = &recompilation, .depth = depth};
+    made.words.title = std::move(title);
+    return made;
+  };
+  Report report;
+  report.findings = {finding(0, "a"), finding(1, "b"), finding(1, "b"), finding(1, "c"),
+                     finding(0, "b")};
+  const std::vector<ConsequenceText> texts = ConsequenceTexts(report, report.findings[0]);
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts[0].text, "recompilation: b (2 such findings)");
+  EXPECT_EQ(texts[1].text, "recompilation: c");
+}
+
+// Regression: ops of 71.5 ms, most of which ran after the host's 3 steps of 16 ms, "cost 23.8 ms a step".
+TEST(ReportWords, NoStepCostsMoreThanItTakes) {
+  Report report;
+  report.summary.timed_steps = 3;
+  report.summary.step_p50_ns = 16'000'000;
+  report.summary.wall_ns = 110'000'000;
+  Finding finding{.analyzer = &device_gap, .cost_ns = 71'500'000};
+  finding.evidence = {{.table = "event", .ts_ns = 0, .dur_ns = 1}};
+  EXPECT_EQ(CostText(report, finding).find("a step"), std::string::npos) << CostText(report, finding);
+  finding.cost_ns = 30'000'000;
+  EXPECT_NE(CostText(report, finding).find("10 ms a step"), std::string::npos)
+      << CostText(report, finding);
 }
 
 }  // namespace

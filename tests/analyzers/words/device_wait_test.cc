@@ -21,7 +21,7 @@ DeviceWaitFigures OnFourDevices(bool is_late) {
 TEST(DeviceWaitWords, TheDeviceThatComesLateIsNamed) {
   const Words words = Say(OnFourDevices(true));
   EXPECT_EQ(words.title,
-            "68 % of GPU:3's busy time is 'all-reduce', communication with other devices");
+            "'all-reduce' runs during 68 % of GPU:3's busy time: communication with other devices");
   EXPECT_EQ(words.why, "GPU:2 spends least in these ops, so the others wait for it.");
   EXPECT_EQ(words.cost_note,
             "sum of these ops on GPU:3; on 4 devices it is 10.0 (on GPU:2) to 68.2 % of busy");
