@@ -396,19 +396,16 @@ std::span<const Finding> ConsequencesOf(const Report& report, const Finding& fin
 
 std::vector<ConsequenceText> ConsequenceTexts(const Report& report, const Finding& finding) {
   std::vector<ConsequenceText> texts;
-  std::vector<int> counts;
-  for (const Finding& consequence : ConsequencesOf(report, finding)) {
-    ConsequenceText text{.depth = consequence.depth - finding.depth - 1,
-                         .text = fmt::format("{}: {}", consequence.kind(), consequence.words.title)};
-    if (!texts.empty() && texts.back() == text) {
-      ++counts.back();
-    } else {
-      texts.push_back(std::move(text));
-      counts.push_back(1);
-    }
-  }
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (counts[i] > 1) texts[i].text += fmt::format(" ({} such findings)", counts[i]);
+  const std::span<const Finding> all = ConsequencesOf(report, finding);
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::find_if(first, all.end(), [&](const Finding& other) {
+      return other.depth != first->depth || other.kind() != first->kind() ||
+             other.words.title != first->words.title;
+    });
+    std::string text = fmt::format("{}: {}", first->kind(), first->words.title);
+    if (last - first > 1) text += fmt::format(" ({} such findings)", last - first);
+    texts.push_back({.depth = first->depth - finding.depth - 1, .text = std::move(text)});
+    first = last;
   }
   return texts;
 }
@@ -425,7 +422,7 @@ static std::string OwnCostText(const Report& report, const Finding& finding) {
     const double steps = is_counted ? double(*finding.count) / *finding.per_step
                                     : double(summary.timed_steps.value_or(0));
     double a_step_ns = steps > 1 && !IsPaidOnce(finding) ? double(*finding.cost_ns) / steps : 0;
-    // What takes longer than a step does not lie in these steps alone.
+    // A cost that is longer than a step does not lie in these steps alone.
     if (!is_counted && a_step_ns > double(summary.step_p50_ns.value_or(INT64_MAX))) a_step_ns = 0;
     if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
     if (summary.unit && !IsPaidOnce(finding)) {

@@ -78,7 +78,6 @@ std::span<const Finding> ConsequencesOf(const Report& report, const Finding& fin
 struct ConsequenceText {
   int depth = 0;
   std::string text;
-  bool operator==(const ConsequenceText&) const = default;
 };
 std::vector<ConsequenceText> ConsequenceTexts(const Report& report, const Finding& finding);
 std::string SavingText(const Finding& finding);

@@ -81,7 +81,8 @@ std::string_view FuseCalls(const DeviceGapFigures& figures, Framework framework)
 }
 
 // Returns what to write instead if PyTorch itself made the scope; "" for a user's scope.
-std::string_view AdviceForPytorchScope(std::string_view scope) {
+std::string_view AdviceForPytorchScope(std::string_view scope, Framework framework) {
+  if (framework != Framework::kPytorch) return "";
   if (scope.starts_with("Optimizer.zero_grad"))
     return "Call optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0, which launches nothing.";
   if (scope.starts_with("Optimizer.step"))
@@ -238,19 +239,14 @@ std::string_view AllocatorAdvice(Framework framework) {
   return "Each step gets device memory from the driver or returns it, which waits for the device. Keep the memory in a pool that outlives the step.";
 }
 
-// The beginning of the names that PyTorch gives to the scopes of its optimizers.
-constexpr std::string_view kOptimizerScope = "Optimizer.step#";
-
 // Returns the advice for time in the framework's own code.
-std::string RuntimeAdvice(const DeviceGapFigures& figures) {
+std::string RuntimeAdvice(const DeviceGapFigures& figures, Framework framework) {
   const std::string call = MainCall(figures);
   if (figures.longest_share < policy::kTellingShareOfGaps) {
-    std::string advice =
-        "The host starts many small operations, and no single one takes most of these gaps. ";
-    advice += figures.scope.starts_with(kOptimizerScope)
-                  ? "Construct the optimizer with fused=True or foreach=True, so that it starts fewer."
-                  : "Start fewer: use operations that do more at once, or compile this code.";
-    return advice;
+    const std::string_view special = AdviceForPytorchScope(figures.scope, framework);
+    return fmt::format(
+        "The host starts many small operations, and no single one takes most of these gaps. {}",
+        special.empty() ? fmt::format("To launch less, {}.", FuseCalls(figures, framework)) : special);
   }
   if (call.empty())
     return "No single call takes most of these gaps. Put scopes around the parts of this code to see which one keeps the device waiting.";
@@ -311,7 +307,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
     case Doing::kUserCode:
       return OfUserCode(figures, framework);
     case Doing::kRuntime:
-      return {"the host was in the framework's code" + InScopes(figures), RuntimeAdvice(figures)};
+      return {"the host was in the framework's code" + InScopes(figures), RuntimeAdvice(figures, framework)};
     case Doing::kTracing:
       return {"the host traced and prepared graphs" + InScopes(figures),
               std::string(TracingAdvice(framework))};
@@ -348,10 +344,9 @@ std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framewor
         call);
   if (!figures.launches_in_scope || !figures.launches_in_gaps)
     return "Nothing is launched meanwhile, so the host does other work. Move that work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.";
-  if (framework == Framework::kPytorch) {
-    if (const std::string_view special = AdviceForPytorchScope(figures.scope); !special.empty())
-      return std::string(special);
-  }
+  if (const std::string_view special = AdviceForPytorchScope(figures.scope, framework);
+      !special.empty())
+    return std::string(special);
   std::string advice =
       fmt::format("The host launches work too late for the device. To launch less, {}.",
                   FuseCalls(figures, framework));

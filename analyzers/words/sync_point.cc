@@ -74,16 +74,14 @@ std::string Why(const EarlyReadFigures& figures, Framework framework) {
         "The number most likely decides the size of {} at {}, so each new value makes another graph, which has to be compiled. ",
         figures.decides_size->op, figures.decides_size->place.ShortText());
   if (framework == Framework::kTorchtpu) return known + CutsGraph(figures);
-  if (figures.runs_nothing_again && figures.nodes)
-    return fmt::format("{}Each read evaluates a graph of {} nodes early and waits for it.", known,
-                       CountText(*figures.nodes));
   if (!figures.nodes) {
     return known +
            "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
   }
   return fmt::format(
-      "{}Each read evaluates a graph of {} nodes early and waits for it. The nodes that the step mark still needs run again.",
-      known, CountText(*figures.nodes));
+      "{}Each read evaluates a graph of {} nodes early and waits for it.{}", known,
+      CountText(*figures.nodes),
+      figures.runs_nothing_again ? "" : " The nodes that the step mark still needs run again.");
 }
 
 // Returns which reads cannot be told apart, and how to get their lines; "" if the line is known.
