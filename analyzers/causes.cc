@@ -264,6 +264,20 @@ const WorkBetweenLines* WorkOf(const Finding& finding) {
   return figures != nullptr && figures->recurs() && figures->work ? &*figures->work : nullptr;
 }
 
+// Returns whether the host, while the device idled, was in a function that runs in all of the step.
+bool IsGapInWholeStep(const Finding& finding) {
+  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  return figures != nullptr && figures->recurs() && figures->sampled_whole_step;
+}
+
+// Returns whether the host waits in a read for at least the time of these gaps. Without the read, it
+// would use that time to prepare the work that the device lacks in the gaps.
+bool WaitsAsLongAs(const Finding& read, const Finding& gap) {
+  const EarlyReadFigures* early = EarlyReadOf(read);
+  return early != nullptr && read.needs_fixing && early->wait_ns.value_or(0) > 0 &&
+         early->wait_ns >= gap.cost_ns;
+}
+
 // Returns whether a function reached its limit of programs by these recompilations.
 bool LeadsToLimit(const Finding& recompile, const Finding& limit) {
   const auto* of_limit = std::any_cast<RecompileLimitFigures>(&limit.figures);
@@ -424,6 +438,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                 return early != nullptr && early->value == ReadValue::kTensor &&
                        cause.subject.place() == WorkOf(effect)->before;
               });
+  // The host could prepare the rest of the step while it waits for a value.
+  linker.Link(IsGapInWholeStep, WaitsAsLongAs);
   // The host works with a tensor that it fetched after the step mark.
   linker.Link(
       [](const Finding& effect) {

@@ -345,7 +345,11 @@ absl::Status NameBySamples(const Circumstances& of, const IdleCause& cause, cons
   if (!function || function->examined < policy::kFewestSamples ||
       function->share() < policy::kSampledShare)
     return absl::OkStatus();
+  const bool is_whole_step =
+      samples->ShareOf(function->place, of.device.steady) >= policy::kWholeStepShare;
+  if (is_whole_step && figures.share < policy::kUnnamedIdleShare) return absl::OkStatus();
   figures.sampled = *function;
+  figures.sampled_whole_step = is_whole_step;
   figures.sampled_in_loader = 2 * samples->TotalIn(gaps).loader_samples >= function->examined;
   return absl::OkStatus();
 }
@@ -639,7 +643,7 @@ extern const Analyzer device_gap{
                    policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
                    policy::kBatchBytes, policy::kBeforeBatchShare, policy::kSmallExecutionNs,
                    policy::kManySmallExecutions, policy::kSmallExecutionsPerUnit,
-                   policy::kFewestSamples, policy::kSampledShare},
+                   policy::kFewestSamples, policy::kSampledShare, policy::kWholeStepShare},
     .is_from_timeline = true,
     .spent_on = SpentOn::kDeviceIdle};
 

@@ -375,6 +375,10 @@ inline constexpr Threshold kSampledShare{
     0.5, Unit::kShare,
     "A function names what the host did if at least this share of the samples is in it.",
     "A function with less is not most of the time."};
+inline constexpr Threshold kWholeStepShare{
+    0.9, Unit::kShare,
+    "Gaps in a function that is on the stack in this share of all samples are judged as those of code that nothing names.",
+    "Such a function holds the loop over the steps, or a whole step."};
 inline constexpr Threshold kFewestLoaderSamples{
     40, Unit::kCount,
     "So many samples of steady steps are needed before their share in a data loader is taken as the share of the time.",

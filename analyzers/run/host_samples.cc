@@ -56,11 +56,10 @@ absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) 
       [&](int64_t id, OptText function, OptText file, OptInt line, bool is_user) {
         Stack& stack = out.stacks_[id];
         if (!file) return;
-        if (stack.innermost.empty())
-          stack.innermost = {.file = *file, .line = line, .function = function.value_or("")};
+        const SourcePlace place{.file = *file, .line = line, .function = function.value_or("")};
+        if (stack.innermost.empty()) stack.innermost = place;
         stack.in_loader |= IsOfDataLoader(*file);
-        if (is_user && stack.user.empty())
-          stack.user = {.file = *file, .line = line, .function = function.value_or("")};
+        if (is_user) stack.users.push_back(place);
       },
       track));
   return out;
@@ -79,7 +78,7 @@ std::optional<LastSeen> HostSamples::last() const {
   if (samples_.empty()) return std::nullopt;
   const auto place = [&](const Sample& sample) -> const SourcePlace& {
     const Stack& stack = stacks_.find(sample.stack_id)->second;
-    return stack.user.empty() ? stack.innermost : stack.user;
+    return stack.users.empty() ? stack.innermost : stack.users.front();
   };
   const Sample& last = samples_.back();
   int64_t since_ns = last.ts_ns;
@@ -103,6 +102,17 @@ HostSamples::Total HostSamples::TotalIn(std::span<const Interval> intervals) con
   return total;
 }
 
+double HostSamples::ShareOf(const SourcePlace& function, Interval interval) const {
+  int64_t examined = 0, samples = 0;
+  EachIn({{interval}}, [&](const Sample&, const Stack& stack) {
+    ++examined;
+    samples += std::ranges::any_of(stack.users, [&](const SourcePlace& user) {
+      return user.file == function.file && user.function == function.function;
+    });
+  });
+  return examined > 0 ? double(samples) / double(examined) : 0.0;
+}
+
 std::optional<SampledFunction> HostSamples::FunctionIn(std::span<const Interval> intervals,
                                                        bool in_loader) const {
   struct Places {
@@ -113,10 +123,11 @@ std::optional<SampledFunction> HostSamples::FunctionIn(std::span<const Interval>
   int64_t examined = 0;
   EachIn(intervals, [&](const Sample&, const Stack& stack) {
     ++examined;
-    if (stack.user.empty() || (in_loader && !stack.in_loader)) return;
-    Places& places = functions[{stack.user.file, stack.user.function}];
+    if (stack.users.empty() || (in_loader && !stack.in_loader)) return;
+    const SourcePlace& user = stack.users.front();
+    Places& places = functions[{user.file, user.function}];
     ++places.samples;
-    ++places.lines[stack.user];
+    ++places.lines[user];
   });
   if (functions.empty()) return std::nullopt;
   const auto& most =

@@ -46,10 +46,14 @@ class HostSamples {
   // nothing if no sample was in the user's code. With `in_loader`, only samples in a data loader count.
   std::optional<SampledFunction> FunctionIn(std::span<const Interval> intervals,
                                             bool in_loader = false) const;
+  // Returns the share of the samples in an interval during which a function of the user was running
+  // or waited for one that it had called. Returns 0 if there are no samples.
+  double ShareOf(const SourcePlace& function, Interval interval) const;
 
  private:
   struct Stack {
-    SourcePlace innermost, user;  // the innermost frame, and the innermost of the user's code
+    SourcePlace innermost;
+    std::vector<SourcePlace> users;  // the frames of the user's code, innermost first
     bool in_loader = false;
   };
   struct Sample {

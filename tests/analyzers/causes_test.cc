@@ -331,6 +331,23 @@ TEST(Causes, ATensorThatIsReadExplainsTheWorkAfterIt) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
+TEST(Causes, AReadThatBlocksForLongerThanTheDeviceIdlesExplainsWhyTheHostIsLate) {
+  TimedRun run;
+  Finding gap = Gap(ReasonType::kSampledLine, 70);
+  gap.figures = DeviceGapFigures{.sampled_whole_step = true};
+  Finding read{.analyzer = &sync_point, .needs_fixing = true, .cost_ns = 10};
+  read.figures = SyncPointFigures(EarlyReadFigures{.wait_ns = 70});
+  Findings findings{gap, read};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  // The host is late without the read, too.
+  findings[1].figures = SyncPointFigures(EarlyReadFigures{.wait_ns = 69});
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+  // A function that runs in the gaps only is a cause of its own.
+  findings[0].figures = DeviceGapFigures{.sampled_whole_step = false};
+  findings[1].figures = SyncPointFigures(EarlyReadFigures{.wait_ns = 70});
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
 TEST(Causes, WorkAfterAFetchExplainsTheFetchesAfterStepMarks) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kUserScope, 70);

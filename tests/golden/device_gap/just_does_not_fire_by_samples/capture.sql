@@ -1,5 +1,6 @@
 -- A training runs 40 steps of 100 ms on a TPU, which is idle in the last 10 ms of each. Only the step
--- itself is recorded on the host, but xlaprof run sampled its stack in some of these gaps.
+-- itself is recorded on the host, but xlaprof run sampled its stack in each
+-- step, and in some of these gaps.
 --
 -- Figure under test: 4 samples in the gaps.
 -- Threshold: 5 samples name what the host did.
@@ -26,3 +27,9 @@ INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4 - 1)
 INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
 SELECT 1, 3, 1000000 * (100 * (i + 3) + 95), 1000000 * 5, 1 FROM n;
+INSERT INTO stack (id, hash) VALUES (2, 'in main');
+INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
+  (2, 0, 'main', '/home/user/train/train.py', 31, 1);
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
+INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
+SELECT 1, 3, 1000000 * (100 * i + 45), 1000000 * 5, 2 FROM n;
