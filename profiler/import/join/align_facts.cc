@@ -452,18 +452,12 @@ ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before)
     return out;
   }
   std::vector<int> fits;  // places of the window in `s`
-  auto try_all = [&](size_t first) {
-    for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
-      bool fit = true;
-      for (size_t i = first; fit && i < t.size(); ++i)
-        fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
-      if (fit) fits.push_back(int(offset));
-    }
-  };
-  try_all(0);
-  // A profile that begins inside of a step mark does not show the mark, so the cause of its first
-  // cut is not to be relied on.
-  if (fits.empty() && t.size() > 2) try_all(1);
+  for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
+    bool fit = true;
+    for (size_t i = 0; fit && i < t.size(); ++i)
+      fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
+    if (fit) fits.push_back(int(offset));
+  }
   if (fits.empty()) {
     out.note =
         "not aligned with the other sources: they have no compile in common, and the order of the cuts differs";

@@ -261,12 +261,13 @@ absl::flat_hash_map<const XMark*, int64_t> XFacts::ReadWaits(XRole asking) const
 // Returns what a sync of torch_xla asked for.
 XFacts::Request XFacts::RequestOf(const XMark& mark) const {
   Request request{.cause = CauseAt(mark)};
-  if (request.cause == CutKind::kUnknown)
+  const XMark* sync = Around(mark, XRole::kSync);
+  if (request.cause == CutKind::kUnknown && sync == nullptr && !MayHaveCaller(mark))
     request.cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
                         ? CutKind::kDynamoExecute
                         : CutKind::kValueAccess;
   // Only compiles up to this sync's own start count, if nothing else of it was recorded.
-  if (const XMark* sync = Around(mark, XRole::kSync))
+  if (sync != nullptr)
     request.compiled =
         LastCompile(mark.track_id, sync->ts_ns, std::max(mark.ts_ns - 1, sync->ts_ns));
   if (request.compiled != nullptr) request.program_id = request.compiled->program_id;

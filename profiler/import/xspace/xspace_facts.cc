@@ -103,6 +103,9 @@ void XFacts::FindParents() {
   bool has_steps = false;
   for (int32_t i = 0; i < int32_t(marks_.size()); ++i) {
     const XMark& mark = marks_[size_t(i)];
+    Extent& extent = extents_[mark.track_id];
+    extent.first_end_ns = std::min(extent.first_end_ns, mark.end_ns);
+    extent.last_begin_ns = std::max(extent.last_begin_ns, mark.ts_ns);
     std::vector<int32_t>& stack = open[mark.track_id];
     while (!stack.empty() && marks_[size_t(stack.back())].end_ns < mark.end_ns) stack.pop_back();
     while (!stack.empty() && marks_[size_t(stack.back())].end_ns <= mark.ts_ns &&
@@ -155,12 +158,23 @@ const XMark* XFacts::Around(const XMark& mark, XRole role) const {
   return nullptr;
 }
 
+// Returns whether a call may have a caller that the profile does not show. The profiler records only
+// calls that begin and end while it runs, so the first and the last call on a thread may be parts of
+// longer ones.
+bool XFacts::MayHaveCaller(const XMark& mark) const {
+  if (parents_[size_t(&mark - marks_.data())] >= 0) return false;
+  const Extent& extent = extents_.find(mark.track_id)->second;
+  return extent.first_end_ns > mark.ts_ns || extent.last_begin_ns < mark.end_ns;
+}
+
 // Returns why torch_xla evaluated, judging by what is open on the thread. Outside a step mark, a
 // value was read. The mark that StepTrace makes as it ends is the last one inside its step.
 CutKind XFacts::CauseAt(const XMark& mark) const {
   const XMark* step_mark = Around(mark, XRole::kStepMark);
-  if (step_mark == nullptr)
-    return Around(mark, XRole::kSync) != nullptr ? CutKind::kValueAccess : CutKind::kUnknown;
+  if (step_mark == nullptr) {
+    const XMark* sync = Around(mark, XRole::kSync);
+    return sync != nullptr && !MayHaveCaller(*sync) ? CutKind::kValueAccess : CutKind::kUnknown;
+  }
   const XMark* step = Around(*step_mark, XRole::kStep);
   if (step == nullptr) return CutKind::kSync;
   auto last = last_step_mark_.find(int32_t(step - marks_.data()));

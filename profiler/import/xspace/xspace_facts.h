@@ -147,6 +147,7 @@ class XFacts {
   // the track has none, it uses those of the thread that steps.
   std::string ScopeAt(int64_t ts_ns, int64_t track_id) const;
   CutKind CauseAt(const XMark& mark) const;
+  bool MayHaveCaller(const XMark& mark) const;
   // Returns the innermost mark of a role that encloses `mark` on its track, or null if there is
   // none.
   const XMark* Around(const XMark& mark, XRole role) const;
@@ -159,6 +160,10 @@ class XFacts {
   std::vector<XMark> marks_;  // in Write: by (start, -end)
   // For each mark, the innermost that encloses it on its track; -1: none.
   std::vector<int32_t> parents_;
+  struct Extent {
+    int64_t first_end_ns = INT64_MAX, last_begin_ns = INT64_MIN;
+  };
+  absl::flat_hash_map<int64_t, Extent> extents_;  // of the marks of each track
   // Marks of kScope and kStep by track, ordered by start.
   absl::flat_hash_map<int64_t, std::vector<int32_t>> scopes_of_track_;
   absl::flat_hash_map<int32_t, int32_t> last_step_mark_;  // by kStep mark: its last kStepMark

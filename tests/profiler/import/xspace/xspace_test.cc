@@ -429,6 +429,19 @@ TEST(XSpaceFacts, AMarkThatIsNotTheLastOfItsStepIsASync) {
   EXPECT_THAT(in.Rows("SELECT number, name FROM step"), ElementsAre("-|train"));
 }
 
+// The profiler does not record a step mark that was open when it began or ended, but it does record
+// the calls in it.
+TEST(XSpaceFacts, AtTheEdgesOfAProfileNobodyKnowsWhyTheGraphWasCut) {
+  Plane host = Host();
+  host.Line(1, "python");
+  for (int64_t at : {0, 100, 300})
+    host.Event("SyncTensorsGraphInternal", at, 18).Event("ScheduleSyncTensorsGraph", at + 5, 2);
+  host.Event("PjRtComputationClient::TransferFromDevice", 120, 10);
+  auto in = ImportXSpace({host});
+  EXPECT_THAT(in.Rows("SELECT enqueue_ts_ns, cause FROM execution"),
+              ElementsAre("5|unknown", "105|value_access", "305|unknown"));
+}
+
 TEST(XSpaceFacts, DividesADevicesWorkIntoExecutions) {
   // Two executions of one program are in flight together on two threads, and a loop's op runs twice
   // in each.
