@@ -264,18 +264,19 @@ const WorkBetweenLines* WorkOf(const Finding& finding) {
   return figures != nullptr && figures->recurs() && figures->work ? &*figures->work : nullptr;
 }
 
-// Returns whether the host, while the device idled, was in a function that runs in all of the step.
-bool IsGapInWholeStep(const Finding& finding) {
+// Returns whether only sampled stacks say what the host did while the device idled.
+bool IsSampledGap(const Finding& finding) {
   const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
-  return figures != nullptr && figures->recurs() && figures->sampled_whole_step;
+  return figures != nullptr && figures->recurs() && figures->sampled;
 }
 
-// Returns whether the host waits in a read for at least the time of these gaps. Without the read, it
-// would use that time to prepare the work that the device lacks in the gaps.
+// Returns whether the host waits for a number for at least the time of these gaps. Without the read,
+// it would do meanwhile what it does in the gaps. Work on a tensor that it reads may depend on it.
 bool WaitsAsLongAs(const Finding& read, const Finding& gap) {
   const EarlyReadFigures* early = EarlyReadOf(read);
-  return early != nullptr && read.needs_fixing && early->wait_ns.value_or(0) > 0 &&
-         early->wait_ns >= gap.cost_ns;
+  const bool is_of_number = early != nullptr && (early->value == ReadValue::kNumber ||
+                                                 early->value == ReadValue::kBoolean);
+  return is_of_number && read.needs_fixing && gap.cost_ns && early->wait_ns >= gap.cost_ns;
 }
 
 // Returns whether a function reached its limit of programs by these recompilations.
@@ -438,8 +439,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                 return early != nullptr && early->value == ReadValue::kTensor &&
                        cause.subject.place() == WorkOf(effect)->before;
               });
-  // The host could prepare the rest of the step while it waits for a value.
-  linker.Link(IsGapInWholeStep, WaitsAsLongAs);
+  // The host could do other work while it waits for a number.
+  linker.Link(IsSampledGap, WaitsAsLongAs);
   // The host works with a tensor that it fetched after the step mark.
   linker.Link(
       [](const Finding& effect) {

@@ -349,7 +349,6 @@ absl::Status NameBySamples(const Circumstances& of, const IdleCause& cause, cons
       samples->ShareOf(function->place, of.device.steady) >= policy::kWholeStepShare;
   if (is_whole_step && figures.share < policy::kUnnamedIdleShare) return absl::OkStatus();
   figures.sampled = *function;
-  figures.sampled_whole_step = is_whole_step;
   figures.sampled_in_loader = 2 * samples->TotalIn(gaps).loader_samples >= function->examined;
   return absl::OkStatus();
 }

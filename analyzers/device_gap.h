@@ -102,8 +102,7 @@ struct DeviceGapFigures {
   std::optional<WorkBetweenLines> work;
   // The user's function that sampled stacks show in most of these gaps, if no event names the work.
   std::optional<SampledFunction> sampled;
-  bool sampled_in_loader = false;   // most of these samples are in a data loader
-  bool sampled_whole_step = false;  // the function also runs in the rest of each step
+  bool sampled_in_loader = false;  // most of these samples are in a data loader
   // Set if the host does nothing but start small executions, one after the other.
   std::optional<SmallExecutions> small_executions;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,

@@ -86,6 +86,11 @@ int RunProgram(int argc, char** argv, const Program& program) {
       found |= command->get_name() == argv[1];
       known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
     }
+    std::error_code error;
+    if (!found && std::filesystem::exists(argv[1], error))
+      return Fail(Invalid(
+          "{0}: a command comes before the path: `xlaprof report {0}`. The commands are {1}. See --help",
+          argv[1], known));
     if (!found)
       return Fail(Invalid("{}: no such command. The commands are {}. See --help", argv[1], known));
   }

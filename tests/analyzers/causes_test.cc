@@ -334,18 +334,23 @@ TEST(Causes, ATensorThatIsReadExplainsTheWorkAfterIt) {
 TEST(Causes, AReadThatBlocksForLongerThanTheDeviceIdlesExplainsWhyTheHostIsLate) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kSampledLine, 70);
-  gap.figures = DeviceGapFigures{.sampled_whole_step = true};
+  gap.figures = DeviceGapFigures{.sampled = SampledFunction{.samples = 4, .examined = 5}};
   Finding read{.analyzer = &sync_point, .needs_fixing = true, .cost_ns = 10};
-  read.figures = SyncPointFigures(EarlyReadFigures{.wait_ns = 70});
   Findings findings{gap, read};
-  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  const auto link = [&](const EarlyReadFigures& early) {
+    findings[1].figures = SyncPointFigures(early);
+    return Link(run, findings);
+  };
+  EXPECT_THAT(link({.value = ReadValue::kNumber, .wait_ns = 70}),
+              testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
   // The host is late without the read, too.
-  findings[1].figures = SyncPointFigures(EarlyReadFigures{.wait_ns = 69});
-  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
-  // A function that runs in the gaps only is a cause of its own.
-  findings[0].figures = DeviceGapFigures{.sampled_whole_step = false};
-  findings[1].figures = SyncPointFigures(EarlyReadFigures{.wait_ns = 70});
-  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+  EXPECT_THAT(link({.value = ReadValue::kNumber, .wait_ns = 69}),
+              testing::ElementsAre(std::nullopt, std::nullopt));
+  EXPECT_THAT(link({.value = ReadValue::kNumber}),
+              testing::ElementsAre(std::nullopt, std::nullopt));
+  // What the host does may depend on the tensor.
+  EXPECT_THAT(link({.value = ReadValue::kTensor, .wait_ns = 70}),
+              testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
 TEST(Causes, WorkAfterAFetchExplainsTheFetchesAfterStepMarks) {

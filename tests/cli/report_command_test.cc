@@ -63,6 +63,14 @@ class ReportCommand : public ProgramTest {
   }
 };
 
+TEST_F(ReportCommand, APathWithoutACommandIsToldTheCommand) {
+  MakeStore("run.xlaprof");
+  const Ran ran = Run("run.xlaprof");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("`xlaprof report run.xlaprof`"));
+  EXPECT_THAT(Run("absent.xlaprof").out, HasSubstr("absent.xlaprof: no such command"));
+}
+
 TEST_F(ReportCommand, QuotesTheLineFromTheWorkingDirectory) {
   MakeStore("a.xlaprof");
   Write("train.py", "one\ntwo = x.item()\n");
