@@ -267,7 +267,7 @@ const WorkBetweenLines* WorkOf(const Finding& finding) {
 // Returns whether only sampled stacks say what the host did while the device idled.
 bool IsSampledGap(const Finding& finding) {
   const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
-  return figures != nullptr && figures->recurs() && figures->sampled;
+  return figures != nullptr && figures->sampled;
 }
 
 // Returns whether the host waits for a number for at least the time of these gaps. Without the read,
@@ -441,6 +441,11 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               });
   // The host could do other work while it waits for a number.
   linker.Link(IsSampledGap, WaitsAsLongAs);
+  // The samples show the line of a read.
+  linker.Link(IsSampledGap, [](const Finding& cause, const Finding& effect) {
+    return EarlyReadOf(cause) != nullptr && cause.needs_fixing && effect.subject.file &&
+           cause.subject.place().IsLineOf(effect.subject.place());
+  });
   // The host works with a tensor that it fetched after the step mark.
   linker.Link(
       [](const Finding& effect) {
@@ -452,7 +457,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
       },
       [](const Finding& cause, const Finding&) {
         const auto* figures = std::any_cast<DeviceGapFigures>(&cause.figures);
-        return figures != nullptr && IsGap(cause, ReasonType::kUserScope) && cause.needs_fixing &&
+        return figures != nullptr && cause.needs_fixing &&
+               (IsGap(cause, ReasonType::kUserScope) || IsGap(cause, ReasonType::kSampledLine)) &&
                figures->recurs() && figures->follows_fetch();
       });
   // A read copies from the device, which then idles.

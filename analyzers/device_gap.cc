@@ -332,7 +332,7 @@ absl::StatusOr<std::optional<WorkBetweenLines>> WorkIn(const Circumstances& of,
   return work;
 }
 
-// Sets the function that sampled stacks show in most of these gaps, if no event names the work.
+// Sets what sampled stacks show in most of these gaps, if no event names the work.
 absl::Status NameBySamples(const Circumstances& of, const IdleCause& cause, const IdlePart& part,
                            DeviceGapFigures& figures) {
   if (!IsUnnamed(cause)) return absl::OkStatus();
@@ -341,15 +341,28 @@ absl::Status NameBySamples(const Circumstances& of, const IdleCause& cause, cons
   std::vector<Interval> gaps;
   for (const LongGap& gap : part.longest) gaps.push_back(gap.gap);
   std::ranges::sort(gaps, {}, &Interval::begin_ns);
-  const std::optional<SampledFunction> function = samples->FunctionIn(gaps);
-  if (!function || function->examined < policy::kFewestSamples ||
-      function->share() < policy::kSampledShare)
-    return absl::OkStatus();
-  const bool is_whole_step =
-      samples->ShareOf(function->place, of.device.steady) >= policy::kWholeStepShare;
-  if (is_whole_step && figures.share < policy::kUnnamedIdleShare) return absl::OkStatus();
-  figures.sampled = *function;
-  figures.sampled_in_loader = 2 * samples->TotalIn(gaps).loader_samples >= function->examined;
+  const HostSamples::Total total = samples->TotalIn(gaps);
+  const int64_t examined = total.all.samples;
+  if (examined < policy::kFewestSamples) return absl::OkStatus();
+  for (const Doing doing : {Doing::kTracing, Doing::kRuntime}) {
+    const SampledHost seen{
+        .doing = doing, .samples = total.Of(doing).samples, .examined = examined};
+    if (seen.share() >= policy::kSampledShare) figures.sampled = seen;
+  }
+  for (const Doing doing : {Doing::kInput, Doing::kUserCode}) {
+    const std::optional<SampledFunction> function = samples->FunctionIn(gaps, doing);
+    if (!function || function->samples < policy::kFewestSamples) continue;
+    const SampledHost seen{.doing = doing,
+                           .place = function->place,
+                           .samples = function->samples,
+                           .examined = examined};
+    const bool is_long = figures.share * seen.share() >= policy::kUnnamedIdleShare;
+    const auto is_whole_step = [&] {
+      return samples->ShareOf(seen.place, of.device.steady) >= policy::kWholeStepShare;
+    };
+    if (is_long || (seen.share() >= policy::kSampledShare && !is_whole_step()))
+      figures.sampled = seen;
+  }
   return absl::OkStatus();
 }
 
@@ -369,6 +382,10 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
     return DeviceGapVerdict::kPattern;
   // If the host launches each op too late, that is the cause, whatever it does in between.
   if (activity.doing == Doing::kNothing && cause.wait != GapWait::kHostWait) {
+    // The device waits for the host if that traces for longer than the device works.
+    if (figures.sampled && !figures.sampled->is_of_function())
+      return share >= policy::kTracingIdleShare ? DeviceGapVerdict::kPattern
+                                                : DeviceGapVerdict::kUnnamed;
     const bool is_named = figures.sampled || (figures.uploads && figures.uploads->inputs);
     return is_named || ((figures.uploads || figures.work) && share >= policy::kUnnamedIdleShare)
                ? DeviceGapVerdict::kPattern
@@ -385,8 +402,10 @@ DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const Id
 }
 
 ReasonType ReasonOf(const IdleCause& cause, const DeviceGapFigures& figures) {
+  if (figures.sampled && figures.sampled->doing == Doing::kTracing) return ReasonType::kTracing;
+  if (figures.sampled && figures.sampled->doing == Doing::kRuntime) return ReasonType::kRuntime;
   if (figures.recurs() && figures.sampled)
-    return figures.sampled_in_loader ? ReasonType::kInput : ReasonType::kSampledLine;
+    return figures.sampled->doing == Doing::kInput ? ReasonType::kInput : ReasonType::kSampledLine;
   if (figures.recurs() && figures.uploads)
     return figures.uploads->are_of_fallbacks ? ReasonType::kNoLowering
            : figures.follows_fetch()         ? ReasonType::kUserScope
@@ -495,7 +514,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
   if (figures.recurs() && figures.is_only_step && figures.is_one_gap() &&
       figures.named_by == NamedBy::kStep && figures.calls.front().empty())
     figures.verdict = DeviceGapVerdict::kUnnamed;
-  if (activity.doing == Doing::kUserCode || figures.uploads) {
+  if (activity.doing == Doing::kUserCode || figures.uploads || figures.sampled) {
     std::vector<Interval> gaps;
     for (size_t i = 0; i < figures.parts_ns.size(); ++i) gaps.push_back(part.longest[i].gap);
     XP_TRY(figures.fetches, FetchesBefore(of.run, of.device.time.process_id, gaps));
@@ -542,7 +561,8 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   if (figures.recurs() && figures.uploads && figures.uploads->inputs)
     finding.subject.SetPlace(figures.uploads->inputs->place);
   if (figures.recurs() && figures.work) finding.subject.SetPlace(figures.work->before);
-  if (figures.recurs() && figures.sampled) finding.subject.SetPlace(figures.sampled->place);
+  if (figures.recurs() && figures.sampled && figures.sampled->is_of_function())
+    finding.subject.SetPlace(figures.sampled->place);
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures)};
@@ -642,7 +662,8 @@ extern const Analyzer device_gap{
                    policy::kTracedOperationNs, policy::kFallbackStackNs, policy::kLargeUploadBytes,
                    policy::kBatchBytes, policy::kBeforeBatchShare, policy::kSmallExecutionNs,
                    policy::kManySmallExecutions, policy::kSmallExecutionsPerUnit,
-                   policy::kFewestSamples, policy::kSampledShare, policy::kWholeStepShare},
+                   policy::kFewestSamples, policy::kSampledShare, policy::kWholeStepShare,
+                   policy::kTracingIdleShare},
     .is_from_timeline = true,
     .spent_on = SpentOn::kDeviceIdle};
 

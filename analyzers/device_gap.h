@@ -65,6 +65,16 @@ struct PreparedUploads {
   std::optional<InputsOfLine> inputs;  // what is uploaded, if a graph shows it
 };
 
+// What the host did in gaps, by samples of its stack.
+struct SampledHost {
+  Doing doing = Doing::kUserCode;  // or kInput, kTracing, kRuntime
+  SourcePlace place;               // in the user's function, for kUserCode and kInput
+  int64_t samples = 0;             // that show this
+  int64_t examined = 0;            // all samples in the gaps
+  double share() const { return double(samples) / double(examined); }
+  bool is_of_function() const { return !place.empty(); }
+};
+
 // The idle time of one cause.
 struct DeviceGapFigures {
   std::string device;
@@ -100,9 +110,8 @@ struct DeviceGapFigures {
   std::optional<PreparedUploads> uploads;
   // The lines between which the host worked, if most of the time is work and nothing was recorded.
   std::optional<WorkBetweenLines> work;
-  // The user's function that sampled stacks show in most of these gaps, if no event names the work.
-  std::optional<SampledFunction> sampled;
-  bool sampled_in_loader = false;  // most of these samples are in a data loader
+  // What sampled stacks show in most of these gaps, if no event names the work.
+  std::optional<SampledHost> sampled;
   // Set if the host does nothing but start small executions, one after the other.
   std::optional<SmallExecutions> small_executions;
   // Around the longest gap, if nothing was recorded in it: the event before and the event after,

@@ -373,12 +373,16 @@ inline constexpr Threshold kFewestSamples{
     "Fewer samples may all lie in one place by chance."};
 inline constexpr Threshold kSampledShare{
     0.5, Unit::kShare,
-    "A function names what the host did if at least this share of the samples is in it.",
-    "A function with less is not most of the time."};
+    "A function, or the framework, names what the host did if at least this share of the samples is in it.",
+    "With less, it is not most of the time. A function is named, too, if the idle time in it would be a warning by itself."};
 inline constexpr Threshold kWholeStepShare{
     0.9, Unit::kShare,
     "Gaps in a function that is on the stack in this share of all samples are judged as those of code that nothing names.",
     "Such a function holds the loop over the steps, or a whole step."};
+inline constexpr Threshold kTracingIdleShare{
+    0.5, Unit::kShare,
+    "Idle time in which samples of the host's stack show the framework is a warning from this share of the steady time on.",
+    "From there on, the host prepares work for longer than the device does it."};
 inline constexpr Threshold kFewestLoaderSamples{
     40, Unit::kCount,
     "So many samples of steady steps are needed before their share in a data loader is taken as the share of the time.",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace xlaprof {
@@ -19,6 +20,57 @@ constexpr std::array<std::string_view, 10> kLoaders{"torch/utils/data/",
                                                     "site-packages/ffcv/",
                                                     "nvidia/dali/",
                                                     "tensorflow/python/data/"};
+// Parts of paths of PyTorch through which a model's operations are called one by one. Other files of
+// PyTorch work on tensors of the host, too.
+constexpr std::array<std::string_view, 6> kOperations{"torch/nn/modules/", "torch/autograd/",
+                                                      "torch/optim/",      "torch/_refs/",
+                                                      "torch/_prims/",     "torch/_ops.py"};
+constexpr std::string_view kModuleCalls = "torch/nn/modules/module.py";
+constexpr std::string_view kTorchXla = "site-packages/torch_xla/";
+constexpr std::string_view kJax = "jax/_src/";
+constexpr std::string_view kJaxCallbacks = "jax/_src/callback.py";
+
+bool Has(std::string_view file, std::string_view part) {
+  return file.find(part) != std::string_view::npos;
+}
+bool HasAny(std::string_view file, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return Has(file, part); });
+}
+
+// Finds out what a stack shows, from its frames, innermost first. What a library does for the user's
+// line is that library's work. A function of the user that a module or jax.jit calls is traced.
+class StackReader {
+ public:
+  void Add(std::string_view file, bool is_user) {
+    if (IsOfDataLoader(file)) {
+      is_in_loader_ |= !is_in_torch_xla_;  // MpDeviceLoader marks the steps, too
+    } else if (is_user) {
+      is_in_user_ = true;
+    } else if (!is_in_user_) {
+      is_in_torch_xla_ |= Has(file, kTorchXla);
+      calls_operations_ |= HasAny(file, kOperations);
+      is_in_jax_ |= Has(file, kJax);
+    } else if (!std::exchange(has_caller_, true)) {
+      calls_operations_ |= Has(file, kModuleCalls);
+      is_traced_by_jax_ |= Has(file, kJax) && !Has(file, kJaxCallbacks);
+    }
+  }
+  bool is_in_torch_xla() const { return is_in_torch_xla_; }
+  // `is_lazy` says whether PyTorch's operations are recorded, and not executed one by one.
+  Doing doing(bool is_lazy) const {
+    if (is_in_loader_) return Doing::kInput;
+    if (is_in_torch_xla_ || is_traced_by_jax_ || (calls_operations_ && is_lazy))
+      return Doing::kTracing;
+    return calls_operations_ || is_in_jax_ ? Doing::kRuntime : Doing::kUserCode;
+  }
+
+ private:
+  // What frames show that are inside of the user's code, or in a data loader.
+  bool is_in_loader_ = false, is_in_torch_xla_ = false, is_in_jax_ = false;
+  bool calls_operations_ = false, is_traced_by_jax_ = false;
+  // Says whether a frame of the user's code came, and one of the library that calls it.
+  bool is_in_user_ = false, has_caller_ = false;
+};
 
 // Returns the track of the main thread, or of the only one; 0: there is none.
 absl::StatusOr<int64_t> MainTrack(const Run& run, int64_t process_id) {
@@ -33,10 +85,7 @@ absl::StatusOr<int64_t> MainTrack(const Run& run, int64_t process_id) {
 
 }  // namespace
 
-bool IsOfDataLoader(std::string_view file) {
-  return std::ranges::any_of(
-      kLoaders, [&](std::string_view part) { return file.find(part) != std::string_view::npos; });
-}
+bool IsOfDataLoader(std::string_view file) { return HasAny(file, kLoaders); }
 
 absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) {
   HostSamples out;
@@ -50,6 +99,7 @@ absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) 
                return Sample{ts_ns, dur_ns, stack_id};
              },
              track));
+  absl::flat_hash_map<int64_t, StackReader> readers;
   XP_TRY(run.store().Each(
       "SELECT stack_id, function, file, line, is_user FROM frame WHERE stack_id IN (SELECT stack_id "
       "FROM host_sample WHERE track_id = ?1) ORDER BY stack_id, depth",
@@ -58,10 +108,13 @@ absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) 
         if (!file) return;
         const SourcePlace place{.file = *file, .line = line, .function = function.value_or("")};
         if (stack.innermost.empty()) stack.innermost = place;
-        stack.in_loader |= IsOfDataLoader(*file);
         if (is_user) stack.users.push_back(place);
+        readers[id].Add(*file, is_user);
       },
       track));
+  const bool is_lazy = std::ranges::any_of(
+      readers, [](const auto& of) { return of.second.is_in_torch_xla(); });
+  for (const auto& [id, reader] : readers) out.stacks_[id].doing = reader.doing(is_lazy);
   return out;
 }
 
@@ -93,11 +146,10 @@ std::optional<LastSeen> HostSamples::last() const {
 HostSamples::Total HostSamples::TotalIn(std::span<const Interval> intervals) const {
   Total total;
   EachIn(intervals, [&](const Sample& sample, const Stack& stack) {
-    ++total.samples;
-    total.ns += sample.dur_ns;
-    if (!stack.in_loader) return;
-    ++total.loader_samples;
-    total.loader_ns += sample.dur_ns;
+    for (Total::Part* part : {&total.all, &total.by_doing[size_t(stack.doing)]}) {
+      ++part->samples;
+      part->ns += sample.dur_ns;
+    }
   });
   return total;
 }
@@ -114,27 +166,37 @@ double HostSamples::ShareOf(const SourcePlace& function, Interval interval) cons
 }
 
 std::optional<SampledFunction> HostSamples::FunctionIn(std::span<const Interval> intervals,
-                                                       bool in_loader) const {
-  struct Places {
+                                                       Doing doing) const {
+  struct Function {
     int64_t samples = 0;
+    size_t depth = 0;  // the largest number of the user's frames that called it
     std::map<SourcePlace, int64_t> lines;
   };
-  std::map<std::pair<std::string, std::string>, Places> functions;  // by file and name
-  int64_t examined = 0;
+  using Name = std::pair<std::string, std::string>;
+  std::map<Name, Function> functions;  // by file and name
+  int64_t examined = 0, of_kind = 0;
   EachIn(intervals, [&](const Sample&, const Stack& stack) {
     ++examined;
-    if (stack.users.empty() || (in_loader && !stack.in_loader)) return;
-    const SourcePlace& user = stack.users.front();
-    Places& places = functions[{user.file, user.function}];
-    ++places.samples;
-    ++places.lines[user];
+    if (stack.doing != doing || stack.users.empty()) return;
+    ++of_kind;
+    std::set<Name> seen;  // a recursive function counts once
+    for (size_t i = 0; i < stack.users.size(); ++i) {
+      const SourcePlace& user = stack.users[i];
+      if (!seen.emplace(user.file, user.function).second) continue;
+      Function& function = functions[{user.file, user.function}];
+      ++function.samples;
+      function.depth = std::max(function.depth, stack.users.size() - i);
+      ++function.lines[user];
+    }
   });
+  std::erase_if(functions, [&](const auto& of) { return 2 * of.second.samples < of_kind; });
   if (functions.empty()) return std::nullopt;
-  const auto& most =
-      *std::ranges::max_element(functions, {}, [](const auto& of) { return of.second.samples; });
+  const auto& [name, innermost] =
+      *std::ranges::max_element(functions, {}, [](const auto& of) { return of.second.depth; });
   const auto& line =
-      *std::ranges::max_element(most.second.lines, {}, [](const auto& of) { return of.second; });
-  return SampledFunction{.place = line.first, .samples = most.second.samples, .examined = examined};
+      *std::ranges::max_element(innermost.lines, {}, [](const auto& of) { return of.second; });
+  return SampledFunction{
+      .place = line.first, .samples = innermost.samples, .examined = examined};
 }
 
 }  // namespace xlaprof

@@ -3,22 +3,24 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "analyzers/run/device_time.h"
+#include "analyzers/run/host_timeline.h"
 #include "analyzers/run/run.h"
 #include "base/source_place.h"
 #include "base/status.h"
 
 namespace xlaprof {
 
-// The user's function in which most samples were.
+// The user's function that holds most of the samples of one kind.
 struct SampledFunction {
   SourcePlace place;     // its line that most of these samples show
-  int64_t samples = 0;   // in the function
+  int64_t samples = 0;   // in the function, or in what it calls
   int64_t examined = 0;  // all samples that were looked at
   double share() const { return double(samples) / double(examined); }
 };
@@ -37,15 +39,20 @@ class HostSamples {
   std::optional<LastSeen> last() const;
   // The samples in some intervals, and the time for which they stand.
   struct Total {
-    int64_t samples = 0, ns = 0;
-    int64_t loader_samples = 0, loader_ns = 0;  // the part whose stacks are in a data loader
+    struct Part {
+      int64_t samples = 0, ns = 0;
+    };
+    Part all;
+    std::array<Part, kDoingCount> by_doing;
+    const Part& Of(Doing doing) const { return by_doing[size_t(doing)]; }
   };
-  // Sums the samples in these intervals, which must be sorted and disjoint.
+  // Sums the samples in these intervals, which must be sorted and disjoint. A sample shows that the
+  // host waits for data (kInput), records operations or cuts the graph (kTracing), is inside the
+  // framework (kRuntime), or else that it runs the user's code (kUserCode).
   Total TotalIn(std::span<const Interval> intervals) const;
-  // Returns the function of the user in which most samples of these intervals were, innermost. Returns
-  // nothing if no sample was in the user's code. With `in_loader`, only samples in a data loader count.
-  std::optional<SampledFunction> FunctionIn(std::span<const Interval> intervals,
-                                            bool in_loader = false) const;
+  // Returns the innermost function of the user that holds at least half of the samples of this kind in
+  // these intervals. Returns nothing if none of them was in the user's code.
+  std::optional<SampledFunction> FunctionIn(std::span<const Interval> intervals, Doing doing) const;
   // Returns the share of the samples in an interval during which a function of the user was running
   // or waited for one that it had called. Returns 0 if there are no samples.
   double ShareOf(const SourcePlace& function, Interval interval) const;
@@ -54,7 +61,7 @@ class HostSamples {
   struct Stack {
     SourcePlace innermost;
     std::vector<SourcePlace> users;  // the frames of the user's code, innermost first
-    bool in_loader = false;
+    Doing doing = Doing::kUserCode;
   };
   struct Sample {
     int64_t ts_ns = 0, dur_ns = 0;

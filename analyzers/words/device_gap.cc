@@ -221,7 +221,7 @@ std::string_view TracingAdvice(Framework framework) {
     case Framework::kJax:
       return "Tracing cannot keep up with the device. Trace the step once (jax.jit), use jax.lax.scan for repeated layers, or give the device more work per step.";
     case Framework::kPytorchXla:
-      return "Tracing cannot keep up with the device. Trace the step once (torch_xla.compile), use torch_xla's scan for repeated layers, or give the device more work per step.";
+      return "Tracing cannot keep up with the device. Trace the model once (torch.compile with backend='openxla'), use torch_xla's scan for repeated layers, or give the device more work per step.";
     case Framework::kCpp:
     case Framework::kPytorch:
     case Framework::kTorchtpu:
@@ -281,25 +281,35 @@ CauseWords OfWork(const WorkBetweenLines& work, Framework framework) {
           CompiledHere(framework))};
 }
 
-// Returns the words for a function that only sampled stacks show.
+// Returns the words for what only sampled stacks show.
 CauseWords OfSampled(const DeviceGapFigures& figures, Framework framework) {
-  const SampledFunction& sampled = *figures.sampled;
-  CauseWords words{fmt::format("the host {} {} in {} of {} samples of its stack",
-                               figures.sampled_in_loader ? "loaded data in" : "was in",
-                               FunctionText(sampled.place), sampled.samples, sampled.examined),
-                   ""};
-  if (figures.sampled_in_loader)
-    words.advice = fmt::format("Load ahead in {}.", LoaderWorkers(framework));
-  else
-    words.advice = fmt::format(
-        "If this prepares batches, prepare them ahead in {}. Otherwise do it on the device{}, in another thread, or less often.",
-        LoaderWorkers(framework), CompiledHere(framework));
-  return words;
+  const SampledHost& sampled = *figures.sampled;
+  const auto in_samples = [&](std::string_view what) {
+    return fmt::format("{} in {} of {} samples of its stack", what, sampled.samples,
+                       sampled.examined);
+  };
+  switch (sampled.doing) {
+    case Doing::kTracing:
+      return {in_samples("the host recorded operations or cut the graph"),
+              std::string(TracingAdvice(framework))};
+    case Doing::kRuntime:
+      return {in_samples("the host was in the framework's code"), RuntimeAdvice(figures, framework)};
+    case Doing::kInput:
+      return {in_samples("the host loaded data in " + FunctionText(sampled.place)),
+              fmt::format("Load ahead in {}.", LoaderWorkers(framework))};
+    default:
+      return {
+          in_samples("the host was in " + FunctionText(sampled.place)),
+          fmt::format(
+              "If this prepares batches, prepare them ahead in {}. Otherwise do it on the device{}, in another thread, or less often.",
+              LoaderWorkers(framework), CompiledHere(framework))};
+  }
 }
 
 // Returns the words for what the host did.
 CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
-  if (figures.recurs() && figures.sampled) return OfSampled(figures, framework);
+  if (figures.sampled && (figures.recurs() || !figures.sampled->is_of_function()))
+    return OfSampled(figures, framework);
   if (figures.recurs() && figures.work) return OfWork(*figures.work, framework);
   switch (figures.doing) {
     case Doing::kNothing:
@@ -508,6 +518,7 @@ std::string Why(const DeviceGapFigures& figures) {
     case DeviceGapVerdict::kUnseen:
       return Between(figures);
     case DeviceGapVerdict::kUnnamed:
+      if (figures.sampled) return "";
       return figures.doing == Doing::kExecute
                  ? "A CPU runs programs on the host's own threads, so launching them is part of running them."
                  : "No scope or line says what the host did.";

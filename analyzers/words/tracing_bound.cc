@@ -71,7 +71,7 @@ std::string Advice(const TracingBoundFigures& figures, Framework framework) {
           ? "Trace once instead of in every step: use jax.jit over the whole step, and jax.lax.scan for repeated layers."
       : framework == Framework::kCpp
           ? "The lazy runtime records each operation in every step, so record fewer: one operation on a stacked tensor instead of a loop over small ones."
-          : "Trace once instead of in every step: use torch_xla.compile over the whole step, and scan for repeated layers.");
+          : "torch_xla.compile records the operations in every call, too. To trace once, compile the model with torch.compile(backend='openxla'), and use torch_xla's scan for repeated layers.");
 }
 
 std::vector<std::string> EvidenceLines(const TracingOnTimeline&) { return {"the steady steps"}; }

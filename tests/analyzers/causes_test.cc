@@ -334,7 +334,7 @@ TEST(Causes, ATensorThatIsReadExplainsTheWorkAfterIt) {
 TEST(Causes, AReadThatBlocksForLongerThanTheDeviceIdlesExplainsWhyTheHostIsLate) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kSampledLine, 70);
-  gap.figures = DeviceGapFigures{.sampled = SampledFunction{.samples = 4, .examined = 5}};
+  gap.figures = DeviceGapFigures{.sampled = SampledHost{.samples = 4, .examined = 5}};
   Finding read{.analyzer = &sync_point, .needs_fixing = true, .cost_ns = 10};
   Findings findings{gap, read};
   const auto link = [&](const EarlyReadFigures& early) {
@@ -351,6 +351,19 @@ TEST(Causes, AReadThatBlocksForLongerThanTheDeviceIdlesExplainsWhyTheHostIsLate)
   // What the host does may depend on the tensor.
   EXPECT_THAT(link({.value = ReadValue::kTensor, .wait_ns = 70}),
               testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(Causes, SamplesAtTheLineOfAReadShowTheRead) {
+  TimedRun run;
+  Finding gap = Gap(ReasonType::kSampledLine, 70);
+  gap.figures = DeviceGapFigures{.sampled = SampledHost{.samples = 4, .examined = 5}};
+  gap.subject = {.file = "/x/stats.py", .line = 16};
+  Finding read{.analyzer = &sync_point, .needs_fixing = true, .subject = gap.subject};
+  read.figures = SyncPointFigures(EarlyReadFigures{.value = ReadValue::kTensor});
+  Findings findings{gap, read};
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+  findings[0].subject.line = 17;
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
 }
 
 TEST(Causes, WorkAfterAFetchExplainsTheFetchesAfterStepMarks) {
