@@ -406,6 +406,24 @@ static std::optional<int> NearestToSteps(const Facts& story, const std::vector<i
   return nearest ? std::optional(nearest->second) : std::nullopt;
 }
 
+// Finds the compile with which a profile begins, which has no name if its cut began before the profile:
+// it is the last one of the story before the first that both name. Returns nothing if the story
+// executed more since then than the profile saw.
+static std::optional<std::pair<int, int>> CompileAtStart(const Facts& story, const Facts& timed,
+                                                         const std::pair<int, int>& first_anchor) {
+  const auto& [story_end, timed_end] = first_anchor;
+  if (timed_end == 0 || !timed.front().is_compile) return {};
+  const Fact& first = timed.front();
+  if (!first.hash.empty() || !first.number.empty() || !first.function.empty()) return {};
+  const auto is_compile = [](const Fact& fact) { return fact.is_compile; };
+  if (std::any_of(timed.begin() + 1, timed.begin() + timed_end, is_compile)) return {};
+  int last = story_end - 1;
+  while (last >= 0 && !story[size_t(last)].is_compile) --last;
+  if (last < 0 || !BeginTogether(story[size_t(last)].ts_ns, first.ts_ns)) return {};
+  if (story_end - last > timed_end) return {};
+  return std::pair(last, 0);
+}
+
 ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before) {
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
   ByClock out;
@@ -422,12 +440,23 @@ ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before)
   };
   if (!anchors.empty()) {
     // The part before the first anchor is aligned backwards from it.
-    std::vector<int> s = Executions(story, 0, anchors[0].first),
+    const auto start = CompileAtStart(story, timed, anchors[0]);
+    std::vector<int> s = Executions(story, start ? start->first + 1 : 0, anchors[0].first),
                      t = Executions(timed, 0, anchors[0].second);
     for (size_t i = 1; i <= std::min(s.size(), t.size()) &&
                        SameCut(story[size_t(s[s.size() - i])], timed[size_t(t[t.size() - i])]);
          ++i) {
       pairs.emplace_back(s[s.size() - i], t[t.size() - i]);
+    }
+    if (start) {
+      // The program runs next, and no other fact is that execution.
+      const size_t next = size_t(start->first) + 1;
+      const bool runs = !s.empty() && !t.empty() && s.front() == int(next) && t.front() == 1 &&
+                        timed[1].graph_id == timed[0].graph_id;
+      const bool is_left =
+          pairs.empty() || (pairs.back().first > int(next) && pairs.back().second > 1);
+      if (runs && is_left) pairs.emplace_back(int(next), 1);
+      pairs.push_back(*start);
     }
     for (size_t i = 0; i < anchors.size(); ++i) {
       pairs.push_back(anchors[i]);

@@ -331,6 +331,42 @@ TEST(Join, CumulativeCountsOfOneProcessAreNotAdded) {
             "aten::histc4 aten::nonzero12");
 }
 
+// Regression: one compile more in the log than the metric counts left all of them without a time.
+TEST(Join, ACompileThatOnlyOneSourceCountsLeavesEqualShares) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  for (int i = 0; i < 10; ++i) sources.Compile(fmt::format("g{}", i), i == 3 ? "60" : "NULL");
+  sources.Source(2, "metrics_report");
+  sources.Exec(
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, save_number, mark_step) VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, "
+      "'CompileTime', 'ns', 9, 460, NULL, NULL, '')");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT DISTINCT dur_ns FROM compile ORDER BY ordinal <> 3, dur_ns"), "60 50");
+}
+
+// Regression: a profile that begins while the program compiles does not know this compile's name, so it
+// was counted twice.
+TEST(Join, TheCompileWithWhichAProfileBeginsIsTheLastOneBefore) {
+  for (const int between : {1, 4}) {
+    Sources sources;
+    sources.Source(1, "debug_log");
+    for (const char* hash : {"a", "b", "c"}) {
+      sources.Compile(hash);
+      for (int i = 0; i < (*hash == 'b' ? between : 1); ++i) sources.Execute(hash, "step_trace_exit");
+    }
+    sources.Source(2, "xspace");
+    sources.Compile("", "70");
+    sources.Execute("", "value_access", "20"), sources.Execute("", "sync", "30");
+    sources.Exec("UPDATE execution SET graph_id = (SELECT graph_id FROM compile WHERE dur_ns = 70) WHERE ts_ns = 20");
+    sources.Compile("c", "80");
+    sources.Execute("c", "sync", "40");
+    sources.Join();
+    // If more ran since than the profile saw, the compile is another one.
+    EXPECT_EQ(sources.All("SELECT coalesce(dur_ns, '?') FROM compile ORDER BY ordinal"),
+              between == 1 ? "? 70 80" : "? ? 70 80");
+  }
+}
+
 TEST(Join, NoCostsWhereTheCountsDiffer) {
   Sources sources;
   sources.Source(1, "debug_log");
