@@ -4,6 +4,7 @@
 
 #include "analyzers/kinds.h"
 #include "analyzers/policy.h"
+#include "analyzers/recompilation.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run_time.h"
 #include "base/whole.h"
@@ -14,6 +15,14 @@ namespace {
 bool GoesOn(const Finding& finding) {
   if (finding.may_be_once) return false;
   return !finding.reason || finding.reason->state.value_or(State::kOngoing) == State::kOngoing;
+}
+
+// Returns whether a place that still compiles at the end of the run took most of the time in which its
+// compiles lie. That can be avoided, even if it is not known how.
+bool KeepsCompiling(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  return figures != nullptr && finding.reason && finding.reason->state == State::kOngoing &&
+         figures->cost.profile_share.value_or(0) > policy::kMostOfRunShare;
 }
 
 // Returns whether the finding is known not to occur in every step.
@@ -40,7 +49,8 @@ Severity SeverityOf(const Finding& finding, const RunLength& run) {
   if (!avoidable_ns || run.ns.value_or(0) <= 0) return Severity::kWarning;
   const double share = double(*avoidable_ns) / double(*run.ns);
   if (share < policy::kNoticeableShare && IsRare(finding)) return Severity::kInfo;
-  const bool is_most = finding.saving_ns && share > policy::kMostOfRunShare;
+  const bool is_most = share > policy::kMostOfRunShare &&
+                       (finding.saving_ns || KeepsCompiling(finding));
   return is_most && GoesOn(finding) && finding.certainty != Certainty::kInferred && !run.is_part
              ? Severity::kError
              : Severity::kWarning;

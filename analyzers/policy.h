@@ -165,8 +165,16 @@ inline constexpr Threshold kSettledBeforeShare{
     "Then at least a quarter of the run shows no such compilation."};
 inline constexpr Threshold kFirstStepsShare{
     0.05, Unit::kShare,
-    "A few sizes of an input that were all compiled in this share of the steps are not a warning.",
+    "A few sizes of an input that were all compiled in this share of the steps, from the first that uses one, are not a warning.",
     "They are the sizes that the program uses on purpose, and each is compiled once."};
+inline constexpr Threshold kFewSizes{
+    int64_t{8}, Unit::kCount,
+    "At most this many sizes of an input, all compiled in the first steps that use them, are a few.",
+    "A program pads to such sizes on purpose, to a power of two or to any other bound."};
+inline constexpr Threshold kTakesTurnsShare{
+    0.25, Unit::kShare,
+    "Programs of one place take turns if this share of its executions runs another one than the execution before it.",
+    "An evaluation after each epoch, or a step that also logs, changes the program less often."};
 inline constexpr Threshold kDearCompilingShare{
     0.1, Unit::kShare,
     "Compiling that has stopped, or whose steps are not known, is a warning from this share of the time (or of all compiling) on.",

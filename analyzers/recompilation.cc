@@ -28,11 +28,12 @@ namespace {
 constexpr size_t kMaxCompileRows = 32;  // rows that a finding cites
 constexpr size_t kMaxPlaces = 4;        // callers of one function that are named
 
-// Returns the cost of a group's compiles. `wall_ns` is the time of the process.
-RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executions,
-                     OptInt wall_ns) {
+// Returns the cost of a group's compiles. `wall_ns` is the time of the process; `is_observed` means that
+// it is all of it, so that each compile is inside.
+RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executions, OptInt wall_ns,
+                     bool is_observed) {
   RecompileCost cost;
-  int64_t in_profile_ns = 0;
+  int64_t in_profile_ns = 0, all_ns = 0;
   std::map<CompilePhase, int64_t> phases;
   for (const CompileFact* compile : group.compiles) {
     cost.trace_ns += compile->trace_ns.value_or(0);
@@ -47,16 +48,22 @@ RecompileCost CostOf(const RecompileGroup& group, const FirstExecutions& executi
       cost.first_executions_ns +=
           executions.ExtraNs(compile->graph_id, *compile->ts_ns).value_or(0);
     }
+    all_ns += compile->compiling_ns();
     ++cost.timed;
     cost.sources.insert(compile->dur_from);
   }
   cost.phases_ns.assign(phases.begin(), phases.end());
   cost.first_executions_ns = std::max<int64_t>(0, cost.first_executions_ns);
   in_profile_ns += cost.first_executions_ns;
-  if (wall_ns && *wall_ns > 0 && in_profile_ns != 0) {
+  all_ns += cost.first_executions_ns;
+  if (!wall_ns || *wall_ns <= 0) return cost;
+  // Threads that compile at the same time may take longer than the process.
+  cost.is_of_process = is_observed && all_ns > 0 && all_ns <= *wall_ns;
+  if (cost.is_of_process || in_profile_ns != 0) {
     cost.profile_ns = wall_ns;
-    cost.profile_share = static_cast<double>(in_profile_ns) / static_cast<double>(*wall_ns);
+    cost.profile_share = double(cost.is_of_process ? all_ns : in_profile_ns) / double(*wall_ns);
   }
+  if (in_profile_ns != 0) cost.measured_share = double(in_profile_ns) / double(*wall_ns);
   return cost;
 }
 
@@ -90,9 +97,15 @@ bool IsNewState(const RecompileGroup& group) {
 
 // Sets the compiles and the time that a fix saves. Loading a program from the persistent cache is
 // not counted, because the next run finds all programs there; tracing and lowering are paid again.
-void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
+// Nothing is said of compiles in `unlike_others`, whose time is not known.
+void SetSaving(const RecompileGroup& group, const std::set<int64_t>& unlike_others,
+               Finding* finding, RecompileFigures* figures) {
   const bool is_clean_start = group.state.word == State::kWarmUp && !group.cause().is_weak_type();
   if (!finding->cost_ns || is_clean_start || IsNewState(group)) return;
+  if (std::ranges::any_of(group.compiles, [&](const CompileFact* compile) {
+        return unlike_others.contains(compile->id);
+      }))
+    return;
   const int64_t avoidable_ns = *finding->cost_ns - figures->cost.loaded_ns;
   if (avoidable_ns <= 0) return;
   if (figures->padding) {
@@ -176,6 +189,44 @@ bool AreBuckets(const RecompileGroup& group) {
          });
 }
 
+// Returns the first or the latest step that each compile may be in, ascending.
+std::vector<int64_t> StepsOf(const RecompileGroup& group, int64_t CompileFact::* step) {
+  std::vector<int64_t> steps;
+  for (const CompileFact* compile : group.compiles) steps.push_back(compile->*step);
+  std::ranges::sort(steps);
+  // The parts of a step compile for one change.
+  if (group.parts > 1) steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+// Returns whether a few sizes of an input were all compiled in the first steps that use one of them, as
+// buckets are. An evaluation may begin late in the run.
+bool AreFewSizesOfStart(const RecompileGroup& group) {
+  const bool is_over = group.state.word == State::kSettled || group.state.word == State::kBurst;
+  if (group.cause().type != ReasonType::kShapeChange || !is_over ||
+      int64_t(group.compiles.size() / group.parts) >= policy::kFewSizes)
+    return false;
+  if (!group.state.step) return group.state.until_share < policy::kFirstStepsShare;
+  const int64_t begin = std::max(group.site->compiles.front().step, group.steps->first);
+  return double(StepsOf(group, &CompileFact::latest_step).back() - begin) <
+         policy::kFirstStepsShare * double(group.steps->last - begin + 1);
+}
+
+// Returns whether all compiles after the first steps have one difference that was not there before, with
+// another size of the inputs each. The program changed once, and compiled for each of its sizes.
+bool IsOneChangeForEachSize(const RecompileGroup& group) {
+  const auto* change = std::get_if<note::OtherCounts>(&group.cause().note);
+  if (change == nullptr || group.causes.size() != group.compiles.size()) return false;
+  std::set<int64_t> sizes;
+  for (size_t i = 0; i < group.causes.size(); ++i) {
+    const auto* other = std::get_if<note::OtherCounts>(&group.causes[i].note);
+    const OptInt bytes = group.compiles[i]->input_bytes;
+    if (other == nullptr || *other != *change || !bytes) continue;
+    if (!sizes.insert(*bytes).second) return false;
+  }
+  return int64_t(sizes.size()) == group.state.after_warm_up;
+}
+
 // Returns whether a function is most likely one of JAX's operations.
 bool IsOneOperation(std::string_view function) {
   return !JaxOperationOf(function).empty() && !IsShortJaxOperation(function);
@@ -200,6 +251,9 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
   if (is_part && share_of_time.value_or(0) > policy::kMostOfRunShare) return true;
+  // A program with a few sizes, such as buckets, compiles each of them in its first steps.
+  if (AreFewSizesOfStart(group)) return false;
+  if (state.word == State::kBurst && IsOneChangeForEachSize(group)) return false;
   if (state.word == State::kOngoing || state.word == State::kBurst) return true;
   // torch.compile makes what changed dynamic, in every program.
   if (group.causes.back().is_dynamic) return false;
@@ -208,10 +262,6 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
     // A program's last, smaller batch compiles once, whatever that costs.
     if (changes < 2 && is_rare_smaller_size) return false;
-    // A program with a few sizes, such as buckets, compiles each of them in its first steps.
-    if (group.cause().type == ReasonType::kShapeChange && changes <= policy::kFewRecompiles &&
-        state.until_share < policy::kFirstStepsShare)
-      return false;
     return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
   if (state.word == State::kUnknown) {
@@ -288,16 +338,6 @@ bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
 
 OptText TextOrNull(const std::string& value) {
   return value.empty() ? std::nullopt : std::optional(value);
-}
-
-// Returns the first or the latest step that each compile may be in, ascending.
-std::vector<int64_t> StepsOf(const RecompileGroup& group, int64_t CompileFact::* step) {
-  std::vector<int64_t> steps;
-  for (const CompileFact* compile : group.compiles) steps.push_back(compile->*step);
-  std::ranges::sort(steps);
-  // The parts of a step compile for one change.
-  if (group.parts > 1) steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  return steps;
 }
 
 // Sets when in the run the group's compiles happened.
@@ -380,7 +420,8 @@ Places PlacesOfScalars(const RecompileGroup& group) {
 }
 
 RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& first_executions,
-                           OptInt wall_ns, const std::map<std::string, int64_t>& executions) {
+                           const CompileSites& facts,
+                           const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
   RecompileFigures figures{.site = {.function = group.parts > 1 ? "" : site.function,
                                     .cut = site.cause,
@@ -391,14 +432,18 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .values = ValuesOf(group),
                            .sizes = SizesOf(group),
                            .from_sizes = group.from_sizes,
+                           .carried = group.carried,
                            .beside = group.beside,
                            .scalar_places = PlacesOfScalars(group),
                            .parts = group.parts,
-                           .cost = CostOf(group, first_executions, wall_ns)};
+                           .cost = CostOf(group, first_executions,
+                                          facts.wall_ns.at(site.process_id),
+                                          facts.observed.contains(site.process_id))};
   if (figures.sizes && !figures.sizes->sizes.empty()) {
     figures.grows_steadily = GrowsSteadily(*figures.sizes) && !IsUploadedAgain(figures);
     // No padding of one input keeps a size inside the graph, and torch.compile can make sizes dynamic.
-    if (!figures.grows_steadily && !figures.cause.is_size_inside &&
+    // The sizes of compiles without a graph are not known, so neither is what padding saves.
+    if (!figures.grows_steadily && !figures.cause.is_size_inside && group.carried == 0 &&
         figures.cause.seen_in != SeenIn::kGuard) {
       figures.padding = PaddingOf(*figures.sizes);
       // Each size compiles all parts of a divided graph.
@@ -489,8 +534,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   const int64_t process_id = group.site->process_id;
   const Places places = PlacesOf(group, facts);
   SetState(group);
-  RecompileFigures figures =
-      FiguresOf(group, first_executions, facts.wall_ns.at(process_id), executions);
+  RecompileFigures figures = FiguresOf(group, first_executions, facts, executions);
   // Programs that come from a cache are counted only if all do.
   const int64_t all = int64_t(group.compiles.size());
   Finding finding{.subject = SubjectOf(group, places),
@@ -504,11 +548,11 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   figures.may_be_one_step = group.may_be_one_step;
   if (!figures.may_be_other_programs && !figures.may_be_one_step &&
       !AreOtherPieces(group, executions)) {
-    SetSaving(group, &finding, &figures);
+    SetSaving(group, facts.unlike_others, &finding, &figures);
     OptInt cost_ns = finding.cost_ns;
     if (cost_ns) *cost_ns -= figures.cost.loaded_ns;  // the next run loads these programs, too
     finding.needs_fixing =
-        NeedsFixing(group, figures.cost.profile_share, cost_ns, facts.compiling_ns.at(process_id),
+        NeedsFixing(group, figures.cost.measured_share, cost_ns, facts.compiling_ns.at(process_id),
                     figures.is_rare_smaller_size);
   }
   ForgetUnknownEnd(group, cut, *finding.reason);
@@ -519,6 +563,77 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
   AddEvidence(group, places, finding, figures);
   finding.figures = std::move(figures);
   return finding;
+}
+
+// Says of the executions at each place how many ran another program than the execution before.
+class Turns {
+ public:
+  static absl::StatusOr<Turns> Of(const Run& run) {
+    XP_TRY(const Executions* executions, run.Get<Executions>());
+    XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+    std::vector<const ExecutionRow*> in_order;
+    for (const ExecutionRow& row : executions->rows) in_order.push_back(&row);
+    std::ranges::stable_sort(in_order, std::less<>(), &ExecutionRow::ordinal);
+    Turns turns;
+    for (const ExecutionRow* row : in_order) {
+      const OptText graph = graphs->IdentityOf(row->graph_id);
+      if (!graph) continue;
+      Place& place = turns.places_[{row->process_id.value_or(0), row->site_id}];
+      place.others += place.executions > 0 && place.last != *graph;
+      ++place.executions;
+      place.last = *graph;
+    }
+    return turns;
+  }
+  bool AreTakenAt(const CompileSite& site) const {
+    const auto place = places_.find({site.process_id, site.site_id});
+    return place != places_.end() && double(place->second.others) >=
+                                         policy::kTakesTurnsShare * double(place->second.executions);
+  }
+
+ private:
+  struct Place {
+    int64_t executions = 0, others = 0;
+    std::string last;
+  };
+  std::map<std::pair<int64_t, OptInt>, Place> places_;
+};
+
+// Makes a warning of what compiled at a place whose programs take turns, if it has stopped and took a
+// considerable part of the process's time. Each group of its compiles may be cheap by itself, so their
+// sum is judged, and the dearest one is the warning. Compiles of the first steps there are not counted.
+void JudgePlaces(const std::vector<RecompileGroup>& groups, const CompileSites& facts,
+                 const Turns& turns, std::vector<std::pair<int64_t, Finding>>& found) {
+  struct Sum {
+    int64_t compiles = 0, ns = 0, dearest_ns = 0;
+    Finding* dearest = nullptr;
+  };
+  std::map<const CompileSite*, Sum> sums;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const RecompileGroup& group = groups[i];
+    Finding& finding = found[i].second;
+    const auto& figures = std::any_cast<const RecompileFigures&>(finding.figures);
+    if (group.state.word != State::kSettled || !figures.cost.is_of_process || IsNewState(group) ||
+        group.causes.back().is_dynamic || figures.is_rare_smaller_size || group.parts > 1 ||
+        figures.may_be_other_programs || figures.may_be_one_step || AreFewSizesOfStart(group))
+      continue;
+    int64_t ns = 0;
+    Sum& sum = sums[group.site];
+    for (const CompileFact* compile : group.compiles) {
+      const int64_t since_first = compile->step - group.site->compiles.front().step;
+      if (since_first < policy::kMinWarmUpSteps || compile->is_loaded()) continue;
+      ++sum.compiles;
+      ns += compile->compiling_ns();
+    }
+    sum.ns += ns;
+    if (ns > sum.dearest_ns) sum.dearest_ns = ns, sum.dearest = &finding;
+  }
+  for (const auto& [site, sum] : sums) {
+    const OptInt wall_ns = facts.wall_ns.at(site->process_id);
+    if (sum.compiles > policy::kFewRecompiles && wall_ns && turns.AreTakenAt(*site) &&
+        double(sum.ns) >= policy::kDearCompilingShare * double(*wall_ns))
+      sum.dearest->needs_fixing = true;
+  }
 }
 
 // Names the programs that a guard's two values have, so that their executions can be counted. The older
@@ -614,6 +729,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process_id));
     if (!unmarked->reads.empty() && unmarked->grow()) growing[process_id] = *unmarked;
   }
+  XP_TRY(const Turns turns, Turns::Of(run));
   std::vector<std::pair<int64_t, Finding>> found;
   XP_TRY(const IterationPieces* pieces, run.Get<IterationPieces>());
   std::vector<RecompileGroup> groups;
@@ -656,6 +772,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     ReplaceByGrowth(site, recompiles, &reasons);
     MergeCausesGuessedFromSizes(&reasons);
     ExplainUnprinted(&reasons);
+    CarryCauses(site, recompiles, &reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
       const auto uploads = upload_sizes->by_process.find(site.process_id);
@@ -672,6 +789,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     found.emplace_back(process_id,
                        MakeFinding(group, facts, *first_executions, *cut, executions[process_id]));
   }
+  JudgePlaces(groups, facts, turns, found);
   MergeProcesses<RecompileFigures>(*ranks, &found);
   Findings findings;
   std::set<int64_t> told;
@@ -717,6 +835,8 @@ extern const Analyzer recompilation{
                    policy::kStepsWithPieces,
                    policy::kSettledBeforeShare,
                    policy::kFirstStepsShare,
+                   policy::kFewSizes,
+                   policy::kTakesTurnsShare,
                    policy::kReportsWithWindows,
                    policy::kCompilesBeyondClean,
                    policy::kCompilesPerStep,

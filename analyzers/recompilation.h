@@ -44,6 +44,8 @@ struct RecompileCost {
   // profile timed the process and some of the compiles.
   OptInt profile_ns;
   std::optional<double> profile_share;
+  std::optional<double> measured_share;  // the share that the compiles take that the profile timed
+  bool is_of_process = false;  // both are of the whole process, and of all compiles that were timed
 };
 
 // Says how many of the compiles a fix saves.
@@ -77,6 +79,7 @@ struct RecompileFigures {
   bool may_be_one_step = false;          // each step may run all of these programs
   bool is_only_loaded = false;           // no program was compiled; all came from a cache
   size_t from_sizes = 0;                 // compiles without graphs, if graphs show the others
+  size_t carried = 0;                    // compiles that only likely have the cause of the others
   std::vector<RecompileCause> beside;    // other changes that accompanied each compile
   // The lines of several scalars that became 0, 1 or equal to another, with their compiles.
   std::vector<std::pair<SourcePlace, int64_t>> scalar_places;

@@ -94,7 +94,8 @@ Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns
     for (; first != last; ++first) {
       const int64_t ns = first->ns + first->trace_ns.value_or(0);
       *finding.cost_ns += ns;
-      again_ns += first->again.value_or(0) * double(ns);
+      figures.shares += first->is_share;
+      if (!first->is_unlike_others) again_ns += first->again.value_or(0) * double(ns);
       if (finding.evidence.size() == kMaxSlowCompileRows) continue;
       finding.evidence.push_back(
           {.table = "compile", .rows = {first->row}, .ts_ns = first->ts_ns, .dur_ns = first->ns});

@@ -50,6 +50,7 @@ struct SlowCompilation {
 // The graphs that only the reads at one place need.
 struct CompilationsOfReads {
   std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
+  int64_t shares = 0;  // how many of all these times are equal shares of the metric's sum
 };
 
 // torch_xla's own lines, each of which has the longest compilation until then.

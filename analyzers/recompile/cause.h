@@ -90,6 +90,7 @@ struct CachesCleared {};
 struct OtherCounts {
   int64_t inputs_before = 0, inputs = 0;
   OptInt results_before, results;  // empty: the log does not count them
+  bool operator==(const OtherCounts&) const = default;
 };
 // JAX sees another function object. `place` is the definition of the code in it, as JAX prints it.
 struct DefinedAt {
@@ -160,6 +161,7 @@ struct RecompileCause {
   std::string shape;                 // shape of the node; "" if unknown
   bool is_dynamic = false;           // the new program takes other values of it, too
   bool follows = false;              // likely a consequence of another cause
+  bool is_carried = false;           // seen for other compiles of the site, whose counts are equal
   OptInt graph_before, graph_after;  // the compared rows of table graph, if any
   // The rows of table graph for the programs with `before` and `after`, if a source states the cause.
   // Each takes only that value.

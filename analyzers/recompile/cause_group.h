@@ -29,6 +29,7 @@ struct RecompileGroup {
   // Uploads of its process, by bytes; null if none is known.
   const std::map<int64_t, int64_t>* uploads = nullptr;
   size_t from_sizes = 0;               // compiles without graphs, if `causes` come from graphs
+  size_t carried = 0;                  // compiles that only likely have the cause of the others
   std::vector<RecompileCause> beside;  // other changes that accompanied each compile
   bool may_be_one_step = false;        // the compiles may be those of calls in one step
   // Groups of other parts of a divided graph that were united with this one (graph_parts.h).

@@ -66,9 +66,14 @@ std::optional<RecompileCause> CompileHistory::WhyCompiledAgain(const CompileFact
 }
 
 const CompileFact& NearestByCounts(const CompileSite& site, size_t index) {
-  auto distance = [&](const CompileFact& a) {
-    const CompileFact& b = site.compiles[index];
-    return (a.input_count != b.input_count) + (a.output_count != b.output_count);
+  const CompileFact& compile = site.compiles[index];
+  // A size that an earlier program had is no news, so another number of inputs or of results is
+  // nearer than another size.
+  const auto distance = [&](const CompileFact& earlier) {
+    const bool has_other_size = earlier.input_bytes && compile.input_bytes &&
+                                *earlier.input_bytes != *compile.input_bytes;
+    return 2 * (earlier.input_count != compile.input_count) +
+           2 * (earlier.output_count != compile.output_count) + 3 * has_other_size;
   };
   size_t best = index - 1;
   const size_t first = index - std::min(index, kMaxLookedBack);

@@ -45,7 +45,8 @@ class CompileHistory {
 };
 
 // Returns the compile with which compile `index` (at least 1) of a site is compared if no graph is
-// known: the latest one whose counts of inputs and results are most equal.
+// known: the latest one whose counts of inputs and results, and whose size of all inputs, are most
+// equal.
 const CompileFact& NearestByCounts(const CompileSite& site, size_t index);
 // Returns the difference that the log's counts and sizes of the two programs show.
 RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile);

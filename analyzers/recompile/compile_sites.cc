@@ -419,6 +419,62 @@ std::vector<CompileFact> OncePerDevice(std::vector<CompileFact> compiles,
   return out;
 }
 
+// Returns whether a number is clearly another than the mean of `others`, which are at least one.
+bool IsUnlike(int64_t number, const std::vector<int64_t>& others) {
+  constexpr double kClearly = 2;  // factor
+  double sum = 0;
+  for (const int64_t other : others) sum += double(other);
+  const double mean = sum / double(others.size());
+  return double(number) * kClearly < mean || mean * kClearly < double(number);
+}
+
+// Returns the compiles whose time is an equal share of a sum, although their graphs have far more or
+// fewer nodes than those of the others that share it. Where these were not printed, the inputs count.
+std::set<int64_t> UnlikeOthers(const std::vector<CompileFact>& compiles, const Graphs& graphs) {
+  struct Size {
+    const CompileFact* compile;
+    std::map<PrintedForm, int64_t> nodes;  // by the form that lists them
+  };
+  std::map<int64_t, std::vector<Size>> by_process;
+  for (const CompileFact& compile : compiles) {
+    if (compile.dur_from != TimeSource::kMetricsShare || !compile.dur_ns) continue;
+    Size size{.compile = &compile};
+    for (const auto& [form, id] : compile.forms) {
+      const GraphRow* graph = graphs.Find(id);
+      if (form != PrintedForm::kSignature && graph != nullptr && graph->node_count)
+        size.nodes[form] = *graph->node_count;
+    }
+    by_process[compile.process_id].push_back(std::move(size));
+  }
+  std::set<int64_t> unlike;
+  for (const auto& [process_id, sizes] : by_process) {
+    const auto others = [&](const Size& size, const auto& number_of) {
+      std::vector<int64_t> numbers;
+      for (const Size& other : sizes) {
+        const OptInt number = number_of(other);
+        if (&other != &size && number) numbers.push_back(*number);
+      }
+      return numbers;
+    };
+    for (const Size& size : sizes) {
+      std::optional<bool> by_nodes;
+      for (const auto& [form, nodes] : size.nodes) {
+        const std::vector<int64_t> known = others(size, [&](const Size& other) {
+          const auto at = other.nodes.find(form);
+          return at == other.nodes.end() ? OptInt() : OptInt(at->second);
+        });
+        if (!known.empty()) by_nodes = by_nodes.value_or(false) || IsUnlike(nodes, known);
+      }
+      const std::vector<int64_t> inputs =
+          others(size, [](const Size& other) { return other.compile->input_count; });
+      const bool by_inputs = size.compile->input_count && !inputs.empty() &&
+                             IsUnlike(*size.compile->input_count, inputs);
+      if (by_nodes.value_or(by_inputs)) unlike.insert(size.compile->id);
+    }
+  }
+  return unlike;
+}
+
 // Distinguishes the reads at one line of the user's.
 class Reads {
  public:
@@ -545,6 +601,8 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
                               std::move(observed), int64_t(of_process.size())),
                  &facts.steps[process_id]);
     facts.wall_ns[process_id] = times->Of(process_id);
+    if (process != processes->rows.end() && process->dur_ns > 0)
+      facts.observed.insert(process_id);
   }
   XP_TRY(const Sites* sites, run.Get<Sites>());
   for (const auto& [id, site] : sites->by_id)
@@ -554,6 +612,8 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
         compile.compiling_ns() - compile.load_ns().value_or(0);
     if (compile.caller_known) facts.explained.insert(compile.process_id);
   }
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  facts.unlike_others = UnlikeOthers(compiles, *graphs);
   XP_TRY(std::vector<CompileFact> operations, TakeOperations(run, compiles));
   for (CompileFact& operation : operations)
     facts.operations[operation.process_id].push_back(std::move(operation));

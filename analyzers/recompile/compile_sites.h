@@ -85,6 +85,10 @@ struct CompileSites {
   std::vector<CompileSite> sites;                    // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;                // by process
   std::map<int64_t, OptInt> wall_ns;  // by process: from its first to its last row with a time
+  std::set<int64_t> observed;         // processes that `xlaprof run` timed from start to end
+  // Compiles whose time is an equal share of a sum, although their graphs clearly have another size than
+  // the others that share it.
+  std::set<int64_t> unlike_others;
   // By process: time of all its compiles, with tracing, and without loads from a cache.
   std::map<int64_t, int64_t> compiling_ns;
   // By process: programs of single operations (outside_jit.h), which belong to no site.

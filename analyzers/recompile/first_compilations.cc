@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/recompile/compile_sites.h"
 #include "analyzers/recompile/read_compiles.h"
 #include "analyzers/run/tables.h"
 
@@ -34,6 +35,7 @@ absl::StatusOr<FirstCompilations> FirstCompilations::Of(const Run& run) {
   XP_TRY(const Compiles* in_slice, run.Get<Compiles>());
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
+  XP_TRY(const CompileSites* compiled, run.Get<CompileSites>());
   XP_TRY(const ReadCompiles* reads, run.Get<ReadCompiles>());
   XP_TRY(const CompilePhases* phases, run.whole().Get<CompilePhases>());
   std::set<int64_t> looked_at;
@@ -70,6 +72,8 @@ absl::StatusOr<FirstCompilations> FirstCompilations::Of(const Run& run) {
                        .line = place.line,
                        .program_bytes = row->program_bytes,
                        .graph_id = row->graph_id,
+                       .is_share = row->dur_from == TimeSource::kMetricsShare,
+                       .is_unlike_others = compiled->unlike_others.contains(row->id),
                        .first_of_site = first_of_site});
     if (const auto* parts = phases->Find(row->id)) out.all.back().phases_ns = *parts;
     const auto read = reads->graphs.find({process_id, key});

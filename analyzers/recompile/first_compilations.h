@@ -19,6 +19,8 @@ struct FirstCompilation {
   std::vector<std::pair<CompilePhase, int64_t>> phases_ns;
   OptText hash, file, function;
   OptInt nodes, line, program_bytes, graph_id;
+  bool is_share = false;        // `ns` is an equal share of the time of several compilations
+  bool is_unlike_others = false;  // then: its graph clearly has another size than theirs
   bool first_of_site = false;   // later ones of a place are the matter of recompilation
   bool is_for_read = false;     // only a read before the step mark needs its graph
   std::optional<double> again;  // then: the share of it that the step's graph contains, if known

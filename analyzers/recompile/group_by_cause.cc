@@ -1,11 +1,14 @@
 #include "analyzers/recompile/group_by_cause.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "analyzers/policy.h"
 
 namespace xlaprof {
 namespace {
@@ -31,6 +34,25 @@ size_t SizesChanged(const RecompileCause& cause) {
   return changes.size();
 }
 
+// Returns the index of a cause whose difference is the most frequent one. Of equally frequent ones, it
+// is the latest, because a clean program has one in its first steps.
+size_t MostFrequent(const std::vector<RecompileCause>& causes) {
+  using Difference = std::tuple<size_t, int64_t, int64_t, OptInt, OptInt>;
+  const auto difference = [](const RecompileCause& cause) {
+    const auto* counts = std::get_if<note::OtherCounts>(&cause.note);
+    if (counts == nullptr) return Difference(cause.note.index(), 0, 0, {}, {});
+    return Difference(cause.note.index(), counts->inputs_before, counts->inputs,
+                      counts->results_before, counts->results);
+  };
+  std::map<Difference, size_t> times;
+  for (const RecompileCause& cause : causes) ++times[difference(cause)];
+  size_t best = 0;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (times[difference(causes[i])] >= times[difference(causes[best])]) best = i;
+  }
+  return best;
+}
+
 // Sets the group's causes, from the causes with `key` that put `reasons[members]` into the group.
 void ChooseCauses(const std::vector<CompileReason>& reasons,
                   const std::vector<Explained>& explained, const std::vector<size_t>& members,
@@ -40,13 +62,17 @@ void ChooseCauses(const std::vector<CompileReason>& reasons,
     int64_t least = INT64_MAX;
     for (size_t i : members) {
       const RecompileCause& cause = *explained[i].by_key.at(key);
-      if ((cause.seen_in == SeenIn::kNothing) != from_sizes) continue;
+      if (cause.is_carried || (cause.seen_in == SeenIn::kNothing) != from_sizes) continue;
       if (reasons[i].differing_nodes < least)
         least = reasons[i].differing_nodes, group->clearest = group->causes.size();
       group->causes.push_back(cause);
     }
   }
-  group->from_sizes = members.size() - group->causes.size();
+  group->carried = size_t(std::ranges::count_if(
+      members, [&](size_t i) { return explained[i].by_key.at(key)->is_carried; }));
+  group->from_sizes = members.size() - group->causes.size() - group->carried;
+  if (group->cause().type == ReasonType::kUnknown && group->cause().seen_in == SeenIn::kNothing)
+    group->clearest = MostFrequent(group->causes);
 }
 
 // Sets the other changes that accompanied all members. For a change of an input, only changes of
@@ -107,6 +133,64 @@ void ExplainUnprinted(std::vector<CompileReason>* reasons) {
     const RecompileCause& cause = reason.causes.front();
     if (cause.type != ReasonType::kUnprintedChange || cause.seen_in != SeenIn::kIrDump) continue;
     reason = {.causes = {copy}, .differing_nodes = INT64_MAX};
+  }
+}
+
+void CarryCauses(const CompileSite& site, const std::vector<size_t>& recompiles,
+                 std::vector<CompileReason>* reasons) {
+  // Debug logs of torch_xla print sizes in GB with six decimals.
+  constexpr int64_t kRoundedBytes = 2 * 1074;
+  const auto has_counts = [](const CompileFact& compile) {
+    return compile.input_count && compile.output_count && compile.input_bytes;
+  };
+  const auto same_counts = [](const CompileFact& a, const CompileFact& b) {
+    return a.input_count == b.input_count && a.output_count == b.output_count;
+  };
+  // Returns whether compile `b` may have the cause that compile `a` has, as far as the log counts.
+  const auto may_share = [&](const CompileFact& a, const CompileFact& b, ReasonType type) {
+    if (!has_counts(a) || !has_counts(b) || !same_counts(a, b)) return false;
+    const int64_t apart = std::abs(*a.input_bytes - *b.input_bytes);
+    return type == ReasonType::kShapeChange
+               ? apart <= kRoundedBytes
+               : apart == 0 && a.output_bytes == b.output_bytes;
+  };
+  struct Shown {
+    const CompileFact* compile;
+    const RecompileCause* cause;
+  };
+  std::vector<Shown> shown;
+  std::vector<size_t> open;
+  for (size_t i = 0; i < reasons->size(); ++i) {
+    const CompileReason& reason = (*reasons)[i];
+    const RecompileCause& cause = reason.causes.front();
+    const CompileFact& compile = site.compiles[recompiles[i]];
+    const bool says_nothing = cause.type == ReasonType::kUnknown && reason.causes.size() == 1;
+    if (says_nothing && std::holds_alternative<note::SameCounts>(cause.note)) {
+      open.push_back(i);
+    } else if (!says_nothing) {
+      shown.push_back({&compile, &cause});
+    }
+  }
+  std::vector<std::pair<size_t, RecompileCause>> carried;
+  for (const size_t i : open) {
+    const CompileFact& compile = site.compiles[recompiles[i]];
+    const RecompileCause* found = nullptr;
+    std::set<std::string> keys;
+    int64_t times = 0;
+    for (const Shown& one : shown) {
+      if (!may_share(*one.compile, compile, one.cause->type)) continue;
+      keys.insert(one.cause->Key());
+      ++times;
+      if (one.cause->seen_in != SeenIn::kNothing) found = one.cause;
+    }
+    if (found == nullptr || keys.size() != 1 || times < policy::kNotOnce ||
+        found->type == ReasonType::kUnprintedChange)
+      continue;
+    carried.emplace_back(i, *found);
+  }
+  for (auto& [i, cause] : carried) {
+    cause.is_carried = true;
+    (*reasons)[i] = {.causes = {std::move(cause)}, .differing_nodes = INT64_MAX};
   }
 }
 

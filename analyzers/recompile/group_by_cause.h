@@ -18,6 +18,12 @@ void MergeCausesGuessedFromSizes(std::vector<CompileReason>* reasons);
 // the same site, if that is one cause.
 void ExplainUnprinted(std::vector<CompileReason>* reasons);
 
+// Gives compiles for which no graph was captured, and whose log shows as many inputs and results of the
+// same size as before, the cause that graphs show for the others with the same counts and sizes, if that
+// is one cause. A change of sizes that the log rounds away counts as the same size.
+void CarryCauses(const CompileSite& site, const std::vector<size_t>& recompiles,
+                 std::vector<CompileReason>* reasons);
+
 // Divides a site's recompiles among as few of their reasons as possible. `recompiles` are indices
 // of its compiles. The groups point into `site` and `steps`.
 std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,

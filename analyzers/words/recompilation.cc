@@ -266,6 +266,11 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
     note += fmt::format(
         "{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
         note.empty() ? "" : "; ", figures.from_sizes, compiles);
+  if (figures.carried > 0)
+    note += fmt::format(
+        "{}for {} of {} compiles no graph was captured; their counts and sizes in the log are equal to those of the others, so the cause is likely the same, which was seen {}",
+        note.empty() ? "" : "; ", figures.carried, compiles,
+        TimesText(compiles - int64_t(figures.carried)));
   // Otherwise the note says it.
   const bool shown = (!cause.Name().empty() || note.empty()) &&
                      !std::holds_alternative<note::OnlyStaticArgumentsAreLeft>(cause.note);
@@ -332,7 +337,9 @@ std::string CostNote(const RecompileFigures& figures, int64_t compiles, Framewor
   }
   std::set<std::string_view> sources;
   for (TimeSource source : cost.sources) sources.insert(Name(source));
-  const std::string from = fmt::format("{}", fmt::join(sources, " and "));
+  const std::string from = fmt::format(
+      "{}{}", fmt::join(sources, " and "),
+      cost.sources.contains(TimeSource::kMetricsShare) ? ", if all compiles take equally long" : "");
   std::string note =
       cost.timed == static_cast<size_t>(all)
           ? fmt::format("to {}, from {}", WorkText(figures, compiles), from)
@@ -353,6 +360,9 @@ std::string CostNote(const RecompileFigures& figures, int64_t compiles, Framewor
   if (!cost.profile_share) return note;
   const double percent = 100 * *cost.profile_share;
   const std::string profile = DurationText(*cost.profile_ns);
+  if (cost.is_of_process)
+    return note + fmt::format("; {} % of the {} that the process ran",
+                              percent < 0.5 ? "under 1" : fmt::format("{:.0f}", percent), profile);
   if (cost.in_profile == cost.timed)
     return note + fmt::format("; {:.0f} % of the {} that the profile timed", percent, profile);
   return note + fmt::format("; the profile covers {} of them, {:.0f} % of its {}", cost.in_profile,

@@ -137,6 +137,15 @@ Words Say(const SlowCompilation& figures, const Finding& finding, Framework fram
   return words;
 }
 
+// Says what the cost is, and how many of its times only follow from the sum of all.
+std::string SharesNote(int64_t shares, int64_t graphs) {
+  const std::string note = "the first compilation of each of these graphs";
+  if (shares == 0) return note;
+  return "about, if all compiles take equally long: " + note +
+         (shares < graphs ? fmt::format("; no source timed {} of them", shares)
+                          : "; no source timed one by itself");
+}
+
 Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework) {
   const int64_t graphs = *finding.count;
   Words words{
@@ -147,7 +156,7 @@ Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework)
                       DurationText(*finding.cost_ns)),
       .why =
           "A read before the step mark evaluates a part of the graph early. That part is compiled as a graph of its own.",
-      .cost_note = "the first compilation of each of these graphs",
+      .cost_note = SharesNote(figures.shares, graphs),
       .saving_note = finding.saving_ns ? "the step's own graph contains the same nodes" : "",
       .advice = "Read the value after the step mark, when the step's graph has computed it."};
   for (const TimedCompilation& example : figures.examples)

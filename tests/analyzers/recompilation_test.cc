@@ -500,6 +500,98 @@ TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
   EXPECT_EQ(figures.site.cut, CutKind::kUserSync);
 }
 
+// What a log shows of one compile.
+struct Logged {
+  int64_t inputs, bytes;
+};
+
+// Returns the findings of a run whose first steps compile these programs, and whose last steps run the
+// last one.
+Findings FindLogged(const std::vector<Logged>& compiles, int64_t last_steps = 200) {
+  RecompileRun run;
+  int64_t graph = 0;
+  for (size_t i = 0; i < compiles.size(); ++i) {
+    graph = run.Graph(fmt::format("g{}", i), {}, std::nullopt, compiles[i].inputs, 135);
+    run.Step(graph, {.input_bytes = compiles[i].bytes});
+  }
+  run.Steps(graph, int(last_steps));
+  return run.Find();
+}
+
+// Regression: three sizes of batches and then a number that became a constant were called a change of
+// sizes that goes on.
+TEST(Recompilation, SizesThatEarlierProgramsHadAreNoCause) {
+  const Findings findings = FindLogged({{95, 2'953'864},
+                                        {95, 2'958'159},
+                                        {95, 2'961'380},
+                                        {94, 2'961'380},
+                                        {94, 2'953'864},
+                                        {94, 2'958'159}});
+  ASSERT_THAT(findings, SizeIs(2));
+  std::map<ReasonType, const Finding*> by_type;
+  for (const Finding& finding : findings) by_type[finding.reason->type] = &finding;
+  ASSERT_TRUE(by_type.contains(ReasonType::kShapeChange));
+  ASSERT_TRUE(by_type.contains(ReasonType::kUnknown));
+  EXPECT_EQ(by_type[ReasonType::kShapeChange]->count, 2);
+  EXPECT_EQ(by_type[ReasonType::kUnknown]->count, 3);
+  const RecompileFigures figures = FiguresOfRecompiles(*by_type[ReasonType::kUnknown]);
+  const auto* counts = std::get_if<note::OtherCounts>(&figures.cause.note);
+  ASSERT_NE(counts, nullptr);
+  EXPECT_EQ(counts->inputs_before, 95);
+  EXPECT_EQ(counts->inputs, 94);
+}
+
+TEST(Recompilation, ASizeThatComesBackIsNoCause) {
+  const Findings findings =
+      FindLogged({{95, 2'953'864}, {95, 2'958'159}, {95, 2'953'864}, {95, 2'958'159}});
+  ASSERT_THAT(findings, SizeIs(2));
+  for (const Finding& finding : findings) {
+    const bool is_size = finding.reason->type == ReasonType::kShapeChange;
+    EXPECT_EQ(finding.count, is_size ? 1 : 2);
+    const CauseNote note = FiguresOfRecompiles(finding).cause.note;
+    EXPECT_EQ(std::holds_alternative<note::SameCounts>(note), !is_size);
+  }
+}
+
+// Regression: the note told of the first steps, in which the optimizer's state became inputs.
+TEST(Recompilation, OfUnknownChangesTheMostFrequentIsTold) {
+  const Findings findings =
+      FindLogged({{14, 413'391}, {27, 1'205'812}, {27, 1'205'812}, {27, 1'205'812}}, 0);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings.front().count, 3);
+  EXPECT_TRUE(
+      std::holds_alternative<note::SameCounts>(FiguresOfRecompiles(findings.front()).cause.note));
+}
+
+// Regression: a profile of three steps showed the cause, which was one finding, and the log of the other
+// compiles was another one without a cause.
+TEST(Recompilation, ACauseThatGraphsShowIsLikelyThatOfProgramsWithEqualCounts) {
+  const auto found = [](int shown) {
+    RecompileRun run;
+    for (int i = 0; i < 20; ++i) {
+      const bool is_shown = i >= 10 && i < 11 + shown;
+      const TestNodes nodes{{.op = "slice",
+                             .shape = "f32[8]",
+                             .attributes = fmt::format("slice={{[{}:64]}}", i),
+                             .location = "body@train.py:7"}};
+      run.Step(run.Graph(fmt::format("g{}", i), is_shown ? nodes : TestNodes(),
+                         is_shown ? std::optional(PrintedForm::kHloOptimized) : std::nullopt, 27,
+                         34),
+               {.input_bytes = 1'205'812});
+    }
+    return run.Find();
+  };
+  const Findings findings = found(3);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings.front().reason->type, ReasonType::kConstantChange);
+  EXPECT_EQ(findings.front().reason->state, State::kOngoing);
+  EXPECT_EQ(findings.front().count, 19);
+  EXPECT_EQ(FiguresOfRecompiles(findings.front()).carried, 16u);
+  EXPECT_EQ(FiguresOfRecompiles(findings.front()).from_sizes, 0u);
+  // Once is no pattern.
+  EXPECT_THAT(found(1), SizeIs(2));
+}
+
 TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   RecompileRun run;
   run.Step(run.Graph("b64", TrainStep(64), PrintedForm::kIrText, 3, 1), {.input_bytes = 64});

@@ -71,6 +71,30 @@ OptInt LineOfRead(const std::vector<EarlyCut>& cuts, RecompileCause cause) {
   return causes[0].size_read.line;
 }
 
+// Regression: a read of one number was said to cost as much as the graphs that take the model's weights,
+// because each compile had an equal share of the metric's sum.
+TEST(Reads, OfSmallGraphsSaveNoEqualShare) {
+  const auto saving = [](const std::string& from, int64_t inputs) {
+    RecompileRun run;
+    for (int i = 0; i < 3; ++i) {
+      run.Step(run.Graph(fmt::format("s{}", i), {}, std::nullopt, 36 + i, 2),
+               {.dur_ns = 1'000'000'000});
+      run.Execute(run.Graph(fmt::format("r{}", i), {}, std::nullopt, inputs, 1),
+                  {.cause = CutKind::kValueAccess,
+                   .line = 22,
+                   .dur_ns = 1'000'000'000,
+                   .input_bytes = 100'000 * (i + 1)});
+    }
+    run.Exec(fmt::format("UPDATE compile SET dur_from = '{}'", from));
+    OptInt saving_ns;
+    for (const Finding& finding : run.Find())
+      if (finding.reason->type == ReasonType::kShapeChange) saving_ns = finding.saving_ns;
+    return saving_ns;
+  };
+  EXPECT_EQ(saving("metrics_share", 30), saving("metrics", 1));
+  EXPECT_FALSE(saving("metrics_share", 1).has_value());
+}
+
 TEST(SizeReads, AnIntegerThatIsReadBeforeTheOpIsItsSize) {
   EXPECT_EQ(LineOfRead({ReadAt(5, "s64[]"), ReadAt(12, "s64[]")}, SizeAt(13)), 12);
 }

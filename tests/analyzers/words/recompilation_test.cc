@@ -303,6 +303,27 @@ TEST(RecompilationWords, CostsSayHowTheyWereMeasured) {
               HasSubstr("; for 5 ms of it, first executions took longer than later ones;"));
 }
 
+TEST(RecompilationWords, ACauseThatIsCarriedOverIsLikely) {
+  RecompileFigures figures;
+  figures.cause.seen_in = SeenIn::kOptimizedHlo;
+  figures.cause.node = "slice";
+  figures.carried = 2;
+  EXPECT_EQ(
+      Say(figures).why,
+      "The optimised HLO shows it. For 2 of 3 compiles no graph was captured; their counts and sizes in the log are equal to those of the others, so the cause is likely the same, which was seen once.");
+}
+
+TEST(RecompilationWords, TheShareMayBeOfTheWholeProcess) {
+  RecompileFigures figures;
+  figures.cost.timed = 3, figures.cost.in_profile = 1;
+  figures.cost.sources = {TimeSource::kMetricsShare};
+  figures.cost.profile_ns = 2'000'000'000, figures.cost.profile_share = 0.25;
+  figures.cost.is_of_process = true;
+  EXPECT_EQ(
+      Say(figures).cost_note,
+      "to compile 3 times, from equal shares of the metrics' deltas, if all compiles take equally long; 25 % of the 2 s that the process ran");
+}
+
 TEST(RecompilationWords, EvidenceHasALineEach) {
   RecompileFigures figures;
   figures.evidence.push_back(CompilesSeen{.compiles = 3,

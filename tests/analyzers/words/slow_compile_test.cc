@@ -37,6 +37,15 @@ TEST(SlowCompileWords, TheAdviceInCppIsASmallerGraph) {
   }
 }
 
+// A metric has the sum of all compile times, of which each compile gets an equal share.
+TEST(SlowCompileWords, EqualSharesAreSaidToBeOne) {
+  const std::string of_all = "the first compilation of each of these graphs";
+  EXPECT_EQ(Say(CompilationsOfReads()).cost_note, of_all);
+  EXPECT_EQ(Say(CompilationsOfReads{.shares = 1}).cost_note,
+            "about, if all compiles take equally long: " + of_all +
+                "; no source timed one by itself");
+}
+
 // torch_xla repeats its line at each step, with the longest compilation so far.
 TEST(SlowCompileWords, LinesTellTheLeastNumberAndCost) {
   SlowCompileLines figures{.threshold_ns = 300'000'000'000,
