@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "profiler/import/join/sequence.h"
@@ -424,6 +425,49 @@ static std::optional<std::pair<int, int>> CompileAtStart(const Facts& story, con
   return std::pair(last, 0);
 }
 
+// Returns those of `executions` that end a step.
+static std::vector<int> MarksAmong(const Facts& facts, const std::vector<int>& executions) {
+  std::vector<int> marks;
+  for (const int at : executions) {
+    if (EndsStep(facts[size_t(at)].cause)) marks.push_back(at);
+  }
+  return marks;
+}
+
+// Aligns the step marks alone, of a window in which about `steps_before` steps of the story had ended.
+// A log has no executions that another thread than Python's asked for, such as those of ops without
+// lowering in a backward pass, so the order of all cuts differs. In each step, the other executions
+// are paired if both sources have as many. Returns nothing if a step of the story has more of them.
+static Pairs AlignByMarks(const Facts& story, const Facts& timed, int64_t steps_before) {
+  const std::vector<int> s = MarksAmong(story, Executions(story, 0, int(story.size()))),
+                         t = MarksAmong(timed, Executions(timed, 0, int(timed.size())));
+  if (t.empty() || s.size() < t.size()) return {};
+  std::vector<int> places;
+  for (size_t place = 0; place + t.size() <= s.size(); ++place) {
+    const bool fits = std::ranges::all_of(
+        std::views::iota(size_t{0}, t.size()),
+        [&](size_t i) { return SameCut(story[size_t(s[place + i])], timed[size_t(t[i])]); });
+    if (fits) places.push_back(int(place));
+  }
+  const std::optional<int> place = NearestToSteps(story, s, places, steps_before);
+  if (!place) return {};
+  Pairs pairs;
+  for (size_t i = 0; i < t.size(); ++i) {
+    const size_t at = size_t(*place) + i;
+    const std::vector<int> told = Executions(story, at == 0 ? 0 : s[at - 1] + 1, s[at]),
+                           seen = Executions(timed, i == 0 ? 0 : t[i - 1] + 1, t[i]);
+    // The window may begin within a step.
+    if (told.size() > seen.size() && i > 0) return {};
+    const bool are_same = told.size() == seen.size() &&
+                          std::ranges::equal(told, seen, [&](int x, int y) {
+                            return SameCut(story[size_t(x)], timed[size_t(y)]);
+                          });
+    for (size_t k = 0; are_same && k < told.size(); ++k) pairs.emplace_back(told[k], seen[k]);
+    pairs.emplace_back(s[at], t[i]);
+  }
+  return pairs;
+}
+
 ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before) {
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
   ByClock out;
@@ -474,7 +518,15 @@ ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before)
   std::vector<int> s = Executions(story, 0, int(story.size())),
                    t = Executions(timed, 0, int(timed.size()));
   if (t.empty()) return out;
+  const auto by_marks = [&] {
+    if (steps_before) pairs = AlignByMarks(story, timed, *steps_before);
+    if (!pairs.empty())
+      out.note =
+          "aligned with the other sources by the step marks and the number of steps before it, within a few steps, because it shows executions that they lack";
+    return !pairs.empty();
+  };
   if (s.size() < t.size()) {
+    if (by_marks()) return out;
     out.note = fmt::format(
         "not aligned with the other sources: {}, and they have no compile in common",
         s.empty() ? "these show no executions" : "it shows more executions than they do");
@@ -488,6 +540,7 @@ ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before)
     if (fit) fits.push_back(int(offset));
   }
   if (fits.empty()) {
+    if (by_marks()) return out;
     out.note =
         "not aligned with the other sources: they have no compile in common, and the order of the cuts differs";
     return out;

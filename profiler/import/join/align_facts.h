@@ -94,7 +94,8 @@ bool NamesCompiles(const Facts& facts);
 // Sources that tell of torch.compile have clocks, so only their compiles are aligned. Compiles of one
 // hash are anchors, from which both sources go in lock step. Without an anchor, the
 // window is tried at every place. If it fits at several, it lies where about `steps_before` steps of the
-// story have ended, if that is known.
+// story have ended, if that is known. If it fits nowhere, because the story lacks executions, only the step
+// marks are aligned, at that place.
 ByClock AlignWindow(const Facts& story, const Facts& timed, OptInt steps_before = {});
 
 }  // namespace xlaprof

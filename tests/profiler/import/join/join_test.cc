@@ -118,6 +118,48 @@ TEST(Join, AWindowIsLaidOverTheRunByItsCompiles) {
             "value_access step_trace_exit");
 }
 
+// Regression: a log has no executions of the autograd thread, so the profile's steps were added to those
+// of the log, and all counts per step were too small.
+TEST(Join, AWindowWithMoreCutsThanTheLogIsLaidByItsStepMarks) {
+  for (const bool knows_step : {true, false}) {
+    Sources sources;
+    sources.Source(1, "debug_log");
+    for (int i = 0; i < 8; ++i) sources.Execute("a", "user_sync");
+    sources.Source(2, "xspace");
+    if (knows_step)
+      sources.Exec(
+          "INSERT INTO observed_process (process_id, command, ts_ns, dur_ns, ended, profile_first_step) VALUES (2, 'python', 0, 1000, 1, 4)");
+    for (int i = 0; i < 3; ++i) {
+      sources.Execute("", "value_access", fmt::to_string(100 * i + 10));
+      sources.Execute("", "sync", fmt::to_string(100 * i + 20));
+    }
+    sources.Join();
+    EXPECT_EQ(sources.All("SELECT count(*) FROM execution WHERE cause <> 'value_access'"),
+              knows_step ? "8" : "11");
+    EXPECT_EQ(sources.All("SELECT count(*) FROM execution WHERE cause = 'value_access'"), "3");
+    if (!knows_step) continue;
+    EXPECT_EQ(sources.All(kStory), "a@- a@- a@- a@- ?@10 a@20 ?@110 a@120 ?@210 a@220 a@-");
+  }
+}
+
+TEST(Join, AWindowThatLacksReadsOfTheLogIsNotLaidByItsStepMarks) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 2; ++k) sources.Execute("b", "value_access");
+    sources.Execute("a", "user_sync");
+  }
+  sources.Source(2, "xspace");
+  sources.Exec(
+      "INSERT INTO observed_process (process_id, command, ts_ns, dur_ns, ended, profile_first_step) VALUES (2, 'python', 0, 1000, 1, 4)");
+  for (int i = 0; i < 3; ++i) {
+    sources.Execute("", "value_access", fmt::to_string(100 * i + 10));
+    sources.Execute("", "sync", fmt::to_string(100 * i + 20));
+  }
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution"), "30");
+}
+
 TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
   Sources sources;
   sources.Source(1, "debug_log");
