@@ -33,9 +33,11 @@ bool IsInFunctionOf(const CallFrame& frame, const SourcePlace& line) {
 
 // Returns whether a frame passes a call on, or cuts the graph for whoever called it.
 bool OnlyPassesOn(const CallFrame& frame) {
-  static constexpr std::array<std::string_view, 6> kParts = {
-      "torch_xla/",   "torch/utils/_contextlib.py", "contextlib.py",
-      "functools.py", "torch/nn/modules/module.py", "torch/optim/optimizer.py"};
+  static constexpr std::array<std::string_view, 12> kParts = {
+      "torch_xla/",           "torch/utils/_contextlib.py", "contextlib.py",
+      "functools.py",         "torch/nn/modules/module.py", "torch/optim/optimizer.py",
+      "typing_extensions.py", "warnings.py",                "wrapt/",
+      "deprecated/",          "deprecation.py",             "decorator.py"};
   const std::string_view path = PathInPackage(frame.place.file);
   return path.starts_with('<') ||
          std::ranges::any_of(kParts, [&](auto part) { return path.starts_with(part); });
