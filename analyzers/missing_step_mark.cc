@@ -32,14 +32,16 @@ OptInt TimeOfRepeatedNodes(const std::vector<UnmarkedRead>& reads) {
 }
 
 // Returns the time of compiling the graphs that the reads evaluated, except for the first, which any
-// program compiles. A step mark would make these graphs alike.
-absl::StatusOr<OptInt> TimeOfNewGraphs(const Run& run, int64_t process) {
+// program compiles. A step mark would make these graphs alike. If `site` is set, only its reads count.
+absl::StatusOr<OptInt> TimeOfNewGraphs(const Run& run, int64_t process, OptInt site = {}) {
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   OptInt ns;
   bool is_first = true;
   std::vector<const CompileRow*> in_order;
   for (const CompileRow& row : compiles->rows) {
-    if (row.process_id == process && row.cause == CutKind::kValueAccess) in_order.push_back(&row);
+    if (row.process_id == process && row.cause == CutKind::kValueAccess &&
+        (!site || row.site_id == site))
+      in_order.push_back(&row);
   }
   std::ranges::stable_sort(in_order, std::less<>(), &CompileRow::ordinal);
   for (const CompileRow* row : in_order) {
@@ -79,9 +81,41 @@ absl::StatusOr<bool> Repeats(const Run& run, int64_t process, const UsualSite& u
   return steps->Of(process) > 1;
 }
 
-UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked) {
+// The inputs of the first and the last graph at one line.
+struct GrowingInputs {
+  int64_t first = 0, last = 0;
+};
+
+// Returns the inputs at the line with most of the reads if these show growth without nodes: the program
+// records many operations and marks no step, most of these reads evaluate a new graph, and none has fewer
+// inputs than the one before.
+absl::StatusOr<std::optional<GrowingInputs>> FindGrowingInputs(const Run& run,
+                                                               const UnmarkedReads& unmarked,
+                                                               const UsualSite& usual) {
+  XP_TRY(const LastTracing* last, run.Get<LastTracing>());
+  if (!last->shows_counters || last->step_marks.value_or(0) > 0 ||
+      last->traced_operations.value_or(0) < policy::kTracedOperationsOfLoop || !usual.id ||
+      usual.reads < policy::kReadsThatShowGrowth || unmarked.first_nodes() || unmarked.last_nodes())
+    return std::nullopt;
+  std::set<std::string> graphs;
+  std::optional<GrowingInputs> inputs;
+  for (const UnmarkedRead& read : unmarked.reads) {
+    if (read.site_id != usual.id) continue;
+    if (!read.inputs || read.graph.empty() || (inputs && *read.inputs < inputs->last))
+      return std::nullopt;
+    graphs.insert(read.graph);
+    if (!inputs) inputs = GrowingInputs{.first = *read.inputs};
+    inputs->last = *read.inputs;
+  }
+  const bool are_new = 2 * int64_t(graphs.size()) > usual.reads;
+  return are_new && inputs->last > inputs->first ? inputs : std::nullopt;
+}
+
+UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked,
+                                           const std::optional<GrowingInputs>& inputs) {
   using Growth = UnmarkedExecutionsFigures::Growth;
   if (unmarked.grow()) return Growth::kGrows;
+  if (inputs) return Growth::kInputsGrow;
   return unmarked.first_nodes() && unmarked.last_nodes() ? Growth::kNone : Growth::kUnknown;
 }
 
@@ -124,22 +158,25 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
   if (!unmarked->grow()) {
     XP_TRY(loop, LoopInside(run, reads));
   }
-  const bool recurs = (unmarked->grow() || loop) && repeats;
+  XP_TRY(const std::optional<GrowingInputs> inputs, FindGrowingInputs(run, *unmarked, usual));
+  const bool recurs = (unmarked->grow() || loop || inputs) && repeats;
   Finding finding;
   finding.needs_fixing = recurs;
   finding.count = int64_t(reads.size());
-  UnmarkedExecutionsFigures figures{.growth = GrowthOf(*unmarked),
+  UnmarkedExecutionsFigures figures{.growth = GrowthOf(*unmarked, inputs),
                                     .first_nodes = unmarked->first_nodes(),
                                     .last_nodes = unmarked->last_nodes(),
                                     .repeats = repeats,
                                     .loop = std::move(loop)};
+  if (inputs) figures.first_inputs = inputs->first, figures.last_inputs = inputs->last;
   if (recurs) {
     figures.again_ns = TimeOfRepeatedNodes(reads);
-    XP_TRY(figures.compile_ns, TimeOfNewGraphs(run, process));
+    XP_TRY(figures.compile_ns, TimeOfNewGraphs(run, process, inputs ? usual.id : OptInt()));
     if (figures.again_ns || figures.compile_ns)
       finding.cost_ns = figures.again_ns.value_or(0) + figures.compile_ns.value_or(0);
     finding.compiling_ns = figures.compile_ns.value_or(0);
-    finding.saving_ns = finding.cost_ns;
+    // With step marks, rounds of other sizes may still compile graphs of their own.
+    if (!inputs) finding.saving_ns = finding.cost_ns;
     finding.certainty = Certainty::kInferred;
   }
   finding.reason = Reason{.type = ReasonType::kNoStepMark};

@@ -12,9 +12,16 @@ namespace xlaprof {
 
 // Executions of a program that marked no step. Finding::count is the number of executions.
 struct UnmarkedExecutionsFigures {
-  enum class Growth : uint8_t { kUnknown, kNone, kGrows };
+  enum class Growth : uint8_t {
+    kUnknown,
+    kNone,
+    kGrows,
+    kInputsGrow,  // the nodes are not known, but most reads compile a new graph, with more inputs
+  };
   Growth growth = Growth::kUnknown;                // growth from the first graph to the last
   std::optional<int64_t> first_nodes, last_nodes;  // nodes of the first and the last graph
+  // Inputs of the first and the last graph at the line of most reads, if these grow.
+  std::optional<int64_t> first_inputs, last_inputs;
   bool repeats = false;  // the reads belong to several steps, so a mark is missing
   // A loop inside the graph of each read, if most reads evaluate a new graph: its rounds are steps.
   std::optional<UnrolledLoop> loop;

@@ -30,14 +30,17 @@ absl::StatusOr<UnmarkedReads> UnmarkedReads::Of(const Run& run, int64_t process_
   std::ranges::stable_sort(reads, std::less<>(), &ExecutionRow::ordinal);
   UnmarkedReads unmarked;
   for (const ExecutionRow* row : reads) {
-    OptInt nodes;
-    if (const GraphRow* graph = graphs->Find(row->graph_id)) nodes = graph->node_count;
+    OptInt nodes, inputs;
+    if (const GraphRow* graph = graphs->Find(row->graph_id))
+      nodes = graph->node_count, inputs = graph->input_count;
     if (!nodes) {
       for (const GraphRow* form : graphs->FormsOf(row->graph_id))
         nodes = std::max(nodes, form->node_count);
     }
     UnmarkedRead read{.id = row->id,
                       .nodes = nodes,
+                      .inputs = inputs,
+                      .graph = graphs->IdentityOf(row->graph_id).value_or(""),
                       .site_id = row->site_id,
                       .dur_ns = row->dur_ns ? row->dur_ns : row->host_wait_ns};
     if (!row->site_id && row->graph_id) {

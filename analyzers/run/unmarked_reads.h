@@ -14,6 +14,8 @@ namespace xlaprof {
 struct UnmarkedRead {
   int64_t id = 0;  // id of the execution
   OptInt nodes;
+  OptInt inputs;      // of the graph
+  std::string graph;  // its identity; "" if unknown
   OptInt site_id;
   std::string value;  // if no source names the line: the ops that make what is read; "" if unknown
   OptInt dur_ns;      // time on the device, or else the host's wait

@@ -27,11 +27,17 @@ std::string Title(const UnmarkedExecutionsFigures& figures, int64_t executions) 
       return fmt::format("no step mark: the graph grew from {} to {} nodes in {} executions",
                          figures.first_nodes.value_or(0), figures.last_nodes.value_or(0),
                          executions);
+    case Growth::kInputsGrow:
+      return fmt::format("no step mark in {} executions; the graph grew from {} to {} inputs",
+                         executions, figures.first_inputs.value_or(0),
+                         figures.last_inputs.value_or(0));
   }
   return "";
 }
 
 std::string Why(const UnmarkedExecutionsFigures& figures) {
+  if (figures.growth == UnmarkedExecutionsFigures::Growth::kInputsGrow)
+    return "A read forced every execution, and no step mark ended the graph. So each read evaluates all that its value needs at once, and most reads compile a new, larger graph.";
   return figures.repeats
              ? "A read forced every execution, and no step mark ended the graph. So each read evaluates all earlier steps again."
              : "A different read forced each execution, which may also happen within one step. Trace for longer than a step to distinguish the two.";
@@ -44,8 +50,10 @@ std::string CostNote(const UnmarkedExecutionsFigures& figures) {
     return "not measured; every node is traced, hashed and run again until a step mark";
   std::string note;
   if (figures.compile_ns)
-    note = fmt::format("{} for compiling a larger graph at each read after the first",
-                       DurationText(*figures.compile_ns));
+    note = fmt::format(
+        "{} for compiling a larger graph at each read after the first{}",
+        DurationText(*figures.compile_ns),
+        figures.growth == UnmarkedExecutionsFigures::Growth::kInputsGrow ? " at this line" : "");
   if (figures.again_ns)
     note += fmt::format(
         "{}about {} for running nodes of earlier steps again (estimated by the number of nodes)",
