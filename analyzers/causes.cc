@@ -153,6 +153,16 @@ bool CopiesAreIts(const Finding& finding) {
   return op != nullptr && op->cost == FallbackOpFigures::Cost::kShareOfMetrics;
 }
 
+// Returns whether a cause is at the place of an effect. An op may have several places.
+bool IsHere(const Finding& cause, const Finding& effect) {
+  const SourcePlace place = effect.subject.place();
+  if (cause.subject.place() == place) return true;
+  const auto* figures = std::any_cast<FallbackFigures>(&cause.figures);
+  const auto* op = figures != nullptr ? std::get_if<FallbackOpFigures>(figures) : nullptr;
+  return op != nullptr && effect.subject.file &&
+         std::ranges::find(op->call_sites, place) != op->call_sites.end();
+}
+
 bool IsGap(const Finding& finding, ReasonType reason) {
   return IsOf(finding, device_gap) && HasReason(finding, reason);
 }
@@ -352,8 +362,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return IsOf(effect, slow_compile) && HasReason(effect, ReasonType::kValueAccess);
       },
       [](const Finding& cause, const Finding& effect) {
-        return (IsOf(cause, sync_point) || IsOf(cause, fallback)) &&
-               cause.subject.place() == effect.subject.place();
+        return (IsOf(cause, sync_point) || IsOf(cause, fallback)) && IsHere(cause, effect);
       });
   // A function of the host that works on JAX's results has to read them first.
   linker.Link(IsReadOfJax, [](const Finding& cause, const Finding& effect) {
@@ -380,13 +389,20 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               [](const Finding& cause, const Finding& effect) {
                 return PlaceOfRead(cause) == *SizeReadOf(effect);
               });
+  // Without a step mark, the graph of a read grows.
+  linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
+    return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
+           cause.subject.place() == effect.subject.place();
+  });
   // The graph of a read is compiled again for the same change as the step's graph, or else because it
   // is read at all.
   linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
     return IsSameChange(cause, effect) && !IsRecompileOfRead(cause);
   });
   linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
-    return IsOf(cause, sync_point) && cause.needs_fixing && IsAtSite(cause, effect);
+    return cause.needs_fixing && ((IsOf(cause, sync_point) && IsAtSite(cause, effect)) ||
+                                  (IsOf(cause, fallback) && cause.subject.file &&
+                                   IsHere(cause, effect)));
   });
   // A number that is read decides a size, and so does whether the ops of that size are recorded.
   linker.Link([](const Finding& effect) { return HasReason(effect, ReasonType::kOpChange); },
@@ -397,8 +413,8 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },
               [](const Finding& cause, const Finding& effect) {
                 if (!IsOf(cause, fallback)) return false;
-                const bool is_here = cause.subject.file && effect.subject.file &&
-                                     cause.subject.place() == effect.subject.place();
+                const bool is_here =
+                    cause.subject.file && effect.subject.file && IsHere(cause, effect);
                 return is_here || (!effect.subject.file && CopiesAreIts(cause)) ||
                        MayCopy(cause, effect);
               });
@@ -408,7 +424,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   linker.Link([](const Finding& effect) { return IsOf(effect, missing_donation); },
               [](const Finding& cause, const Finding& effect) {
                 return (IsOf(cause, fallback) || IsOf(cause, sync_point)) && effect.subject.file &&
-                       cause.subject.place() == effect.subject.place();
+                       IsHere(cause, effect);
               });
   // Reads and ops without lowering cut the graph in pieces, unless step marks cut most of them.
   linker.Link(

@@ -51,29 +51,48 @@ bool IsPattern(const Finding& finding) {
   return !finding.count || IsOften(*finding.count, finding.per_step);
 }
 
-FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const EarlyCut* cut) {
+using OpCuts = std::vector<const EarlyCut*>;  // the cuts of one op, most frequent first
+
+FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const OpCuts& of_op) {
   FallbackOpFigures figures{.is_printed = op.printed};
-  if (cut != nullptr) {
-    figures.cut = {.executions = int64_t(cut->executions.size()),
-                   .shape = cut->shape,
-                   .is_likely = cut->likely};
-  } else {
+  if (of_op.empty()) {
     for (int index : op.candidates) figures.candidates.push_back(cuts.cuts[size_t(index)].subject);
     figures.more_candidates = op.candidate_count - int64_t(op.candidates.size());
+  } else {
+    figures.cut = {.shape = of_op.front()->shape, .is_likely = of_op.front()->likely};
   }
-  for (size_t i = 0; i < std::min(op.sites.size(), kMaxSites); ++i)
-    figures.call_sites.push_back(op.sites[i].place());
+  for (const EarlyCut* cut : of_op) {
+    figures.cut->executions += int64_t(cut->executions.size());
+    figures.cut->count += cut->count;
+  }
+  std::vector<Subject> sites = op.sites;
+  if (sites.empty() && of_op.size() > 1)
+    for (const EarlyCut* cut : of_op) sites.push_back(cut->subject);
+  for (size_t i = 0; i < std::min(sites.size(), kMaxSites); ++i)
+    figures.call_sites.push_back(sites[i].place());
   return figures;
 }
 
-// Sets the cost of the op, if the waits of its cut or its transfers were measured. The sums of
+// Sets the cost of the op from the measured waits for its cuts.
+void SetCostOfCuts(const OpCuts& cuts, FallbackOpFigures& figures, Finding& finding) {
+  for (const EarlyCut* cut : cuts) {
+    const OptInt cost_ns = cut->cost_ns();
+    if (!cost_ns) continue;
+    finding.cost_ns = finding.cost_ns.value_or(0) + *cost_ns;
+    figures.measured += cut->waits.count;
+    if (cut->estimated_wait_ns) finding.certainty = Certainty::kInferred;
+  }
+  figures.cost = finding.certainty == Certainty::kInferred
+                     ? FallbackOpFigures::Cost::kEstimatedWaits
+                     : FallbackOpFigures::Cost::kWaits;
+}
+
+// Sets the cost of the op, if the waits of its cuts or its transfers were measured. The sums of
 // metrics are divided by the calls of each op.
-void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, const FallbackCopies& copies,
+void SetCost(const OpCuts& cuts, const TransfersOfOp& transfers, const FallbackCopies& copies,
              FallbackOpFigures& figures, Finding& finding) {
-  if (cut != nullptr && cut->wait_ns) {
-    figures.cost = FallbackOpFigures::Cost::kWaits;
-    figures.measured = cut->waits_measured;
-    finding.cost_ns = cut->cost_ns();
+  if (std::ranges::any_of(cuts, [](const EarlyCut* cut) { return cut->waits.count > 0; })) {
+    SetCostOfCuts(cuts, figures, finding);
   } else if (transfers.count > 0) {
     figures.cost = FallbackOpFigures::Cost::kTransfers;
     figures.measured = transfers.count;
@@ -92,26 +111,30 @@ void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, const Fallback
 Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp& transfers,
                const FallbackCopies& copies, OptInt steps, bool has_log) {
   Finding finding;
-  const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
+  OpCuts of_op;
+  for (const int index : op.cuts) of_op.push_back(&cuts.cuts[size_t(index)]);
+  const EarlyCut* cut = of_op.empty() ? nullptr : of_op.front();
   if (cut != nullptr) finding.subject = cut->subject;
   if (cut == nullptr && !op.sites.empty()) finding.subject = op.sites.front();
   finding.subject.op = op.op;
   finding.count = op.count;
-  if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
+  FallbackOpFigures figures = FiguresOf(op, cuts, of_op);
+  figures.has_log = has_log;
+  if (!op.count && figures.cut) finding.count = figures.cut->executions;
   if (finding.count)
     finding.per_step = PerStep(*finding.count, cut != nullptr ? cut->steps : steps);
   finding.needs_fixing = IsPattern(finding);
   finding.reason = Reason{.type = ReasonType::kNoLowering, .node = op.op};
   if (cut != nullptr) {
-    std::vector<int64_t> rows(
-        cut->executions.begin(),
-        cut->executions.begin() + int64_t(std::min(cut->executions.size(), kMaxExecutionRows)));
+    std::vector<int64_t> rows;
+    for (const EarlyCut* of : of_op)
+      rows.insert(rows.end(), of->executions.begin(), of->executions.end());
+    std::ranges::sort(rows);
+    rows.resize(std::min(rows.size(), kMaxExecutionRows));
     finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
   }
   finding.evidence.push_back({.table = "fallback"});
-  FallbackOpFigures figures = FiguresOf(op, cuts, cut);
-  figures.has_log = has_log;
-  SetCost(cut, transfers, copies, figures, finding);
+  SetCost(of_op, transfers, copies, figures, finding);
   if (finding.needs_fixing) finding.saving_ns = finding.cost_ns;
   finding.figures = FallbackFigures(std::move(figures));
   return finding;
@@ -136,7 +159,7 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts, OptInt ste
   UnnamedCallsFigures figures{.may_be_read = cuts.scalar_reads && cuts.scalar_read_sites.empty(),
                               .is_printed = calls.printed};
   for (const FallbackOp& op : cuts.ops) {
-    if (op.sites.empty() && op.cut < 0) figures.possible_ops.push_back(op.op);
+    if (op.sites.empty() && op.cuts.empty()) figures.possible_ops.push_back(op.op);
   }
   finding.figures = FallbackFigures(std::move(figures));
   return finding;
@@ -184,5 +207,6 @@ extern const Analyzer fallback{
     .find = FindFallbacks,
     .say = SayFallback,
     .needs = Needs::kReads,
-    .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps}};
+    .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
+                   policy::kLeastShareOfCalls}};
 }  // namespace xlaprof

@@ -16,19 +16,21 @@ namespace xlaprof {
 // An op without lowering. Finding::subject names it; Finding::count is the number of its calls, if
 // that is known.
 struct FallbackOpFigures {
-  // The known place of the op in the program, which cut the graph before the step mark.
+  // What the op cut before the step mark, at its known places.
   struct Cut {
-    int64_t executions = 0;
+    int64_t executions = 0;         // that the capture shows
+    int64_t count = 0;              // more if counters show that there were more
     std::optional<XlaShape> shape;  // shape of the op's first input
     bool is_likely = false;         // the place is the only candidate, and no count proves it
   };
   enum class Cost : uint8_t {
     kUnmeasured,
-    kWaits,           // time that the host waited for the executions of the cut
+    kWaits,           // time that the host waited for the executions of the cut that were measured
+    kEstimatedWaits,  // the same for all of its executions, estimated from those that were measured
     kTransfers,       // time of the transfers at the op's places
     kShareOfMetrics,  // part of the time of all ops' copies, which metrics sum up
   };
-  std::optional<Cut> cut;
+  std::optional<Cut> cut;               // empty if no place is known
   std::vector<Subject> candidates;      // cuts that may be the op's, if its cut is not known
   int64_t more_candidates = 0;          // number of candidates that are not listed
   std::vector<SourcePlace> call_sites;  // most calls first, at most four

@@ -7,6 +7,7 @@
 #include "analyzers/recompilation.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/run_time.h"
+#include "analyzers/run/step_count.h"
 #include "base/whole.h"
 
 namespace xlaprof {
@@ -26,7 +27,9 @@ bool KeepsCompiling(const Finding& finding) {
 }
 
 // Returns whether the finding is known not to occur in every step.
-bool IsRare(const Finding& finding) { return finding.per_step.value_or(1) < 1; }
+bool IsRare(const Finding& finding) {
+  return finding.per_step && !IsInEveryStep(finding.per_step);
+}
 
 std::pair<int64_t, int64_t> Around(int64_t ns, double error) {
   return {Whole(double(ns) * (1 - error)), Whole(double(ns) * (1 + error))};

@@ -103,9 +103,16 @@ inline constexpr Threshold kUnitExecutions{int64_t{10}, Unit::kCount,
 inline constexpr Threshold kOftenPerStep{
     0.1, Unit::kPerStep, "Something that happens at least this often is a warning.",
     "The usual advice is to read a value every tenth step; rarer reads cost little."};
+inline constexpr Threshold kEveryStep{
+    0.9, Unit::kPerStep, "Something that happens at least this often happens in every step.",
+    "The first and the last step of a loop often lack it."};
 inline constexpr Threshold kOftenWithoutSteps{
     int64_t{3}, Unit::kCount, "If no step is known, this many occurrences are a warning.",
     "Three occurrences are a pattern."};
+inline constexpr Threshold kLeastShareOfCalls{
+    0.05, Unit::kShare,
+    "A line that cuts the graph less often than this share of an op's calls is not named as the op's line.",
+    "A line that runs once cannot be that of an op that runs in every step."};
 inline constexpr Threshold kReadShareOfStep{
     0.01, Unit::kShare, "Reads that block for a smaller share of the steps are only mentioned.",
     "Smaller costs cannot be distinguished from the variation of step times."};

@@ -14,6 +14,7 @@
 #include "analyzers/run/fetches.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/host_timeline.h"
+#include "analyzers/run/last_tracing.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/run_time.h"
 #include "analyzers/run/step_count.h"
@@ -31,13 +32,19 @@ namespace {
 constexpr size_t kMaxReadRows = 24;  // ids quoted in the evidence of a finding
 
 // Returns whether reads that cost `cost_ns` in a run of `run_ns` are worth a change, as far as these
-// are known. Reads that are not known to be in each step are so only if their cost can be noticed.
+// are known. Reads that are not known to be in every step are so only if their cost can be noticed.
 bool NeedFixing(int64_t count, std::optional<double> per_step, OptInt cost_ns, OptInt run_ns) {
   if (!IsOften(count, per_step)) return false;
-  const bool in_every_step = per_step.value_or(0) >= 1;
-  const bool is_cheap = cost_ns && run_ns && !in_every_step &&
+  const bool is_cheap = cost_ns && run_ns && !IsInEveryStep(per_step) &&
                         double(*cost_ns) < policy::kReadShareOfStep * double(*run_ns);
   return !is_cheap;
+}
+
+// Returns the cost of all executions of a cut, even if only one was measured.
+OptInt CostOfAll(const EarlyCut& cut) {
+  const OptInt cost_ns = cut.cost_ns();
+  if (!cost_ns || cut.estimated_wait_ns) return cost_ns;
+  return Whole(double(*cost_ns) * double(cut.count) / double(cut.waits.count));
 }
 
 // Returns the ids that a finding quotes.
@@ -58,18 +65,27 @@ ReadValue ValueOf(const EarlyCut& cut) {
   return ReadValue::kUnknown;
 }
 
-// `most_nodes` is the size of the run's largest graph.
-Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns, OptInt most_nodes) {
+// What the judgement of each cut needs to know of the run.
+struct CutsOfRun {
+  OptInt ns;                 // its length
+  OptInt most_nodes;         // the size of its largest graph
+  bool marks_steps = false;  // it shows step marks
+};
+
+Finding FromCut(const EarlyCut& cut, bool may_be_fallback, const CutsOfRun& of_run) {
   Finding finding{.subject = cut.subject};
   const int64_t count = int64_t(cut.executions.size());
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
   finding.cost_ns = cut.cost_ns();
-  finding.needs_fixing = NeedFixing(count, finding.per_step, finding.cost_ns, run_ns);
-  const bool is_rare = finding.per_step && *finding.per_step < 1;
-  if (is_rare && !finding.cost_ns && cut.nodes && most_nodes &&
-      double(*cut.nodes) <= policy::kNodesOfCheapRead * double(*most_nodes))
+  if (cut.estimated_wait_ns) finding.certainty = Certainty::kInferred;
+  finding.needs_fixing = NeedFixing(count, finding.per_step, CostOfAll(cut), of_run.ns);
+  const bool is_rare = finding.per_step && !IsInEveryStep(finding.per_step);
+  if (is_rare && !finding.cost_ns && cut.nodes && of_run.most_nodes &&
+      double(*cut.nodes) <= policy::kNodesOfCheapRead * double(*of_run.most_nodes))
     finding.needs_fixing = false;
+  // The findings about the ops ask for the change.
+  if (cut.of_some_op) finding.needs_fixing = false;
   // After the last read of a step, the host has all of the step's time to record the next one.
   finding.saving_ns = finding.cost_ns;
   finding.reason = Reason{.type = ReasonType::kValueAccess};
@@ -78,14 +94,17 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns, OptInt
                            .shape = cut.shape,
                            .nodes = cut.nodes,
                            .graphs = cut.graphs,
-                           .wait_ns = cut.wait_ns,
-                           .waits_measured = cut.waits_measured,
-                           .again_ns = cut.again_ns,
+                           .waits_measured = cut.waits.count,
+                           .is_estimated = cut.estimated_wait_ns.has_value(),
                            .runs_nothing_again = cut.runs_nothing_again,
+                           .marks_steps = of_run.marks_steps,
                            .is_limited = cut.lost < 1,
                            .may_be_fallback = may_be_fallback,
+                           .is_fallback = cut.of_some_op,
                            .library = cut.library,
                            .returned = cut.returned};
+  if (cut.waits.count > 0) figures.wait_ns = cut.waits.sum_ns;
+  if (cut.repeats.count > 0) figures.again_ns = cut.repeats.sum_ns;
   if (!cut.subject.file) figures.value_place = cut.value_place;
   if (cut.inputs && cut.inputs->count >= policy::kInputsOfRounds) figures.rounds = cut.inputs;
   finding.figures = SyncPointFigures(std::move(figures));
@@ -94,14 +113,14 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, OptInt run_ns, OptInt
 
 // Finds reads among the cuts of a log or a profile. Cuts that are known to be an op without
 // lowering are left out.
-Findings FromCuts(const EarlyCuts& cuts, OptInt run_ns, OptInt most_nodes) {
+Findings FromCuts(const EarlyCuts& cuts, const CutsOfRun& of_run) {
   const bool unplaced_ops =
-      std::ranges::any_of(cuts.ops, [](const FallbackOp& op) { return op.cut < 0; });
+      std::ranges::any_of(cuts.ops, [](const FallbackOp& op) { return op.cuts.empty(); });
   Findings findings;
   for (const EarlyCut& cut : cuts.cuts) {
     if (cut.op.empty())
       findings.push_back(
-          FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar, run_ns, most_nodes));
+          FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar, of_run));
   }
   return findings;
 }
@@ -382,11 +401,18 @@ static absl::StatusOr<Findings> FindSyncPoints(const Run& run) {
   Findings findings;
   if (!cuts->cuts.empty()) {
     XP_TRY(const Graphs* graphs, run.Get<Graphs>());
-    OptInt most_nodes;
+    CutsOfRun of_run{.ns = times->longest()};
     for (const auto& [id, graph] : graphs->by_id) {
-      if (graph.node_count) most_nodes = std::max(most_nodes.value_or(0), *graph.node_count);
+      if (graph.node_count)
+        of_run.most_nodes = std::max(of_run.most_nodes.value_or(0), *graph.node_count);
     }
-    findings = FromCuts(*cuts, times->longest(), most_nodes);
+    XP_TRY(const Executions* executions, run.Get<Executions>());
+    XP_TRY(const LastTracing* last, run.Get<LastTracing>());
+    of_run.marks_steps = last->step_marks.value_or(0) > 0 ||
+                         std::ranges::any_of(executions->rows, [](const ExecutionRow& row) {
+                           return row.cause && EndsStep(*row.cause);
+                         });
+    findings = FromCuts(*cuts, of_run);
     XP_TRY(FromFetchesAfterMarks(run, *cuts, counts->all, findings));
     return findings;
   }
@@ -413,5 +439,6 @@ extern const Analyzer sync_point{
     .thresholds = {policy::kOftenPerStep, policy::kNodesOfCheapRead, policy::kNotOnce,
                    policy::kOftenWithoutSteps, policy::kReadShareOfStep,
                    policy::kFetchesOfSeveralValues, policy::kArrayReadShareOfStep,
-                   policy::kCallbackShare, policy::kBytesOfNumber, policy::kInputsOfRounds}};
+                   policy::kCallbackShare, policy::kBytesOfNumber, policy::kInputsOfRounds,
+                   policy::kEveryStep}};
 }  // namespace xlaprof

@@ -18,7 +18,7 @@ namespace xlaprof {
 enum class ReadValue : uint8_t { kUnknown, kBoolean, kNumber, kTensor };
 
 // Reads at one place that a log or a profile shows as executions before the step mark.
-// Finding::cost_ns is the sum of the measured waits for these executions and of `again_ns`.
+// Finding::cost_ns is the sum of the waits for these executions and of the time of nodes that run again.
 struct EarlyReadFigures {
   ReadValue value = ReadValue::kUnknown;
   std::optional<XlaShape> shape;  // shape of the first value that was read
@@ -29,11 +29,16 @@ struct EarlyReadFigures {
   std::optional<InputsOfLine> rounds;
   std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
   int64_t waits_measured = 0;      // executions with a measured wait
+  // The cost is that of all reads, estimated from the measured ones. Otherwise it is that of the
+  // measured ones.
+  bool is_estimated = false;
   // Time of these executions on the device for nodes that run again at the step mark, if known.
   std::optional<int64_t> again_ns;
   bool runs_nothing_again = false;  // no node runs again at the step mark
+  bool marks_steps = true;          // the capture shows step marks
   bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
+  bool is_fallback = false;      // one of several ops without lowering caused it, as counts show
   SourcePlace library;           // the library's line that reads; may be empty
   SourcePlace value_place;       // if the line of the read is unknown: the line that made the value
   // An input that enters graphs at this line, so an op without lowering most likely caused the read.

@@ -5,6 +5,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
+#include "analyzers/report/report.h"
 #include "base/escape.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -49,7 +50,8 @@ absl::Status RunExport(const ExportArguments& arguments) {
   std::string damage;
   absl::Status status = WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(Restrict(arguments.slice, store));
-    const Run run(store);
+    Run run(store);
+    XP_TRY(LetReadSources(SourceRoots(arguments.input, arguments.source_roots), run));
     Findings findings;
     if (!arguments.no_findings) {
       XP_TRY(findings, Analyze(run));

@@ -46,7 +46,7 @@ absl::Status Query(const QueryOptions& options) {
   bool printed = false;
   absl::Status status;
   XP_TRY(WithInput(options.input, [&](Store& store) {
-    status = AddQueryViews(options.sql, store);
+    status = AddQueryViews(options.sql, SourceRoots(options.input, {}), store);
     if (status.ok()) status = QueryOn(store, options, &printed);
     // After rows were printed, the query is not repeated on recovered data, which would print them
     // again.

@@ -13,10 +13,12 @@ namespace {
 
 // Makes the temporary table `finding`, which hides the empty one of the store. Does nothing if the
 // store already has findings.
-absl::Status AddFindings(Store& store) {
+absl::Status AddFindings(const std::vector<std::filesystem::path>& source_roots, Store& store) {
   XP_TRY(const OptInt stored, store.One<int64_t>("SELECT count(*) FROM finding"));
   if (stored.value_or(0) > 0) return absl::OkStatus();
-  XP_TRY(const Report report, MakeReport(Run(store)));
+  Run run(store);
+  XP_TRY(LetReadSources(source_roots, run));
+  XP_TRY(const Report report, MakeReport(run));
   XP_TRY(
       store.Exec("CREATE TEMP TABLE finding (id INTEGER PRIMARY KEY, fingerprint TEXT, kind "
                  "TEXT, severity TEXT, title TEXT, count INTEGER, cost_ns INTEGER, json TEXT)"));
@@ -32,10 +34,11 @@ absl::Status AddCaptureStart(Store& store) {
 
 }  // namespace
 
-absl::Status AddQueryViews(std::string_view sql, Store& store) {
+absl::Status AddQueryViews(std::string_view sql,
+                           const std::vector<std::filesystem::path>& source_roots, Store& store) {
   const bool mentions_findings =
       absl::AsciiStrToLower(std::string(sql)).find("finding") != std::string::npos;
-  if (mentions_findings) XP_TRY(AddFindings(store));
+  if (mentions_findings) XP_TRY(AddFindings(source_roots, store));
   XP_TRY(AddCaptureStart(store));
   constexpr std::string_view kCreate = "CREATE VIEW ",
                              kTemporary = "CREATE TEMP VIEW IF NOT EXISTS ";

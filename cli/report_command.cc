@@ -25,12 +25,14 @@ struct ReportArguments {
 
 absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& arguments) {
   XP_TRY(Restrict(arguments.slice, store));
-  XP_TRY(Report report, MakeReport(Run(store)));
   ReportOptions options;
+  options.source_roots = SourceRoots(arguments.input, arguments.source_roots);
+  Run run(store);
+  XP_TRY(LetReadSources(options.source_roots, run));
+  XP_TRY(Report report, MakeReport(run));
   options.colour =
       arguments.colour == "always" || (arguments.output.empty() && WantsColour(arguments.colour));
   options.width = TerminalWidth(STDOUT_FILENO);
-  options.source_roots = SourceRoots(arguments.input, arguments.source_roots);
   options.all = arguments.all;
   return arguments.format == "json"       ? ReportJson(report)
          : arguments.format == "markdown" ? ReportMarkdown(report, options)

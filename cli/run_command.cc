@@ -47,8 +47,10 @@ absl::StatusOr<ReportTexts> ReportOn(const std::string& folder) {
   ReportTexts texts;
   const InputOptions input{.paths = {folder}, .run = {}, .as_format = {}};
   XP_TRY(WithInput(input, [&](Store& store) -> absl::Status {
-    XP_TRY(Report report, MakeReport(Run(store)));
     const auto roots = SourceRoots(input, {});
+    Run run(store);
+    XP_TRY(LetReadSources(roots, run));
+    XP_TRY(Report report, MakeReport(run));
     texts = {.for_terminal = ReportText(report, {.colour = WantsColour("auto", STDERR_FILENO),
                                                  .width = TerminalWidth(STDERR_FILENO),
                                                  .source_roots = roots}),

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/report/report.h"
 #include "base/escape.h"
 #include "base/temporary_folder.h"
 #include "cli/input_options.h"
@@ -142,7 +143,8 @@ absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
 
 absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("view"));
-  const Run run(store);
+  Run run(store);
+  XP_TRY(LetReadSources(SourceRoots(arguments.input, arguments.source_roots), run));
   XP_TRY(Findings findings, Analyze(run));
   const std::filesystem::path trace = folder.path() / "run.pftrace";
   XP_TRY(const Exported exported, FindExporter("perfetto")->write(run, findings, {.path = trace}));

@@ -178,6 +178,7 @@ absl::Status Viewer::Show(const Store& store) {
   XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
   std::lock_guard lock(impl_->mutex);
   impl_->run.emplace(store);
+  XP_TRY(LetReadSources(impl_->options.source_roots, *impl_->run));
   impl_->lanes = std::move(lanes);
   impl_->changed.notify_all();
   return absl::OkStatus();

@@ -4,6 +4,10 @@
 #include <chrono>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "analyzers/report/source_quote.h"
+#include "analyzers/run/source_lines.h"
 
 namespace xlaprof {
 namespace {
@@ -65,6 +69,25 @@ absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store) {
       "event_chunk c JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter'");
 }
 
+// Returns the latest possible time of the capture, or 0.
+static absl::StatusOr<int64_t> CaptureEpoch(const Store& store,
+                                            const std::vector<SourceRow>& sources) {
+  XP_TRY(const OptInt base_ns, store.MetaNs("base_epoch_ns"));
+  XP_TRY(const OptInt start_ns, CaptureStart(store));
+  return base_ns ? *base_ns + start_ns.value_or(0) : NewestWrite(sources);
+}
+
+absl::Status LetReadSources(std::vector<std::filesystem::path> roots, Run& run) {
+  XP_TRY(const std::vector<SourceRow> sources, run.store().AllRows<SourceRow>());
+  XP_TRY(const int64_t epoch_ns, CaptureEpoch(run.store(), sources));
+  run.Set(SourceLines{[roots = std::move(roots), epoch_ns](const SourcePlace& place) {
+    const std::optional<Quote> quote =
+        QuoteSource(place.file, place.line.value_or(0), roots, epoch_ns);
+    return quote && !quote->newer_than_capture ? std::optional(quote->text) : std::nullopt;
+  }});
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Report> MakeReport(const Run& run) {
   XP_TRY(Findings findings, Analyze(run));
   return MakeReport(run, std::move(findings));
@@ -77,9 +100,7 @@ absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   report.run_label = label.value_or("");
   XP_TRY(report.base_epoch_ns, run.store().MetaNs("base_epoch_ns"));
   XP_TRY(report.start_ns, CaptureStart(run.store()));
-  report.capture_epoch_ns = report.base_epoch_ns
-                                ? *report.base_epoch_ns + report.start_ns.value_or(0)
-                                : NewestWrite(report.sources);
+  XP_TRY(report.capture_epoch_ns, CaptureEpoch(run.store(), report.sources));
   report.slice = run.slice();
   XP_TRY(report.summary, Summarize(run));
   XP_TRY(const SteadyStep* steady, run.Get<SteadyStep>());

@@ -53,6 +53,10 @@ struct Report {
   std::vector<Observed> observed;          // processes that it recorded
 };
 
+// Lets the analyzers read the lines of source files below `roots` that did not change after the capture.
+// To be called before they run.
+absl::Status LetReadSources(std::vector<std::filesystem::path> roots, Run& run);
+
 // Runs the analyzers on the run's slice and collects the rest of the report.
 absl::StatusOr<Report> MakeReport(const Run& run);
 // Makes the report with findings that Analyze returned for this run.

@@ -7,11 +7,15 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/call_stacks.h"
+#include "analyzers/run/fetches.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/inputs_by_place.h"
+#include "analyzers/run/op_in_source.h"
 #include "analyzers/run/repeated_work.h"
 #include "analyzers/run/run_time.h"
+#include "analyzers/run/source_lines.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
@@ -81,13 +85,9 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
   cut.runs_nothing_again =
       std::ranges::any_of(rows, is_known) && std::ranges::none_of(rows, runs_again);
   for (const Row& row : rows) {
-    if (row.wait_ns) {
-      cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
-      ++cut.waits_measured;
-    }
     const std::optional<double> again = repeated.Of(row.id);
-    if (row.device_ns && again)
-      cut.again_ns = cut.again_ns.value_or(0) + Whole(*again * double(*row.device_ns));
+    if (row.wait_ns) cut.waits.Add(*row.wait_ns);
+    if (row.device_ns && again) cut.repeats.Add(Whole(*again * double(*row.device_ns)));
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
     ++cut.graphs;
     XP_TRY(const GraphResults* results, run.Get<GraphResults>(*row.graph_id));
@@ -217,10 +217,8 @@ absl::Status LoadNotLowered(const Store& store, EarlyCuts& out) {
       });
 }
 
-// Finds the cut of each op. An op fetches tensors, but a read of a Python number fetches a scalar.
-// An op belongs to a place if only this place cuts as often as the op is called. If several places
-// are possible, none is chosen.
-void Match(EarlyCuts& out) {
+// Matches ops with the lines at which stacks show their calls.
+void MatchBySites(EarlyCuts& out) {
   std::map<std::pair<OptText, OptInt>, std::vector<int>> at_place;
   for (size_t i = 0; i < out.cuts.size(); ++i)
     at_place[{out.cuts[i].subject.file, out.cuts[i].subject.line}].push_back(int(i));
@@ -231,44 +229,128 @@ void Match(EarlyCuts& out) {
     for (int i : here->second) {
       // The same line may make reads and calls of other ops inside libraries.
       if (out.cuts[size_t(i)].library != op.library) continue;
-      op.cut = i;
+      op.cuts.push_back(i);
       out.cuts[size_t(i)].op = op.op;
     }
   }
+}
+
+// Returns whether the line of a cut, which a log shows with all of its executions, cut too rarely for
+// the calls of the op.
+bool IsTooRare(const EarlyCut& cut, const FallbackOp& op) {
+  return op.count && cut.subject.file &&
+         double(cut.executions.size()) < policy::kLeastShareOfCalls * double(*op.count);
+}
+
+// Returns the places in `out.cuts` at which an op may have cut: where no read of a number did.
+std::vector<int> PossibleCuts(const EarlyCuts& out) {
+  std::vector<int> possible;
+  for (size_t i = 0; i < out.cuts.size(); ++i) {
+    if (out.cuts[i].op.empty() && out.cuts[i].value != EarlyCut::Value::kScalar)
+      possible.push_back(int(i));
+  }
+  return possible;
+}
+
+// The lines of the cuts, as far as the source may be read.
+std::vector<std::string> LinesOf(const EarlyCuts& out, const SourceLines& source) {
+  std::vector<std::string> lines;
+  for (const EarlyCut& cut : out.cuts) {
+    // What a library calls is not in the user's line.
+    const bool is_own = cut.subject.file && cut.library.empty();
+    lines.push_back(is_own ? source.At(cut.subject.place()) : "");
+  }
+  return lines;
+}
+
+// Matches ops with the lines that call them by name. A line that calls several of the ops, or lines
+// that cut more often together than the op is called, show nothing.
+void MatchBySource(const std::vector<std::string>& lines, EarlyCuts& out) {
+  std::map<int, std::vector<FallbackOp*>> callers;  // by cut
+  for (FallbackOp& op : out.ops) {
+    if (!op.cuts.empty() || !op.sites.empty()) continue;
+    for (const int i : PossibleCuts(out)) {
+      const EarlyCut& cut = out.cuts[size_t(i)];
+      const bool is_mask = cut.shape && cut.shape->element_type() == "pred";
+      if (!IsTooRare(cut, op) && LineCallsOp(lines[size_t(i)], op.op, is_mask))
+        callers[i].push_back(&op);
+    }
+  }
+  std::map<FallbackOp*, std::vector<int>> cuts_of;
+  for (const auto& [i, ops] : callers) {
+    if (ops.size() == 1) cuts_of[ops.front()].push_back(i);
+  }
+  for (const auto& [op, cuts] : cuts_of) {
+    int64_t executions = 0;
+    for (const int i : cuts) executions += int64_t(out.cuts[size_t(i)].executions.size());
+    if (op->count && executions > *op->count) continue;
+    op->cuts = cuts;
+    for (const int i : cuts) out.cuts[size_t(i)].op = op->op;
+  }
+}
+
+// Matches the ops that are left. An op belongs to a place if only this place cuts as often as the op is
+// called. If several places are possible, none is chosen.
+void MatchByCount(const std::vector<std::string>& lines, EarlyCuts& out) {
   std::vector<int> all;
   std::map<int64_t, std::vector<int>> by_count;
-  for (size_t i = 0; i < out.cuts.size(); ++i) {
-    if (!out.cuts[i].op.empty() || out.cuts[i].value == EarlyCut::Value::kScalar) continue;
-    all.push_back(int(i));
-    by_count[int64_t(out.cuts[i].executions.size())].push_back(int(i));
+  for (const int i : PossibleCuts(out)) {
+    if (LineReadsValue(lines[size_t(i)])) continue;
+    all.push_back(i);
+    by_count[int64_t(out.cuts[size_t(i)].executions.size())].push_back(i);
   }
-  int64_t free = int64_t(all.size());
-  auto first_free = [&](const std::vector<int>& of) {
+  // Returns the first cuts that may be the op's, and counts all of them.
+  auto first_free = [&](const std::vector<int>& of, const FallbackOp& op, int64_t& free) {
     std::vector<int> found;
+    free = 0;
     for (int i : of) {
-      if (found.size() == FallbackOp::kMaxCandidates) break;
-      if (out.cuts[size_t(i)].op.empty()) found.push_back(i);
+      if (!out.cuts[size_t(i)].op.empty() || IsTooRare(out.cuts[size_t(i)], op)) continue;
+      ++free;
+      if (found.size() < FallbackOp::kMaxCandidates) found.push_back(i);
     }
     return found;
   };
   for (bool exact : {true, false}) {
     for (FallbackOp& op : out.ops) {
-      if (op.cut >= 0 || !op.sites.empty()) continue;
-      std::vector<int> found = first_free(exact && op.count ? by_count[*op.count] : all);
+      if (!op.cuts.empty() || !op.sites.empty()) continue;
+      int64_t free = 0;
+      std::vector<int> found = first_free(exact && op.count ? by_count[*op.count] : all, op, free);
       // A cut of unknown shape may be a plain read instead, so only a cut that fetched a tensor is
       // certain.
       bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;
       if (sure) {
-        op.cut = found[0];
+        op.cuts = found;
         out.cuts[size_t(found[0])].op = op.op;
         out.cuts[size_t(found[0])].likely = !exact || !op.count;
-        --free;
       } else if (!exact) {
         op.candidates = std::move(found);
         op.candidate_count = free;
       }
     }
   }
+  // As many lines fetch a tensor as there are ops with this count.
+  std::map<int64_t, int64_t> ops_of;
+  for (const FallbackOp& op : out.ops) {
+    if (op.cuts.empty() && op.sites.empty() && op.count) ++ops_of[*op.count];
+  }
+  for (const auto& [count, ops] : ops_of) {
+    std::vector<int> free;
+    for (const int i : by_count[count]) {
+      const EarlyCut& cut = out.cuts[size_t(i)];
+      if (cut.op.empty() && cut.value == EarlyCut::Value::kTensor) free.push_back(i);
+    }
+    for (const int i : free) out.cuts[size_t(i)].of_some_op = int64_t(free.size()) == ops;
+  }
+}
+
+// Finds the cuts of each op. An op fetches tensors, but a read of a Python number fetches a scalar.
+absl::Status Match(const Run& run, EarlyCuts& out) {
+  XP_TRY(const SourceLines* source, run.Get<SourceLines>());
+  MatchBySites(out);
+  const std::vector<std::string> lines = LinesOf(out, *source);
+  MatchBySource(lines, out);
+  MatchByCount(lines, out);
+  return absl::OkStatus();
 }
 
 // Sets the input that is made of what the cut read, if the graphs show one.
@@ -318,6 +400,7 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
     int64_t steps = 0;
     for (int64_t process_id : processes) steps += counts->Of(process_id);
     cut.steps = steps > 0 ? steps : counts->all;
+    cut.count = int64_t(cut.executions.size());
     XP_TRY(Describe(run, *repeated, group, cut));
     XP_TRY(FindReturned(run, group, cut));
     out.cuts.push_back(std::move(cut));
@@ -332,12 +415,12 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   if (has_calls) XP_TRY(LoadOps(store, *stacks, tables, out));
   XP_TRY(LoadNotLowered(store, out));
   if (has_calls) XP_TRY(LoadStacks(store, tables, out));
-  Match(out);
+  XP_TRY(Match(run, out));
   return out;
 }
 
-// Limits the costs of the cuts: what is left of the run without compilations and without the
-// device's work for the steps themselves.
+// Limits the costs of the measured cuts: what is left of the time that was measured without
+// compilations and without the device's work for the steps themselves.
 absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
   double wanted_ns = 0;
   for (const EarlyCut& cut : cuts.cuts) wanted_ns += double(cut.cost_ns().value_or(0));
@@ -346,7 +429,7 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Executions* executions, run.Get<Executions>());
   std::map<int64_t, double> left_ns;  // by process
-  for (const auto& [process_id, ns] : times->by_process) left_ns[process_id] = double(ns);
+  for (const auto& [process_id, ns] : times->timed_by_process) left_ns[process_id] = double(ns);
   for (const CompileRow& row : compiles->rows) {
     if (row.ts_ns)
       left_ns[row.process_id.value_or(0)] -=
@@ -367,6 +450,77 @@ absl::Status LimitCosts(const Run& run, EarlyCuts& cuts) {
     limit_ns += std::max(0.0, ns - busiest_ns[process_id]);
   if (limit_ns <= 0 || limit_ns >= wanted_ns) return absl::OkStatus();
   for (EarlyCut& cut : cuts.cuts) cut.lost = limit_ns / wanted_ns;
+  return absl::OkStatus();
+}
+
+// Counts the executions of the cuts of ops whose calls are counted, if a profile shows only some of
+// them and no log the others. The runtime counted all executions, so no more than are missing are theirs.
+absl::Status CountMissingCuts(const Run& run, EarlyCuts& cuts) {
+  XP_TRY(const Fetches* fetches, run.Get<Fetches>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  int64_t missing = fetches->executions.value_or(0) - int64_t(executions->rows.size());
+  for (const FallbackOp& op : cuts.ops) {
+    if (op.cuts.size() != 1 || !op.count) continue;
+    EarlyCut& cut = cuts.cuts[size_t(op.cuts[0])];
+    const int64_t more =
+        std::clamp<int64_t>(*op.count - cut.count, 0, std::max<int64_t>(0, missing));
+    cut.count += more;
+    missing -= more;
+  }
+  return absl::OkStatus();
+}
+
+// Returns the time that all reads and ops without lowering of the run block the host at most: in one
+// process, that of all fetches, which metrics count. Nothing if the metrics do not cover the cuts.
+absl::StatusOr<OptInt> MostWait(const Run& run, const EarlyCuts& cuts) {
+  XP_TRY(const Fetches* fetches, run.Get<Fetches>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::set<OptInt> processes;
+  for (const ExecutionRow& row : executions->rows) processes.insert(row.process_id);
+  int64_t cut = 0;
+  for (const EarlyCut& of : cuts.cuts) cut += of.count;
+  return processes.size() == 1 && fetches->count.value_or(0) >= cut ? fetches->time_ns : OptInt();
+}
+
+// Makes estimated times fit into `limit_ns` by one factor. None becomes less than what was measured.
+struct Estimate {
+  int64_t* ns;
+  int64_t measured_ns;
+};
+void FitInto(double limit_ns, const std::vector<Estimate>& estimates) {
+  double sum_ns = 0;
+  for (const Estimate& of : estimates) sum_ns += double(*of.ns);
+  if (sum_ns <= limit_ns) return;
+  for (const Estimate& of : estimates)
+    *of.ns = std::max(of.measured_ns, Whole(double(*of.ns) * std::max(0.0, limit_ns) / sum_ns));
+}
+
+// Estimates the times of the cuts of which only some executions were measured. All waits together are
+// not longer than all fetches, and no cost is longer than the run without its compilations.
+absl::Status EstimateTimes(const Run& run, EarlyCuts& cuts) {
+  XP_TRY(CountMissingCuts(run, cuts));
+  std::vector<Estimate> waits, all;
+  double known_ns = 0;  // waits that are not estimated
+  for (EarlyCut& cut : cuts.cuts) {
+    cut.estimated_wait_ns = cut.waits.OfAll(cut.count);
+    if (!cut.estimated_wait_ns) {
+      known_ns += double(cut.waits.sum_ns);
+      continue;
+    }
+    cut.estimated_again_ns = cut.repeats.OfAll(cut.count).value_or(cut.repeats.sum_ns);
+    waits.push_back({&*cut.estimated_wait_ns, cut.waits.sum_ns});
+    all.insert(all.end(), {waits.back(), {&*cut.estimated_again_ns, cut.repeats.sum_ns}});
+  }
+  if (all.empty()) return absl::OkStatus();
+  XP_TRY(const OptInt most_wait_ns, MostWait(run, cuts));
+  if (most_wait_ns) FitInto(double(*most_wait_ns) - known_ns, waits);
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  double left_ns = 0;
+  for (const auto& [process_id, ns] : times->by_process) left_ns += double(ns);
+  for (const CompileRow& row : compiles->rows)
+    left_ns -= double(row.dur_ns.value_or(0) + row.trace_ns.value_or(0));
+  FitInto(left_ns, all);
   return absl::OkStatus();
 }
 
@@ -392,23 +546,39 @@ void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
       slice.ops.push_back(*std::ranges::find(whole.ops, cut.op, &FallbackOp::op));
       op = std::prev(slice.ops.end());
       op->count.reset();
-      op->cut = -1;
+      op->cuts.clear();
     }
-    if (op->cut < 0) op->cut = int(i);
+    op->cuts.push_back(int(i));
   }
 }
 
 }  // namespace
 
+void MeasuredTimes::Add(int64_t ns) {
+  sum_ns += ns;
+  longest_ns = std::max(longest_ns, ns);
+  ++count;
+}
+
+std::optional<int64_t> MeasuredTimes::OfAll(int64_t all) const {
+  if (count < policy::kNotOnce || count >= all) return {};
+  const double usual_ns = double(sum_ns - longest_ns) / double(count - 1);
+  return Whole(double(sum_ns) + usual_ns * double(all - count));
+}
+
 std::optional<int64_t> EarlyCut::cost_ns() const {
-  if (!wait_ns) return {};
-  return Whole(lost * double(*wait_ns + again_ns.value_or(0)));
+  if (waits.count == 0) return {};
+  return Whole(lost * double(estimated_wait_ns.value_or(waits.sum_ns) +
+                             estimated_again_ns.value_or(repeats.sum_ns)));
 }
 
 absl::StatusOr<EarlyCuts> EarlyCuts::Of(const Run& run) {
   XP_TRY(EarlyCuts out, Find(run, ""));
   XP_TRY(LimitCosts(run, out));
-  if (!run.slice().is_part_of_time()) return out;
+  if (!run.slice().is_part_of_time()) {
+    XP_TRY(EstimateTimes(run, out));
+    return out;
+  }
   XP_TRY(const EarlyCuts whole, Find(run, "main."));
   NameOps(whole, out);
   return out;

@@ -15,6 +15,15 @@
 
 namespace xlaprof {
 
+// The times of the executions of a cut that were measured.
+struct MeasuredTimes {
+  int64_t sum_ns = 0, longest_ns = 0, count = 0;
+  void Add(int64_t ns);
+  // Estimates the time of `all` executions: those that were not measured take the mean of the measured
+  // ones without the longest. Returns nothing if all were measured, or only one, which shows no rate.
+  std::optional<int64_t> OfAll(int64_t all) const;
+};
+
 // One place in the user's code (or one scope, if no line is known) that cut the graph early.
 struct EarlyCut {
   Subject subject;
@@ -30,21 +39,28 @@ struct EarlyCut {
   std::optional<InputsOfLine> inputs;  // the most inputs of one line in such a graph
   // An input that enters later graphs where this cut read a tensor: what was read came back.
   std::optional<InputsOfLine> returned;
-  std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
-  int64_t waits_measured = 0;      // executions with a measured wait
-  // Time of these executions on the device for nodes that run again at the step mark, if it is known
-  // which do.
-  std::optional<int64_t> again_ns;
+  // How often it cut. This is more than `executions` if only a profile shows these, and counters show
+  // that its op was called more often.
+  int64_t count = 0;
+  MeasuredTimes waits;  // in which the host was blocked
+  // Of these executions on the device, for nodes that run again at the step mark, if it is known which
+  // do.
+  MeasuredTimes repeats;
   bool runs_nothing_again = false;  // of the executions that are known, none has nodes that run again
+  // These times in the whole run, if only some of the executions were measured.
+  std::optional<int64_t> estimated_wait_ns, estimated_again_ns;
   // The part of these times that is lost. The device's work on the steps' own graphs takes its time
   // with or without the cuts, and the host may be blocked meanwhile.
   double lost = 1;
-  // Returns the time that the host was blocked and of the nodes that ran twice, as far as it is lost.
+  // Returns the time that the host was blocked and of the nodes that ran twice, as far as it is lost:
+  // in the whole run if that can be estimated, or else in the executions that were measured.
   std::optional<int64_t> cost_ns() const;
   // Returns where the cut is, or else where its value was made.
   SourcePlace place() const { return subject.file ? subject.place() : value_place; }
   std::string op;       // the op without lowering that cut here; "" if it was a read, or unknown
   bool likely = false;  // `op` is the only candidate, but no count proves it
+  // Ops without lowering cut here, as often as these lines, but which of them is not known.
+  bool of_some_op = false;
 };
 
 // An op without lowering, as the metrics or the log count it.
@@ -52,7 +68,7 @@ struct FallbackOp {
   static constexpr size_t kMaxCandidates = 8;  // more are not kept
   std::string op;                              // aten::nonzero
   std::optional<int64_t> count;                // calls; empty if it is named but not counted
-  int cut = -1;                                // index of its EarlyCut; -1: its line is not known
+  std::vector<int> cuts;  // indices of its EarlyCuts, most frequent first; empty: no line is known
   std::vector<int> candidates;  // the first cuts that may be its own, if there are several
   int64_t candidate_count = 0;  // number of cuts that may be its own
   std::vector<Subject> sites;   // its callers in the exit summary, most calls first

@@ -49,10 +49,12 @@ absl::StatusOr<RunTimes> RunTimes::Of(const Run& run) {
     if (!row.ts_ns && row.enqueue_ts_ns && row.host_wait_ns)
       add(row.process_id, {*row.enqueue_ts_ns, *row.enqueue_ts_ns + *row.host_wait_ns});
   }
+  RunTimes times;
+  for (const auto& [process_id, span] : spans)
+    times.timed_by_process[process_id] = span.length_ns();
   XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
   for (const ObservedProcessRow& row : observed->rows)
     add(row.process_id, {row.ts_ns, row.ts_ns + row.dur_ns});
-  RunTimes times;
   for (const auto& [process_id, span] : spans) times.by_process[process_id] = span.length_ns();
   return times;
 }

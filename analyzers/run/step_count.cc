@@ -10,6 +10,10 @@ bool IsOften(int64_t count, std::optional<double> per_step) {
                   : count >= policy::kOftenWithoutSteps;
 }
 
+bool IsInEveryStep(std::optional<double> per_step) {
+  return per_step.value_or(0) >= policy::kEveryStep;
+}
+
 absl::StatusOr<StepCounts> StepCounts::Of(const Run& run) {
   const Store& store = run.store();
   StepCounts counts;

@@ -28,6 +28,9 @@ struct StepCounts {
 // known.
 bool IsOften(int64_t count, std::optional<double> per_step);
 
+// Returns whether something happens in every step, except perhaps a few of the first and last ones.
+bool IsInEveryStep(std::optional<double> per_step);
+
 // Returns count / steps, or nothing if the steps are not known.
 inline std::optional<double> PerStep(int64_t count, std::optional<int64_t> steps) {
   if (!steps || *steps <= 0) return std::nullopt;

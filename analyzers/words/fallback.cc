@@ -102,8 +102,11 @@ std::string OpOf(const Finding& finding) { return finding.subject.op.value_or(""
 // An op without lowering.
 
 std::string ForcedText(const FallbackOpFigures::Cut& cut) {
-  return fmt::format(" It forced {}, and the host waited for each{}.{}",
-                     Plural(cut.executions, "early execution"),
+  return fmt::format(" It forced {}{}, and the host waited for each{}.{}",
+                     Plural(cut.count, "early execution"),
+                     cut.executions < cut.count
+                         ? fmt::format(", of which the profile shows {}", CountText(cut.executions))
+                         : "",
                      cut.shape ? fmt::format(" (input {})", cut.shape->text()) : "",
                      cut.is_likely ? " The line is the only one that fetches a tensor." : "");
 }
@@ -147,10 +150,14 @@ std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
     case Cost::kWaits:
       return fmt::format(
           "time that early executions blocked the host{}, and time of the nodes that run again",
-          figures.cut && figures.measured < figures.cut->executions
+          figures.cut && figures.measured < figures.cut->count
               ? fmt::format(" (measured for {} of {})", CountText(figures.measured),
-                            CountText(figures.cut->executions))
+                            CountText(figures.cut->count))
               : "");
+    case Cost::kEstimatedWaits:
+      return fmt::format(
+          "estimated from {} of {} executions that were measured: time that they blocked the host, and time of the nodes that run again",
+          CountText(figures.measured), CountText(figures.cut ? figures.cut->count : 0));
     case Cost::kTransfers:
       return fmt::format("{} of its inputs and results; no source times the op itself",
                          Plural(figures.measured, "transfer"));

@@ -74,6 +74,12 @@ std::string Why(const EarlyReadFigures& figures, Framework framework) {
         "The number most likely decides the size of {} at {}, so each new value makes another graph, which has to be compiled. ",
         figures.decides_size->op, figures.decides_size->place.ShortText());
   if (framework == Framework::kTorchtpu) return known + CutsGraph(figures);
+  if (!figures.marks_steps)
+    return fmt::format(
+        "{}Each read evaluates {} early and waits for it. No step mark is seen, so these nodes run again whenever another value needs them.",
+        known,
+        figures.nodes ? fmt::format("a graph of {} nodes", CountText(*figures.nodes))
+                      : "a part of the graph");
   if (!figures.nodes) {
     return known +
            "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
@@ -102,6 +108,16 @@ std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   const int64_t reads = finding.count.value_or(0);
   if (!finding.cost_ns) return "not measured, because no profile covers these reads";
   const int64_t again_ns = figures.again_ns.value_or(0);
+  if (figures.is_estimated)
+    return fmt::format(
+        "estimated from {} of {} reads that were measured: the host was blocked for {}{}{}",
+        CountText(figures.waits_measured), CountText(reads), DurationText(*figures.wait_ns),
+        again_ns > 0 ? fmt::format(", and nodes that run again at the step mark took {}",
+                                   DurationText(again_ns))
+                     : "",
+        figures.is_limited
+            ? "; the part of these times in which the device did the steps' own work is left out"
+            : "");
   const std::string measured =
       figures.waits_measured < reads
           ? fmt::format(", measured for {} of {} reads", CountText(figures.waits_measured),
@@ -158,6 +174,8 @@ std::string ReturnedAdvice(const InputsOfLine& returned, Framework framework) {
 }
 
 std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  if (figures.is_fallback)
+    return "An op without lowering causes this read, because as many such ops are called as there are lines that cut the graph this often. See the fallback findings.";
   if (figures.decides_size) return std::string(FixedSizeAdvice(framework));
   if (figures.returned) return ReturnedAdvice(*figures.returned, framework);
   if (const CallFrame* library = LibraryFrameOf(finding.stack.frames))

@@ -7,6 +7,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/fallback.h"
+#include "analyzers/run/source_lines.h"
 #include "analyzers/sync_point.h"
 
 namespace xlaprof {
@@ -65,8 +66,10 @@ class Recorded {
     absl::Status status = store_->Restrict(slice);
     ASSERT_TRUE(status.ok()) << status;
   }
-  Findings Find(const Analyzer& analyzer) {
-    auto findings = Analyze(xlaprof::Run(*store_), analyzer);
+  Findings Find(const Analyzer& analyzer, SourceLines lines = {}) {
+    xlaprof::Run run(*store_);
+    run.Set(std::move(lines));
+    auto findings = Analyze(run, analyzer);
     EXPECT_TRUE(findings.ok()) << findings.status();
     return findings.ok() ? *findings : Findings();
   }
@@ -238,6 +241,120 @@ TEST(EarlyCut, TwoOpsAndTwoLinesOfTheSameCountAreNotGuessed) {
   }
 }
 
+// Lets a rule read the lines of one file.
+SourceLines Lines(std::map<int64_t, std::string> lines) {
+  return {[lines](const SourcePlace& place) -> std::optional<std::string> {
+    const auto line = lines.find(place.line.value_or(0));
+    return line == lines.end() ? std::nullopt : std::optional(line->second);
+  }};
+}
+
+TEST(EarlyCut, AnOpCutsAtTheLineThatCallsIt) {
+  Recorded run;
+  run.Graph(1, "aa", "f32[32]{0}");
+  for (int i = 0; i < 5; ++i) {
+    run.Step();
+    run.Execute(1, "value_access", 10, "1000");
+    run.Execute(1, "value_access", 11, "2000");
+  }
+  run.Fallback("aten::linalg_eig", 5);
+  run.Fallback("aten::histc", 5);
+  const SourceLines lines = Lines({{10, "torch.histc(x)"}, {11, "y = torch.linalg.eigvals(x)"}});
+  const Findings ops = run.Find(fallback, lines);
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].subject.op, "aten::histc");
+  EXPECT_EQ(ops[0].subject.line, 10);
+  EXPECT_EQ(ops[0].cost_ns, 5'000);
+  EXPECT_EQ(ops[1].subject.line, 11);
+  EXPECT_EQ(ops[1].cost_ns, 10'000);
+  EXPECT_TRUE(run.Find(sync_point, lines).empty());
+  // Without the source, the counts show that the reads are the ops', but not whose.
+  for (const Finding& read : run.Find(sync_point)) EXPECT_EQ(read.severity, Severity::kInfo);
+  EXPECT_EQ(run.Find(sync_point).size(), 2u);
+}
+
+// Regression: each of the lines was a warning of its own, and a line that was read once was named.
+TEST(EarlyCut, AnOpMayCutAtSeveralLines) {
+  Recorded run;
+  run.Graph(1, "aa", "pred[16,32]{1,0}");
+  for (int i = 0; i < 40; ++i) {
+    run.Step();
+    for (const int line : {25, 26}) run.Execute(1, "value_access", line, "1000");
+  }
+  run.Execute(1, "value_access", 44);
+  run.Fallback("aten::nonzero", 120);
+  const SourceLines lines = Lines({{25, "picked = logits[mask]"}, {26, "target = ids[mask]"}});
+  const Findings ops = run.Find(fallback, lines);
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(ops[0].subject.line, 25);
+  EXPECT_EQ(ops[0].per_step, 3.0);
+  EXPECT_EQ(ops[0].cost_ns, 80'000);
+  EXPECT_EQ(OpFigures(ops[0]).cut->executions, 80);
+  ASSERT_EQ(OpFigures(ops[0]).call_sites.size(), 2u);
+  EXPECT_EQ(OpFigures(ops[0]).call_sites[1].line, 26);
+  EXPECT_THAT(CandidateLines(run.Find(fallback)[0]), testing::ElementsAre(25, 26));
+}
+
+// Regression: what a profile measured of a few executions was given as the cost of all.
+TEST(EarlyCut, CostsAreThoseOfTheWholeRun) {
+  const auto read_of = [](int measured) {
+    Recorded run;
+    run.Graph(1, "aa", "f32[]");
+    for (int i = 0; i < 100; ++i) {
+      run.Step();
+      run.Execute(1, "value_access", 13, i < measured ? i == 0 ? "9000000" : "2000000" : "NULL");
+      run.Execute(1, "user_sync", 5);
+    }
+    run.Metrics(
+        "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 150e6, NULL, NULL, '');",
+        "100");
+    run.Exec("UPDATE execution SET ts_ns = 10000000 * ordinal WHERE host_wait_ns IS NOT NULL");
+    run.Exec(
+        "INSERT INTO observed_process (process_id, command, ts_ns, dur_ns, ended) VALUES (1, 'python', 0, 9000000000, 1)");
+    const Findings reads = run.Find(sync_point);
+    EXPECT_EQ(reads.size(), 1u);
+    return reads.at(0);
+  };
+  const Finding all = read_of(100);
+  EXPECT_EQ(all.cost_ns, 9'000'000 + 99 * 2'000'000);
+  EXPECT_EQ(all.certainty, Certainty::kMeasured);
+  // The longest read is no rate, and all reads together take no longer than the metrics say.
+  const Finding some = read_of(10);
+  EXPECT_EQ(some.cost_ns, 150'000'000);
+  EXPECT_EQ(some.certainty, Certainty::kInferred);
+  ASSERT_TRUE(some.cost_interval_ns);
+  EXPECT_EQ(read_of(1).cost_ns, 9'000'000) << "one read shows no rate";
+}
+
+TEST(EarlyCut, UnmeasuredExecutionsTakeTheMeanWithoutTheLongest) {
+  MeasuredTimes times;
+  for (const int64_t ns : {90, 20, 40}) times.Add(ns);
+  EXPECT_EQ(times.OfAll(10), 150 + 7 * 30);
+  EXPECT_EQ(times.OfAll(3), std::nullopt);
+  MeasuredTimes one;
+  one.Add(90);
+  EXPECT_EQ(one.OfAll(10), std::nullopt);
+}
+
+// Regression: the first step had no read, so 159 reads in 160 steps were only mentioned.
+TEST(SyncPoint, AReadInNearlyEveryStepIsInEveryStep) {
+  for (const auto& [reads, expected] :
+       {std::pair(99, Severity::kWarning), std::pair(89, Severity::kInfo)}) {
+    Recorded run;
+    run.Graph(1, "aa", "pred[]");
+    for (int i = 0; i < 100; ++i) {
+      run.Step();
+      if (i < reads) run.Execute(1, "value_access", 13, "1000");
+      run.Execute(1, "user_sync", 5);
+    }
+    run.Exec(
+        "INSERT INTO observed_process (process_id, command, ts_ns, dur_ns, ended) VALUES (1, 'python', 0, 9000000000, 1)");
+    const Findings found = run.Find(sync_point);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].severity, expected) << reads;
+  }
+}
+
 TEST(SyncPoint, ARareReadIsOnlyMentioned) {
   for (auto [steps, expected] :
        {std::pair(20, Severity::kWarning), std::pair(21, Severity::kInfo)}) {
@@ -399,6 +516,23 @@ TEST(MissingStepMark, FiresWhenTheGraphGrowsAndNothingCutsIt) {
     run.Graph(3, "cc", "f32[]", last);
     for (int graph : {1, 2, 3}) run.Execute(graph, "value_access", 9);
     EXPECT_EQ(run.Warnings(missing_step_mark).size(), expected) << last;
+  }
+}
+
+// Regression: a light recording has no nodes, so a loop without a mark was only mentioned.
+TEST(MissingStepMark, FiresWhenTheInputsGrow) {
+  for (const auto& [last, marks, expected] :
+       {std::tuple(40, "NULL", 1u), std::tuple(36, "NULL", 0u), std::tuple(40, "9", 0u)}) {
+    Recorded run;
+    for (int i = 1; i <= 3; ++i) run.Graph(i, fmt::format("a{}", i), "f32[]");
+    run.Exec("UPDATE graph SET node_count = NULL, printed_as = 'signature', input_count = 36");
+    run.Exec(fmt::format("UPDATE graph SET input_count = {} WHERE id = 3", last));
+    for (int graph : {1, 2, 3}) run.Execute(graph, "value_access", 9);
+    run.Metrics(
+        "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, 'LazyTracing', 'ns', 5000, 5e6, NULL, NULL, '');"
+        "INSERT INTO counter (report_id, name, value) VALUES (1, 'CreateDataHandles', 5)",
+        marks);
+    EXPECT_EQ(run.Warnings(missing_step_mark).size(), expected) << last << " " << marks;
   }
 }
 
