@@ -4,6 +4,7 @@
 Each stand-in has the parts of its framework that the hook uses, and behaves as the real one as far as the hook can see. The real
 frameworks are judged by tests/live/run_test.py."""
 import atexit
+import functools
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import textwrap
+import threading
 import types
 import unittest
 
@@ -234,6 +236,27 @@ class Run(unittest.TestCase):
         self.assertLessEqual({"load", "train"}, functions)
         self.assertFalse([path for path in (self.folder / "out").iterdir() if path.name.endswith((".part", ".pipe"))])
 
+    def test_a_program_that_ends_while_a_framework_is_found_has_an_end(self):
+        self.write(TORCH_XLA | {"train.py": """
+            import atexit, threading, torch_xla, xlaprof_hook
+            is_ending, found = threading.Event(), threading.Event()
+            progress = xlaprof_hook.recording.observer.progress
+            look, register = progress.look, atexit.register
+            def late():
+                return look() if is_ending.is_set() else []
+            def registered(*words):
+                register(*words)
+                found.set()
+            progress.look, atexit.register = late, registered
+            @register
+            def end():
+                is_ending.set()
+                assert found.wait(timeout=60)
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.lines()["end"]), 1)
+
     def test_variables_of_the_user_stay(self):
         self.write(TORCH_XLA | {"show.py": "import torch_xla; print(torch_xla.level)"})
         done = self.run_command("--", sys.executable, "show.py", env=os.environ | {"PT_XLA_DEBUG_LEVEL": "1"})
@@ -262,6 +285,35 @@ class Run(unittest.TestCase):
         [profile] = self.lines()["profile"]
         self.assertIsNone(profile[5])
         self.assertTrue(list((self.folder / "out").glob("profile.*.json.gz")))
+
+    def test_a_profile_of_pytorch_covers_no_time_before_or_after_it(self):
+        self.write(TORCH | {"train.py": """
+            import time, torch, xlaprof_hook
+            optimizer = torch.optim.SGD()
+            watched = xlaprof_hook.recording.observer.progress.watched
+            def step_when_asked():
+                while "torch" not in watched or watched["torch"].request is None:
+                    time.sleep(0.01)
+                time.sleep(0.1)
+                before_ns = time.time_ns()
+                optimizer.step()
+                print(before_ns, time.time_ns())
+            while "torch" not in watched:
+                time.sleep(0.01)
+            for step in range(4):
+                optimizer.step()
+            step_when_asked()
+            for step in range(6):
+                optimizer.step()
+            step_when_asked()
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first_step, last_step = [sorted(map(int, line.split())) for line in done.stdout.splitlines()]
+        [profile] = self.lines()["profile"]
+        for time_ns, (before_ns, after_ns) in zip(profile[1:3], (first_step, last_step)):
+            self.assertTrue(before_ns <= time_ns <= after_ns, (before_ns, time_ns, after_ns))
+        self.assertEqual(profile[3:], [5, 12, None])
 
     def test_a_profile_of_pytorch_that_no_step_begins_keeps_nobody_waiting(self):
         self.write(TORCH | {"train.py": """
@@ -438,8 +490,38 @@ class Run(unittest.TestCase):
 
 
 class Observed(unittest.TestCase):
-    def test_what_compiled_is_written_at_once(self):
+    @classmethod
+    def setUpClass(cls):
         sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "profiler/launch/hook"))
+
+    def test_a_backward_compiles_without_dynamo_on_any_thread(self):
+        from xlaprof_hook.progress import is_compiling
+
+        def is_compiling_within(*stack):
+            """Returns what is_compiling() returns while another thread runs functions of these files and names."""
+            inside, done = threading.Event(), threading.Event()
+            call = lambda: (inside.set(), done.wait(timeout=60))
+            for file, name in reversed(stack):
+                names = {}
+                exec(compile(f"def {name}(call): call()", file, "exec"), names)
+                call = functools.partial(names[name], call)
+            thread = threading.Thread(target=call)
+            thread.start()
+            inside.wait(timeout=60)
+            result = is_compiling()
+            done.set()
+            thread.join()
+            return result
+
+        backward = ("/x/torch/_functorch/_aot_autograd/runtime_wrappers.py", "backward")
+        inductor, common = "/x/torch/_inductor/compile_fx.py", "/x/torch/_dynamo/backends/common.py"
+        self.assertFalse(is_compiling_within(backward))
+        self.assertFalse(is_compiling_within(backward, (inductor, "run")))
+        self.assertTrue(is_compiling_within(backward, (inductor, "compile_fx_backward")))
+        self.assertTrue(is_compiling_within(backward, (common, "_wrapped_bw_compiler")))
+        self.assertFalse(is_compiling_within((common, "wrapper")))
+
+    def test_what_compiled_is_written_at_once(self):
         from xlaprof_hook import observer
         lines = []
         record = types.SimpleNamespace(add=lambda *line: lines.append(line), flush=lambda: None)

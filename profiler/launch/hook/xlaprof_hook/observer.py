@@ -43,7 +43,7 @@ class Observer(threading.Thread):
         self.is_ending = threading.Event()
         self.lock = threading.Lock()
         self.profiled = None  # the framework whose profile runs, or ran
-        self.profile_begin_ns = None  # None: no profile runs
+        self.is_profiling = False
         self.must_give_way = False  # the program is about to take a profile itself
         self.cpu_ns = 0  # that this thread took
         self.flush_due, self.state_due, self.metrics_due = _Every(_FLUSH_S), _Every(_STATE_S), _Every(_METRICS_S)
@@ -62,15 +62,16 @@ class Observer(threading.Thread):
             except Exception as error:
                 self.record.problem(error)
                 return
-            if self.profile_begin_ns is not None:
+            if self.is_profiling:
                 period_s = _PROFILE_PERIOD_S
             else:
                 period_s = _PERIOD_S * max(1.0, self.stacks.count / _SAMPLES_AT_FULL_RATE)
 
     def _watch(self):
         if self.progress.look():
-            atexit.unregister(self.finish)
-            atexit.register(self.finish)  # it must run before the framework ends itself
+            # Functions that were registered last run first, and this one must run before the framework ends itself. The first
+            # registration stays: the main thread may run these functions already, and then it leaves out those that are added.
+            atexit.register(self.finish)
         framework = self.profiled or self.progress.active()
         if framework is not None:
             self._profile(framework)
@@ -90,28 +91,32 @@ class Observer(threading.Thread):
             if self.window.is_due(steps, framework.compilations(), is_compiling):
                 self.profiled = framework
                 self._start_profile(framework)
-        elif self.profile_begin_ns is not None and (self.must_give_way or self.window.is_over(steps)):
+        elif self.is_profiling and (self.must_give_way or self.window.is_over(steps)):
             self._stop_profile()
 
     def _start_profile(self, framework):
-        begin_ns = time.time_ns()
+        now = time.time_ns(), framework.steps()
+        self._add_state()  # tells how much was compiled before
         try:
             framework.profile.start(self.recording.folder, self.give_way)
         except Exception as error:
-            self.record.add("profile", self.window.why, begin_ns, time.time_ns(), framework.steps(), framework.steps(), str(error))
+            self._add_profile(now, (time.time_ns(), framework.steps()), str(error))
             return
-        self.profile_begin_ns = begin_ns
-        self.window.start(framework.steps())
+        self.is_profiling = True
+        self.window.start(framework.profile.began[1])
 
     def _stop_profile(self):
-        begin_ns, self.profile_begin_ns = self.profile_begin_ns, None
-        steps, end_ns, error = self.profiled.steps(), time.time_ns(), None
+        self.is_profiling = False
+        profile, error = self.profiled.profile, None
         try:
-            self.profiled.profile.stop()
+            profile.stop()
         except Exception as failed:
             error = str(failed)
-        self.record.add("profile", self.window.why, begin_ns, end_ns, self.window.started_step, steps, error)
+        self._add_profile(profile.began, profile.ended or (time.time_ns(), self.profiled.steps()), error)
         self._add_state()
+
+    def _add_profile(self, began, ended, error):
+        self.record.add("profile", self.window.why, began[0], ended[0], began[1], ended[1], error)
 
     def give_way(self):
         """Waits until the profile has ended. A thread of the program calls this before it begins a profile itself."""
@@ -156,7 +161,7 @@ class Observer(threading.Thread):
         try:
             for name, variables in self.recording.frameworks.items():
                 self.record.add("framework", name, getattr(sys.modules.get(name), "__version__", None), variables)
-            if self.profile_begin_ns is not None:
+            if self.is_profiling:
                 self._stop_profile()
             self.progress.look()  # the program may have been too short for the thread to look
             self._add_state()

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 
 
 class _Starts:
@@ -52,14 +53,25 @@ def _collect(folder, written):
 
 
 class _Profile:
-    is_running = False
+    """`began` and `ended` tell what the profile covers, without the time in which it waited for a step: nanoseconds since 1970, and
+    the steps that the program had ended."""
+
+    def __init__(self, framework):
+        self.framework = framework
+        self.is_running = False
+        self.began = self.ended = None
+
+    def _now(self):
+        return time.time_ns(), self.framework.steps()
 
     def _begin(self, give_way):
         self._start()
+        self.began = self._now()
         self.is_running = True
         self.starts = _Starts(self.START_NAMES, give_way)
 
     def _end(self):
+        self.ended = self._now()
         self.starts.restore()
         try:
             self._stop()
@@ -113,7 +125,7 @@ class KinetoProfile(_Profile):
     START_NAMES = [("torch.autograd.profiler", "profile._prepare_trace"), ("torch.autograd.profiler", "profile._start_trace")]
 
     def __init__(self, framework, options):
-        self.framework = framework
+        super().__init__(framework)
         self.options = options
         self.profiler = None
 

@@ -17,16 +17,30 @@ def _loaded(name):
 
 
 _MOST_DEBUG_BYTES = 256 << 20
-_COMPILERS = ("/torch_xla/torch_xla.py", "/torch/_dynamo/convert_frame.py", "/jax/_src/compiler.py", "/jax/_src/interpreters/partial_eval.py")
+_COMPILERS = ("/torch_xla/torch_xla.py", "/torch/_dynamo/convert_frame.py", "/torch/_inductor/compile_fx.py", "/jax/_src/compiler.py",
+              "/jax/_src/interpreters/partial_eval.py")
+# AOTAutograd compiles a backward when it first runs, without Dynamo.
+_BACKWARD_COMPILER = ("/torch/_dynamo/backends/common.py", "_wrapped_bw_compiler")
+# Functions of compile_fx.py that run a compiled program.
+_RUNNERS = ("run", "wrapper")
+
+
+def _compiles(code):
+    """Returns whether a function may be on the stack because something is traced or compiled."""
+    if code.co_filename.endswith(_COMPILERS):
+        return not (code.co_filename.endswith("/compile_fx.py") and code.co_name in _RUNNERS)
+    file, function = _BACKWARD_COMPILER
+    return code.co_name == function and code.co_filename.endswith(file)
 
 
 def is_compiling():
-    """Returns whether the main thread may be tracing or compiling."""
-    frame = sys._current_frames().get(threading.main_thread().ident)
-    while frame is not None:
-        if frame.f_code.co_filename.endswith(_COMPILERS):
-            return True
-        frame = frame.f_back
+    """Returns whether a thread other than the calling one may be tracing or compiling."""
+    own = threading.get_ident()
+    for ident, frame in sys._current_frames().items():
+        while frame is not None and ident != own:
+            if _compiles(frame.f_code):
+                return True
+            frame = frame.f_back
     return False
 
 
@@ -37,7 +51,7 @@ class PyTorchXla:
     def __init__(self, recording):
         self.folder = recording.folder
         self.library = sys.modules[self.module]._XLAC
-        self.profile = profiles.XlaProfile()
+        self.profile = profiles.XlaProfile(self)
 
     def steps(self):
         return self.library._xla_counter_value("MarkStep") or None
@@ -159,7 +173,7 @@ class Jax:
             return leave(step, *error)
 
         annotation.__exit__ = counting
-        self.profile = profiles.JaxProfile()
+        self.profile = profiles.JaxProfile(self)
 
     def steps(self):
         return self.count or None
