@@ -348,6 +348,8 @@ class DynamoLogReader : public DialectReader {
       // The end of a path is most likely that of the function's.
       if (!place.file.starts_with('/') && SourcePlace{message.file}.basename() == place.basename())
         place.file = message.file;
+      if (std::string path = WholePathBeside(place.file, message.file); !path.empty())
+        place.file = std::move(path);
       XP_TRY(reason.site_id,
              context.store.AddSite(place.function, place.file, place.line.value_or(0)));
     }

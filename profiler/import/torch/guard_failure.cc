@@ -179,6 +179,15 @@ void TakeCheck(std::string_view check, GuardFailure& failure) {
 
 }  // namespace
 
+std::string WholePathBeside(std::string_view end, std::string_view known) {
+  constexpr size_t kLost = 2;  // the slash and the character
+  const std::string_view folder = known.substr(0, known.rfind('/') + 1);
+  if (folder.size() <= kLost + 1 || folder[0] != '/' || folder[1] == '/' || folder[kLost] == '/')
+    return "";
+  if (!end.starts_with(folder.substr(kLost))) return "";
+  return fmt::format("{}{}", folder.substr(0, kLost), end);
+}
+
 std::string NameInFailures(std::string_view name) {
   // A number that became a tensor of one element is read out of it.
   constexpr std::string_view kAsTensor = "___as_tensor(", kItem = ").item()";

@@ -28,6 +28,12 @@ struct GuardFailure {
 // Reads a text such as "0/0: tensor 'x' size mismatch at index 0. expected 64, actual 48".
 GuardFailure ParseGuardFailure(std::string_view text);
 
+// Returns the whole path of a file that PyTorch prints without its beginning. PyTorch leaves out the folder
+// that the file and PyTorch itself have in common, and one character more. If they only have "/" in
+// common, that is the first character of a name: "mp/x/layers.py" is /tmp/x/layers.py. Returns "" unless
+// the folder of `known`, the path of another file of the program, shows the character.
+std::string WholePathBeside(std::string_view end, std::string_view known);
+
 // Returns the name that failures have for a value that a tree of guards calls `name`: self.calls for
 // L['self'].calls.
 std::string NameInFailures(std::string_view name);

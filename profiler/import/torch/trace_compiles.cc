@@ -368,14 +368,26 @@ class Reader {
   std::string WholePath(const std::string& end) const {
     if (end.empty() || end.front() == '/') return end;
     const auto alike = files_by_base_.find(std::string(BaseOf(end)));
-    if (alike == files_by_base_.end()) return end;
+    if (alike == files_by_base_.end()) return PathBesideOthers(end);
     const std::string* found = nullptr;
     for (const std::string& file : alike->second) {
       if (!file.ends_with("/" + end)) continue;
       if (found != nullptr) return end;
       found = &file;
     }
-    return found == nullptr ? end : *found;
+    return found == nullptr ? PathBesideOthers(end) : *found;
+  }
+  // Does the same by the folders of the program's other files.
+  std::string PathBesideOthers(const std::string& end) const {
+    std::string found;
+    for (const auto& [id, file] : files_) {
+      if (!IsUserFile(file)) continue;
+      std::string path = WholePathBeside(end, file);
+      if (path.empty() || path == found) continue;
+      if (!found.empty()) return end;
+      found = std::move(path);
+    }
+    return found.empty() ? end : found;
   }
   // Does the same for a file that is most likely that of the function.
   std::string WholePath(const std::string& end, const Store::Frame& function) const {

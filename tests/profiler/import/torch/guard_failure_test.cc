@@ -103,5 +103,15 @@ TEST(GuardFailure, TheUsersLineIsFound) {
             "");
 }
 
+TEST(GuardFailure, APathThatLostItsFirstCharacterIsCompletedByItsNeighbours) {
+  EXPECT_EQ(WholePathBeside("mp/run/layers.py", "/tmp/run/train.py"), "/tmp/run/layers.py");
+  EXPECT_EQ(WholePathBeside("mp/run/nn/mlp.py", "/tmp/run/train.py"), "/tmp/run/nn/mlp.py");
+  EXPECT_EQ(WholePathBeside("run/layers.py", "/tmp/run/train.py"), "");
+  EXPECT_EQ(WholePathBeside("mp/runs/layers.py", "/tmp/run/train.py"), "");
+  EXPECT_EQ(WholePathBeside("/tmp/run/layers.py", "/tmp/run/train.py"), "");
+  EXPECT_EQ(WholePathBeside("layers.py", "/a/train.py"), "");
+  EXPECT_EQ(WholePathBeside("layers.py", "train.py"), "");
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -126,6 +126,19 @@ TEST(TorchTrace, NewValuesOfConstantsAreFound) {
       ElementsAre("/home/u/train.py|12"));
 }
 
+// torch and the program have only "/" in common, so that the first character of the path is lost, too.
+TEST(TorchTrace, APathThatLostItsBeginningIsThatOfTheProgramsFolder) {
+  Trace trace;
+  trace.Start(0).End(0, 1000);
+  trace.Reasons(1, "0/0: n == 2   # for i in range(n):  # ome/u/layers.py:7 in forward");
+  trace.Start(1).End(1, 1000);
+  const auto in = ImportText(torch_trace, trace.text);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(
+      in.Rows("SELECT s.file, s.line FROM compile_reason r JOIN site s ON s.id = r.site_id"),
+      ElementsAre("/home/u/layers.py|7"));
+}
+
 // A number that becomes a symbol serves other values, unless the code needs one value of it.
 TEST(TorchTrace, WhatBecomesDynamicIsKnown) {
   const auto dynamic = [](bool is_specialized) {
