@@ -1,5 +1,6 @@
 #include "analyzers/report/observed.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "analyzers/quantity.h"
@@ -24,21 +25,19 @@ std::string StepsText(int64_t steps, StepUnit unit) {
   return Plural(steps, "step");
 }
 
-std::string_view MomentText(ProfileMoment moment) {
-  switch (moment) {
-    case ProfileMoment::kSteady:
-      return ", when the program had stopped compiling";
-    case ProfileMoment::kPatience:
-      return ", while the program still compiled";
-    case ProfileMoment::kAsked:
-      return ", as asked";
-    case ProfileMoment::kUnknown:
-      break;
-  }
-  return "";
+// Returns what the program was doing when its profile was taken. A profile that waited for steady steps
+// may hold a compilation all the same: of a step that differs from those before it.
+std::string_view MomentText(const Observed& observed) {
+  const bool is_asked = observed.row.profile_moment == ProfileMoment::kAsked;
+  if (observed.compiled_in_profile)
+    return is_asked ? ", as asked, in which the program compiled" : ", in which the program compiled";
+  if (is_asked) return ", as asked";
+  const bool is_steady = observed.row.profile_moment == ProfileMoment::kSteady;
+  return is_steady && observed.stopped_compiling ? ", when the program had stopped compiling" : "";
 }
 
-std::string ProfileText(const ObservedProcessRow& row) {
+std::string ProfileText(const Observed& observed) {
+  const ObservedProcessRow& row = observed.row;
   if (row.profile_error) return fmt::format(" No profile was taken: {}.", *row.profile_error);
   if (!row.profile_ts_ns || !row.profile_dur_ns)
     return " No profile was taken, because the program ended or was ended before its steps were steady.";
@@ -46,8 +45,35 @@ std::string ProfileText(const ObservedProcessRow& row) {
   if (row.profile_first_step && row.profile_end_step &&
       *row.profile_end_step > *row.profile_first_step)
     text += fmt::format(", steps {} to {}", *row.profile_first_step, *row.profile_end_step - 1);
-  return text +
-         fmt::format("{}.", MomentText(row.profile_moment.value_or(ProfileMoment::kUnknown)));
+  return text + fmt::format("{}.", MomentText(observed));
+}
+
+// Finds out when the process compiled: by its own counts, and by the compilations with times. A count is
+// written some time after the compilation, so that it may not tell.
+void FindCompiles(const ObservedProgress& progress, const Compiles& compiles, Observed& observed) {
+  const ObservedProcessRow& row = observed.row;
+  const int64_t begin_ns = row.profile_ts_ns.value_or(0),
+                end_ns = begin_ns + row.profile_dur_ns.value_or(0);
+  int64_t most = 0, before = 0;
+  OptInt at_begin, at_end;
+  for (const ObservedProgressRow& at : progress.rows) {
+    if (at.process_id != row.process_id) continue;
+    most = std::max(most, at.compiles);
+    if (at.ts_ns < begin_ns) before = std::max(before, at.compiles);
+    if (at.ts_ns >= begin_ns && !at_begin) at_begin = at.compiles;
+    if (at.ts_ns >= end_ns && !at_end) at_end = at.compiles;
+  }
+  bool in_profile = at_begin && at_end && *at_end > *at_begin;
+  for (const CompileRow& compile : compiles.rows) {
+    if (compile.process_id != row.process_id) continue;
+    observed.worked = true;
+    in_profile |= compile.ts_ns && *compile.ts_ns < end_ns &&
+                  *compile.ts_ns + compile.dur_ns.value_or(0) > begin_ns;
+  }
+  observed.worked |= most > 0;
+  if (!row.profile_ts_ns || !row.profile_dur_ns) return;
+  observed.compiled_in_profile = in_profile;
+  observed.stopped_compiling = !in_profile && before > 0 && at_end.value_or(most) == before;
 }
 
 }  // namespace
@@ -55,6 +81,9 @@ std::string ProfileText(const ObservedProcessRow& row) {
 absl::StatusOr<std::vector<Observed>> ObservedProcessesOf(const Run& run) {
   std::vector<Observed> all;
   XP_TRY(const ObservedProcesses* processes, run.Get<ObservedProcesses>());
+  XP_TRY(const ObservedProgress* progress, run.Get<ObservedProgress>());
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
   for (const ObservedProcessRow& row : processes->rows) {
     Observed observed{.row = row};
     XP_TRY(run.store().Each(
@@ -63,6 +92,11 @@ absl::StatusOr<std::vector<Observed>> ObservedProcessesOf(const Run& run) {
         row.process_id));
     XP_TRY(const HostSamples* samples, run.Get<HostSamples>(row.process_id.value_or(0)));
     observed.last = samples->last();
+    observed.worked =
+        row.steps.value_or(0) > 0 || row.profile_ts_ns ||
+        std::ranges::find(executions->rows, row.process_id, &ExecutionRow::process_id) !=
+            executions->rows.end();
+    FindCompiles(*progress, *compiles, observed);
     all.push_back(std::move(observed));
   }
   return all;
@@ -105,13 +139,38 @@ std::string ObservedText(const Observed& observed) {
     text +=
         fmt::format(" Its end was not recorded, so it was probably killed. Its main thread was last in {}, for at least {}.",
                     FunctionText(observed.last->place), DurationText(observed.last->ns));
-  text += ProfileText(row);
+  text += ProfileText(observed);
   if (row.own_cpu_ns && row.cpu_ns && *row.cpu_ns > 0)
     text += fmt::format(" Recording took {} of {} of CPU time ({}), the profile included.",
                         DurationText(*row.own_cpu_ns), DurationText(*row.cpu_ns),
                         PercentText(double(*row.own_cpu_ns) / double(*row.cpu_ns)));
   if (row.problem) text += fmt::format(" A part could not be recorded: {}.", *row.problem);
   return text;
+}
+
+std::vector<std::string> ObservedTexts(const std::optional<ObservedCommand>& command,
+                                       const std::vector<Observed>& processes) {
+  std::vector<std::string> texts;
+  if (command) texts.push_back(ObservedText(*command));
+  // A process that was killed before its first step is told of, with the place where it was.
+  const bool has_succeeded = command && command->exit_status == 0;
+  const auto is_idle = [&](const Observed& observed) {
+    return !observed.worked && !observed.row.problem && (observed.row.ended || has_succeeded);
+  };
+  std::vector<std::string> idle;
+  if (std::ranges::count_if(processes, is_idle) > 1) {
+    for (const Observed& observed : processes) {
+      if (is_idle(observed)) idle.push_back(observed.pid ? fmt::to_string(*observed.pid) : "?");
+    }
+  }
+  for (const Observed& observed : processes) {
+    if (idle.empty() || !is_idle(observed)) texts.push_back(ObservedText(observed));
+  }
+  if (!idle.empty())
+    texts.push_back(fmt::format(
+        "{} processes ran without a step, a compilation or an execution: pid {}.",
+        CountText(int64_t(idle.size())), ListText(idle)));
+  return texts;
 }
 
 }  // namespace xlaprof

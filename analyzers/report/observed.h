@@ -14,7 +14,10 @@ namespace xlaprof {
 struct Observed {
   ObservedProcessRow row;
   OptInt pid, rank;
-  std::optional<LastSeen> last;  // where the main thread was at its last sample
+  std::optional<LastSeen> last;      // where the main thread was at its last sample
+  bool stopped_compiling = false;    // before the profile, and nothing was compiled in it
+  bool compiled_in_profile = false;  // something was compiled while the profile was taken
+  bool worked = false;               // it has steps, compilations, executions or a profile
 };
 
 absl::StatusOr<std::vector<Observed>> ObservedProcessesOf(const Run& run);
@@ -34,5 +37,10 @@ std::string ObservedText(const ObservedCommand& command);
 
 // Returns one or more sentences: "train.py (pid 12): 120 steps (step marks) in 20 s. ...".
 std::string ObservedText(const Observed& observed);
+
+// Returns a text for the command, and one for each process. Several processes that did not work and
+// ended by themselves are one text, such as those in which torch.compile tries its libraries.
+std::vector<std::string> ObservedTexts(const std::optional<ObservedCommand>& command,
+                                       const std::vector<Observed>& processes);
 
 }  // namespace xlaprof

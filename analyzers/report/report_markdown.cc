@@ -213,10 +213,8 @@ class MarkdownReport {
     for (const RecordingCost& recording : report_.recordings)
       Add("- recorded: {}\n", Prose(RecordingText(recording)));
     if (!report_.observed.empty() || report_.command) Add("\n");
-    if (report_.command)
-      Add("- recorded by xlaprof run: {}\n", Prose(ObservedText(*report_.command)));
-    for (const Observed& observed : report_.observed)
-      Add("- recorded by xlaprof run: {}\n", Prose(ObservedText(observed)));
+    for (const std::string& text : ObservedTexts(report_.command, report_.observed))
+      Add("- recorded by xlaprof run: {}\n", Prose(text));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
       Add("- {}: {}\n", Prose(TextOf(issue.severity)), Prose(IssueText(issue, names_)));

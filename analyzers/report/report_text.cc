@@ -435,11 +435,8 @@ class TextReport {
   void ObservedProcesses() {
     if (report_.observed.empty() && !report_.command) return;
     Section("What xlaprof run recorded");
-    if (report_.command)
-      Paragraph(4, Printable(ObservedText(*report_.command)), Style::kPlain,
-                "  " + In(Style::kDim, "- "));
-    for (const Observed& observed : report_.observed)
-      Paragraph(4, Printable(ObservedText(observed)), Style::kPlain, "  " + In(Style::kDim, "- "));
+    for (const std::string& text : ObservedTexts(report_.command, report_.observed))
+      Paragraph(4, Printable(text), Style::kPlain, "  " + In(Style::kDim, "- "));
   }
   std::string CoverageName(const Coverage& c) const {
     return Printable(fmt::format("{} ({})", names_.Short(c.path), c.format));

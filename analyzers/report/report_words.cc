@@ -232,14 +232,23 @@ std::vector<StepShare> SteadyShares(const Report& report) {
   return shares;
 }
 
+// With fewer steps, the 99th percentile is the longest.
+static constexpr int64_t kLeastStepsOfPercentile = 100;
+
 std::string SteadySharesTitle(const Report& report) {
   const SteadyStep& steady = report.steady;
   const bool several = report.summary.devices.size() > 1;
-  return fmt::format("{}, {}{}",
+  // Annotations of steps may leave out the time from one step to the next. The mean of more steps may
+  // exceed their 99th percentile without that.
+  const bool has_time_between =
+      report.summary.steady_steps < kLeastStepsOfPercentile &&
+      steady.step_ns > report.summary.step_p99_ns.value_or(steady.step_ns);
+  return fmt::format("{}, {}{}{}",
                      steady.steps == 1
                          ? "the steady step"
                          : fmt::format("mean of {} steady steps", CountText(steady.steps)),
                      DurationText(steady.step_ns),
+                     has_time_between ? " with the time between them" : "",
                      !steady.device_busy_ns ? ""
                      : several              ? "; what the devices do overlaps the rest"
                                             : "; what the device does overlaps the rest");
@@ -253,9 +262,8 @@ std::string TotalSharesTitle(const Summary& summary) {
 }
 
 std::string StepSpreadText(const Summary& summary) {
-  constexpr int64_t kLeastSteps = 100;  // with fewer steps, the 99th percentile is the longest
   if (summary.steady_steps == 1 || !summary.step_p99_ns) return "one step";
-  if (summary.steady_steps < kLeastSteps) {
+  if (summary.steady_steps < kLeastStepsOfPercentile) {
     return fmt::format("median of {}; the longest takes {}", CountText(summary.steady_steps),
                        DurationText(*summary.step_p99_ns));
   }

@@ -31,8 +31,10 @@ static std::string FailureText(const Report& report) {
   return EndText(command->exit_status, command->signal);
 }
 
-// Returns whether a recorded process was killed, or ended in a way that runs no handlers.
+// Returns whether the program was killed, or ended in a way that runs no handlers. The exit status of
+// the command tells how the program ended, even if one of its child processes has no end.
 static bool HasNoEnd(const Report& report) {
+  if (report.command && report.command->exit_status) return false;
   return !report.killed.threads.empty() ||
          std::ranges::any_of(report.observed,
                              [](const Observed& observed) { return !observed.row.ended; });

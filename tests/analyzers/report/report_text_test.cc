@@ -11,6 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -127,6 +128,54 @@ TEST(ReportText, TheReportOfAKilledProgramSaysThatItHasNoEnd) {
   report.command = {.words = "python train.py", .exit_status = 137, .signal = 9};
   EXPECT_THAT(ReportText(report, {.width = 1000}),
               HasSubstr("No check gave a warning, but the command was ended by signal 9 (Killed)."));
+  // A child process without an end says nothing of a program that ended by itself.
+  report.command = {.words = "python train.py", .exit_status = 0};
+  EXPECT_THAT(ReportText(report, {.width = 1000}), HasSubstr("Nothing found that needs fixing"));
+}
+
+TEST(ReportText, SeveralProcessesThatDidNotWorkAreOneText) {
+  const auto helper = [](int64_t pid, bool ended) {
+    return Observed{.row = {.command = "python -c ...", .ended = ended}, .pid = pid};
+  };
+  const Observed train{.row = {.command = "train.py", .ended = true, .steps = 9}, .worked = true};
+  ObservedCommand command{.words = "python train.py", .exit_status = 0};
+  const std::vector<Observed> all = {train, helper(7, true), helper(8, false), helper(9, true)};
+  const std::vector<std::string> texts = ObservedTexts(command, all);
+  ASSERT_EQ(texts.size(), 3);
+  EXPECT_EQ(texts[0], "python train.py: the command ended with status 0.");
+  EXPECT_THAT(texts[1], HasSubstr("train.py: 9 steps"));
+  EXPECT_EQ(texts[2],
+            "3 processes ran without a step, a compilation or an execution: pid 7, 8 and 9.");
+  // One without an end may be where the program failed.
+  command.exit_status = 1;
+  EXPECT_EQ(ObservedTexts(command, all).size(), 4);
+  EXPECT_EQ(ObservedTexts(command, {train, helper(7, true)}).size(), 3);
+}
+
+TEST(ReportText, AProfileWithACompilationIsNotSaidToBeWithoutOne) {
+  Observed observed{.row = {.command = "train.py", .ended = true}};
+  observed.row.profile_moment = ProfileMoment::kSteady;
+  observed.row.profile_ts_ns = 0, observed.row.profile_dur_ns = 3'000'000'000;
+  EXPECT_THAT(ObservedText(observed), HasSubstr(" The profile covers 3 s."));
+  observed.stopped_compiling = true;
+  EXPECT_THAT(ObservedText(observed),
+              HasSubstr(" The profile covers 3 s, when the program had stopped compiling."));
+  observed.compiled_in_profile = true;
+  EXPECT_THAT(ObservedText(observed),
+              HasSubstr(" The profile covers 3 s, in which the program compiled."));
+  observed.row.profile_moment = ProfileMoment::kAsked;
+  EXPECT_THAT(ObservedText(observed),
+              HasSubstr(" The profile covers 3 s, as asked, in which the program compiled."));
+}
+
+TEST(ReportText, TheMeanOfStepsNamesTheTimeBetweenThem) {
+  Report report = SampleReport();
+  report.steady.steps = 8, report.steady.step_ns = 60'000'000;
+  EXPECT_THAT(SteadySharesTitle(report), StartsWith("mean of 8 steady steps, 60 ms"));
+  EXPECT_THAT(SteadySharesTitle(report), Not(HasSubstr("between them")));
+  report.steady.step_ns = 95'000'000;
+  EXPECT_THAT(SteadySharesTitle(report),
+              StartsWith("mean of 8 steady steps, 95 ms with the time between them"));
 }
 
 TEST(ReportText, NamesTheUnitAndTheTopOps) {

@@ -96,7 +96,7 @@ class Observer(threading.Thread):
 
     def _start_profile(self, framework):
         now = time.time_ns(), framework.steps()
-        self._add_state()  # tells how much was compiled before
+        self._add_state()  # with the one after the start, it tells what was compiled before and in the profile
         try:
             framework.profile.start(self.recording.folder, self.give_way)
         except Exception as error:
@@ -104,6 +104,7 @@ class Observer(threading.Thread):
             return
         self.is_profiling = True
         self.window.start(framework.profile.began[1])
+        self._add_state()
 
     def _stop_profile(self):
         self.is_profiling = False
