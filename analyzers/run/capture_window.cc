@@ -104,9 +104,10 @@ absl::Status LeaveOutEdges(const Run& run, std::map<int64_t, Interval>& windows)
       if (call->second == Edge::kStart && time.end_ns <= worked->second.begin_ns &&
           time.begin_ns - left.begin_ns <= gap_ns)
         left.begin_ns = std::max(left.begin_ns, time.end_ns);
-      if (call->second == Edge::kStop && time.begin_ns >= worked->second.end_ns &&
-          left.end_ns - time.end_ns <= gap_ns)
-        left.end_ns = std::min(left.end_ns, time.begin_ns);
+      // The device may still work while the call begins. A call on another thread ends with the
+      // profile, however long the profiler takes to stop.
+      if (call->second == Edge::kStop && left.end_ns - time.end_ns <= gap_ns)
+        left.end_ns = std::min(left.end_ns, std::max(time.begin_ns, worked->second.end_ns));
     }
   }
   for (auto& [process_id, window] : inner) {

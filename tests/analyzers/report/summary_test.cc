@@ -119,10 +119,11 @@ TEST(Summary, UnitOfARunWithoutSteps) {
 
 // Starting and stopping the profiler is not a part of the program's run.
 TEST(Summary, TheWindowLeavesOutStartAndStopOfTheProfiler) {
-  auto wall_ns = [](int64_t work_us) {
+  auto wall_ns = [](int64_t work_us, int64_t other_us = 100) {
     TimedRun run;
-    const int64_t host = run.HostThread(), device = run.Device();
+    const int64_t host = run.HostThread(), other = run.HostThread(), device = run.Device();
     run.Event(host, TextOf(Category::kPython), "$profiler.py:151 start_trace", 0, 500);
+    run.Event(other, TextOf(Category::kPython), "$api.py:2277 device_get", 600, other_us);
     run.Event(host, TextOf(Category::kPython), "$train.py:3 main", 600, 100);
     run.Event(device, TextOf(Category::kModule), "f", work_us, 100);
     run.Event(host, TextOf(Category::kPython), "$profiler.py:271 stop_trace", 1000, 9000);
@@ -130,7 +131,10 @@ TEST(Summary, TheWindowLeavesOutStartAndStopOfTheProfiler) {
   };
   EXPECT_EQ(wall_ns(700), 500'000);
   EXPECT_EQ(wall_ns(400), 1'000'000);  // the device began before start_trace ended
-  EXPECT_EQ(wall_ns(950), 9'500'000);  // it still works when stop_trace begins
+  EXPECT_EQ(wall_ns(950), 550'000);  // it still works when stop_trace begins
+  // A call on another thread ends where the profile does.
+  EXPECT_EQ(wall_ns(700, 9410), 500'000);
+  EXPECT_EQ(wall_ns(9800), 9'400'000);  // the device works almost until stop_trace ends
 }
 
 // cudaFree makes the context if it is the first call. Time that the program spent before is its own.
