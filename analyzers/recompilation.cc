@@ -374,7 +374,8 @@ void SetState(RecompileGroup& group) {
   } else if (site.cause == CutKind::kCompiledFunction &&
              int64_t(group.compiles.size()) > policy::kFewRecompiles) {
     // Each new value makes another program, and the log ends with such a compilation.
-    group.state.word = State::kOngoing;
+    group.state = {.word = site.reached_limit ? State::kSettled : State::kOngoing,
+                   .after_warm_up = int64_t(group.compiles.size())};
   } else {
     group.state.word = State::kUnknown;
   }

@@ -619,6 +619,13 @@ absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
     facts.operations[operation.process_id].push_back(std::move(operation));
   XP_TRY(const ProgramDevices* devices, run.whole().Get<ProgramDevices>());
   XP_TRY(facts.sites, SitesOf(run, OncePerDevice(std::move(compiles), *devices), facts.places));
+  XP_TRY(const auto* limits, run.Get<Table<DynamoRecompileRow>>());
+  for (CompileSite& site : facts.sites) {
+    site.reached_limit = std::ranges::any_of(limits->rows, [&](const DynamoRecompileRow& row) {
+      return row.programs && row.process_id == site.process_id && row.function == site.function &&
+             row.site_id == site.site_id;
+    });
+  }
   return facts;
 }
 

@@ -76,6 +76,7 @@ struct CompileSite {
   SourcePlace place;                  // the user's line
   SourcePlace library;                // of a read: the library's line that reads; may be empty
   std::vector<CompileFact> compiles;  // in order
+  bool reached_limit = false;         // torch.compile compiles the function no more
 };
 
 // All compiles of the run, and the steps of the slice. The order does not depend on the ids of

@@ -79,17 +79,20 @@ absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) 
   return HasSeveralLines(run, compile);
 }
 
+// Returns whether JAX has a function with this name that it compiles for itself: an operation, `stage`, or
+// a name that begins with _, except for the name that it gives <lambda>.
+bool IsNameOfJax(const std::string& function) {
+  return (function.starts_with('_') && !function.starts_with("_lambda")) || function == "stage" ||
+         !JaxOperationOf(function).empty();
+}
+
 // Returns the ordinal of the first compile of a jitted function of the user's, or 0.
 int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
   const bool explains = facts.explained.contains(process_id);
   int64_t first = INT64_MAX;
   for (const CompileSite& site : facts.sites) {
     if (site.process_id != process_id || site.cause != CutKind::kCall) continue;
-    // `stage` and names that begin with _ are JAX's own, except for the name that it gives
-    // <lambda>.
-    const bool own = (site.function.starts_with('_') && !site.function.starts_with("_lambda")) ||
-                     site.function == "stage" || !JaxOperationOf(site.function).empty();
-    if (!explains && own) continue;
+    if (!explains && IsNameOfJax(site.function)) continue;
     for (const CompileFact& compile : site.compiles) {
       if (!explains || compile.caller_known) first = std::min(first, compile.ordinal);
     }
@@ -210,11 +213,20 @@ Finding FindingOf(const Called& called, bool dear) {
 absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
                                                         std::vector<CompileFact>& compiles) {
   std::map<int64_t, std::set<std::string>> sure;  // by process
+  std::set<int64_t> explained;                    // processes whose log has JAX's explanations
   for (const CompileFact& compile : compiles) {
     if (compile.cause == CutKind::kOperation ||
         (compile.cause == CutKind::kCall && !JaxOperationOf(compile.function).empty()))
       sure[compile.process_id].insert(compile.function);
+    if (compile.caller_known) explained.insert(compile.process_id);
   }
+  // JAX explains the compiles of the user's functions.
+  auto is_of_jax = [&](const CompileFact& compile) {
+    return compile.cause == CutKind::kCall && !IsJaxLoop(compile.function) &&
+           explained.contains(compile.process_id) && IsNameOfJax(compile.function);
+  };
+  std::map<std::pair<int64_t, std::string>, int64_t> times;  // by process and name
+  for (const CompileFact& compile : compiles) ++times[{compile.process_id, compile.function}];
   std::map<std::tuple<int64_t, std::string, int64_t>, int64_t> loops;  // by process, name and line
   auto loop_of = [](const CompileFact& compile) {
     return std::tuple(compile.process_id, compile.function, compile.loop_number());
@@ -236,7 +248,7 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
   std::set<int64_t> operations;
   std::map<int64_t, int64_t> counts;
   for (const CompileFact& compile : compiles) {
-    if (!has_its_name(compile) || compile.is_loaded()) continue;
+    if ((!has_its_name(compile) && !is_of_jax(compile)) || compile.is_loaded()) continue;
     XP_TRY(bool of_user, IsUserFunction(run, compile));
     if (of_user) continue;
     operations.insert(compile.id);
@@ -244,7 +256,11 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
   }
   auto stays = [&](const CompileFact& compile) {
     const bool few = counts[compile.process_id] < policy::kManyOperations;
-    return !operations.contains(compile.id) || (few && !IsJaxResharding(compile.function));
+    // A few are not told of, but what JAX compiles for itself is no recompilation either.
+    const bool is_again =
+        is_of_jax(compile) && times.at({compile.process_id, compile.function}) > 1;
+    return !operations.contains(compile.id) ||
+           (few && !IsJaxResharding(compile.function) && !is_again);
   };
   const auto rest = std::stable_partition(compiles.begin(), compiles.end(), stays);
   std::vector<CompileFact> out(std::make_move_iterator(rest),

@@ -438,8 +438,12 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
     change.advice = fmt::format(
         "These files do not show the steps, so each step may run all of these programs, as a model with layers of several sizes does, or the sizes may change from step to step. To see which, run {}.",
         HowToRecordWith(framework).log);
-  const bool is_clean_start =
-      finding.reason->state == State::kWarmUp && !figures.cause.is_weak_type();
+  // A value that the code computes, and what a graph break leaves to the function that Dynamo makes of the
+  // rest, are no state that the first step made.
+  const bool is_state = figures.cause.type != ReasonType::kConstantChange &&
+                        !figures.site.function.starts_with("torch_dynamo_resume_in_");
+  const bool is_clean_start = finding.reason->state == State::kWarmUp && is_state &&
+                              !figures.cause.is_weak_type();
   if (is_clean_start || is_new_state)
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
