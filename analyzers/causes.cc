@@ -457,10 +457,10 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               });
   // The host could do other work while it waits for a number.
   linker.Link(IsSampledGap, WaitsAsLongAs);
-  // The samples show the line of a read.
+  // The samples show the line of a read, or of an op without lowering.
   linker.Link(IsSampledGap, [](const Finding& cause, const Finding& effect) {
-    return EarlyReadOf(cause) != nullptr && cause.needs_fixing && effect.subject.file &&
-           cause.subject.place().IsLineOf(effect.subject.place());
+    const bool may_wait = EarlyReadOf(cause) != nullptr || IsOf(cause, fallback);
+    return may_wait && cause.needs_fixing && effect.subject.file && IsHere(cause, effect);
   });
   // The host works with a tensor that it fetched after the step mark.
   linker.Link(

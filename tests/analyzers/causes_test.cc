@@ -364,6 +364,11 @@ TEST(Causes, SamplesAtTheLineOfAReadShowTheRead) {
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
   findings[0].subject.line = 17;
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::nullopt, std::nullopt));
+  // An op without lowering runs on the CPU there.
+  findings[1] = Fallback("aten::histc");
+  findings[1].needs_fixing = true;
+  findings[0].subject = findings[1].subject;
+  EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
 }
 
 TEST(Causes, WorkAfterAFetchExplainsTheFetchesAfterStepMarks) {
