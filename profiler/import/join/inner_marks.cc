@@ -39,7 +39,10 @@ bool IsInner(std::span<const StepMark> marks, const MarkPlace& outer, const Mark
   std::map<Graphs, int64_t> count;
   for (const Graphs& step : steps) ++count[step];
   const auto usual = std::ranges::max_element(count, {}, [](const auto& of) { return of.second; });
-  return usual->first.size() >= kMarksInStep && AreDifferent(usual->first) &&
+  const bool is_in_forward = std::ranges::any_of(marks, [&](const StepMark& mark) {
+    return mark.place == inner && mark.is_in_forward;
+  });
+  return usual->first.size() >= kMarksInStep && (is_in_forward || AreDifferent(usual->first)) &&
          double(usual->second) >= kShareOfSteps * double(steps.size());
 }
 

@@ -19,6 +19,7 @@ struct Cut {
   CutKind cause = CutKind::kUnknown;
   int64_t site_id = 0;
   int64_t graph = 0;  // number of the graph; equal graphs have equal numbers
+  bool is_in_forward = false;
 
   bool is_mark() const { return !is_compile && EndsStep(cause); }
   MarkPlace place() const { return {cause, site_id}; }
@@ -42,16 +43,17 @@ absl::StatusOr<std::vector<Cut>> CutsOf(const Store& store, int64_t process_id) 
   std::vector<Cut> cuts;
   std::map<std::string, int64_t, std::less<>> numbers;  // of graphs, by hash or else by row
   XP_TRY(store.Each(
-      "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), '', ordinal FROM compile "
-      "WHERE process_id = ?1 UNION ALL "
+      "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), '', ordinal, 0 FROM "
+      "compile WHERE process_id = ?1 UNION ALL "
       "SELECT 0, e.id, step_id, coalesce(cause, ''), coalesce(site_id, 0), coalesce(g.hash, "
-      "'row ' || g.id, ''), ordinal FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE "
+      "'row ' || g.id, ''), ordinal, coalesce('.' || s.function LIKE '%.forward', 0) FROM execution "
+      "e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id = e.site_id WHERE "
       "e.process_id = ?1 ORDER BY 7, 1 DESC",
       [&](bool is_compile, int64_t id, OptInt step, CutKind cause, int64_t site, std::string graph,
-          int64_t) {
+          int64_t, bool is_in_forward) {
         const int64_t number =
             numbers.try_emplace(std::move(graph), int64_t(numbers.size())).first->second;
-        cuts.push_back({is_compile, id, step, cause, site, number});
+        cuts.push_back({is_compile, id, step, cause, site, number, is_in_forward});
       },
       process_id));
   return cuts;
@@ -63,7 +65,7 @@ std::vector<NewStep> DivideAtMarks(const std::vector<Cut>& cuts) {
   constexpr int64_t kRepeats = 3;  // marks of one kind and place that make it the step's
   std::vector<StepMark> marks;
   for (const Cut& cut : cuts) {
-    if (cut.is_mark()) marks.push_back({cut.place(), cut.graph});
+    if (cut.is_mark()) marks.push_back({cut.place(), cut.graph, cut.is_in_forward});
   }
   const std::set<MarkPlace> inner = InnerMarks(marks);
   std::map<MarkPlace, int64_t> count;

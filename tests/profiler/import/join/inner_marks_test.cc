@@ -12,7 +12,7 @@ constexpr MarkPlace kLoop{CutKind::kParallelLoader, 1}, kModel{CutKind::kUserSyn
 
 class InnerMarksTest : public testing::Test {
  protected:
-  void Mark(const MarkPlace& place, int64_t graph) { marks_.push_back({place, graph}); }
+  void Mark(const MarkPlace& place, int64_t graph) { marks_.push_back({.place = place, .graph = graph}); }
   // Makes steps in which the model marks after each of three layers.
   void LayersOfSteps(int steps) {
     for (int step = 0; step < steps; ++step) {
@@ -41,6 +41,15 @@ TEST_F(InnerMarksTest, StepsOfAnEpochExecuteOneGraphAndAreSteps) {
     Mark(kLoop, 20);  // the end of the epoch
   }
   EXPECT_TRUE(InnerMarks(marks_).empty());
+}
+
+TEST_F(InnerMarksTest, EqualLayersOfAModelExecuteOneGraphInsideTheStep) {
+  for (int step = 0; step < 20; ++step) {
+    for (int layer = 0; layer < 5; ++layer)
+      marks_.push_back({.place = kModel, .graph = 10, .is_in_forward = true});
+    Mark(kLoop, 20);
+  }
+  EXPECT_THAT(InnerMarks(marks_), testing::ElementsAre(kModel));
 }
 
 // Two optimizers that take turns mark one step each.
