@@ -65,7 +65,7 @@ struct PreparedUploads {
   std::optional<InputsOfLine> inputs;  // what is uploaded, if a graph shows it
 };
 
-// What the host did in gaps, by samples of its stack.
+// Samples of the host's stack say what it did in gaps.
 struct SampledHost {
   Doing doing = Doing::kUserCode;  // or kInput, kTracing, kRuntime
   SourcePlace place;               // in the user's function, for kUserCode and kInput
@@ -110,7 +110,7 @@ struct DeviceGapFigures {
   std::optional<PreparedUploads> uploads;
   // The lines between which the host worked, if most of the time is work and nothing was recorded.
   std::optional<WorkBetweenLines> work;
-  // What sampled stacks show in most of these gaps, if no event names the work.
+  // Sampled stacks show this in most of these gaps. It is unset if an event names the work.
   std::optional<SampledHost> sampled;
   // Set if the host does nothing but start small executions, one after the other.
   std::optional<SmallExecutions> small_executions;

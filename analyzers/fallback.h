@@ -16,7 +16,7 @@ namespace xlaprof {
 // An op without lowering. Finding::subject names it; Finding::count is the number of its calls, if
 // that is known.
 struct FallbackOpFigures {
-  // What the op cut before the step mark, at its known places.
+  // The op cut these graphs before the step mark, at its known places.
   struct Cut {
     int64_t executions = 0;         // that the capture shows
     int64_t count = 0;              // more if counters show that there were more

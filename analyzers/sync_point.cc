@@ -65,7 +65,7 @@ ReadValue ValueOf(const EarlyCut& cut) {
   return ReadValue::kUnknown;
 }
 
-// What the judgement of each cut needs to know of the run.
+// The judgement of each cut needs to know this of the run.
 struct CutsOfRun {
   OptInt ns;                 // its length
   OptInt most_nodes;         // the size of its largest graph

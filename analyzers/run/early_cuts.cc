@@ -256,7 +256,7 @@ std::vector<int> PossibleCuts(const EarlyCuts& out) {
 std::vector<std::string> LinesOf(const EarlyCuts& out, const SourceLines& source) {
   std::vector<std::string> lines;
   for (const EarlyCut& cut : out.cuts) {
-    // What a library calls is not in the user's line.
+    // The user's line does not name what a library calls.
     const bool is_own = cut.subject.file && cut.library.empty();
     lines.push_back(is_own ? source.At(cut.subject.place()) : "");
   }

@@ -43,8 +43,7 @@ struct EarlyCut {
   // that its op was called more often.
   int64_t count = 0;
   MeasuredTimes waits;  // in which the host was blocked
-  // Of these executions on the device, for nodes that run again at the step mark, if it is known which
-  // do.
+  // The device spent this time on nodes that run again at the step mark, if it is known which do.
   MeasuredTimes repeats;
   bool runs_nothing_again = false;  // of the executions that are known, none has nodes that run again
   // These times in the whole run, if only some of the executions were measured.

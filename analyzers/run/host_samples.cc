@@ -65,7 +65,7 @@ class StackReader {
   }
 
  private:
-  // What frames show that are inside of the user's code, or in a data loader.
+  // Frames inside of the user's code, or in a data loader, show these.
   bool is_in_loader_ = false, is_in_torch_xla_ = false, is_in_jax_ = false;
   bool calls_operations_ = false, is_traced_by_jax_ = false;
   // Says whether a frame of the user's code came, and one of the library that calls it.

@@ -22,7 +22,6 @@ struct SampledFunction {
   SourcePlace place;     // its line that most of these samples show
   int64_t samples = 0;   // in the function, or in what it calls
   int64_t examined = 0;  // all samples that were looked at
-  double share() const { return double(samples) / double(examined); }
 };
 
 // Says where the thread was at its last sample.

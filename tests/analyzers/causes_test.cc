@@ -348,7 +348,7 @@ TEST(Causes, AReadThatBlocksForLongerThanTheDeviceIdlesExplainsWhyTheHostIsLate)
               testing::ElementsAre(std::nullopt, std::nullopt));
   EXPECT_THAT(link({.value = ReadValue::kNumber}),
               testing::ElementsAre(std::nullopt, std::nullopt));
-  // What the host does may depend on the tensor.
+  // The host's work may depend on the tensor.
   EXPECT_THAT(link({.value = ReadValue::kTensor, .wait_ns = 70}),
               testing::ElementsAre(std::nullopt, std::nullopt));
 }
