@@ -1,9 +1,12 @@
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <tuple>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/causes.h"
+#include "analyzers/how_to_record.h"
 #include "analyzers/impact.h"
 #include "analyzers/kinds.h"
 #include "analyzers/order_by_cause.h"
@@ -93,32 +96,36 @@ absl::StatusOr<Findings> Find(const Run& run, const Analyzer& analyzer) {
   return findings;
 }
 
-void SetWords(Framework framework, Findings& findings) {
+absl::Status SetWords(const Run& run, Findings& findings) {
+  XP_TRY(const Framework framework, FrameworkOf(run));
+  XP_TRY(const HowToRecord how, HowToRecordMore(run, framework));
   for (Finding& finding : findings) {
-    finding.words = finding.analyzer->say(finding, framework);
-    for (size_t i = 0; i < finding.words.evidence.size(); ++i)
-      finding.evidence[i].text = finding.words.evidence[i];
+    Words& words = finding.words;
+    words = finding.analyzer->say(finding, framework);
+    if (words.unseen) words.advice += ToSee(*words.unseen, how);
+    absl::StripLeadingAsciiWhitespace(&words.advice);
+    for (size_t i = 0; i < words.evidence.size(); ++i)
+      finding.evidence[i].text = words.evidence[i];
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer) {
-  XP_TRY(const Framework framework, FrameworkOf(run));
   XP_TRY(Findings findings, Find(run, analyzer));
-  SetWords(framework, findings);
+  XP_TRY(SetWords(run, findings));
   return findings;
 }
 
 absl::StatusOr<Findings> Analyze(const Run& run) {
-  XP_TRY(const Framework framework, FrameworkOf(run));
   Findings all;
   for (const Analyzer* analyzer : AllAnalyzers()) {
     XP_TRY(Findings found, Find(run, *analyzer));
     std::ranges::move(found, std::back_inserter(all));
   }
   XP_TRY(const CauseLinks links, LinkCauses(run, all));
-  SetWords(framework, all);
+  XP_TRY(SetWords(run, all));
   Findings ordered = OrderByCause(std::move(all), links);
   XP_TRY(const RunLength* length, run.Get<RunLength>());
   for (Finding& finding : ordered) LimitTotalSaving(*length, finding);

@@ -85,13 +85,27 @@ struct Density {
   std::vector<int64_t> ns;         // the time that occurrences take in each part
 };
 
+// What another recording of the run shows.
+enum class Recording : uint8_t {
+  kLog,      // what compiles and what is read, at which line and why
+  kGraphs,   // the graphs, too
+  kProfile,  // when the host and the device worked on what
+};
+
+// What the facts do not show, such as "the line", and a recording that does.
+struct Unseen {
+  std::string what;
+  Recording shown_by = Recording::kLog;
+};
+
 // The text of a finding. A file of analyzers/words/ makes it from the finding.
 struct Words {
   std::string title;                  // one line, with the figures that matter
   std::string why;                    // one or two sentences; "" if the title says it
   std::string cost_note;              // how the cost was measured, or why it was not
   std::string saving_note;            // how the saving was estimated
-  std::string advice;                 // what to change
+  std::string advice;                 // what to change; Analyze adds how to record what is unseen
+  std::optional<Unseen> unseen;       // what the reader needs to know besides, and these facts hide
   std::vector<std::string> evidence;  // one line per entry of Finding::evidence; may be shorter
   bool tells_share = false;           // title or cost note give the share of the time
   bool names_place = false;           // the title names the place in the source

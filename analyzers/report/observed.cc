@@ -11,18 +11,18 @@
 namespace xlaprof {
 namespace {
 
-std::string StepsText(int64_t steps, StepUnit unit) {
-  switch (unit) {
+std::string StepsText(const ObservedProcessRow& row) {
+  switch (row.step_unit.value_or(StepUnit::kUnknown)) {
     case StepUnit::kStepMark:
-      return Plural(steps, "step mark");
+      return Plural(*row.steps, "step mark");
     case StepUnit::kOptimizerStep:
-      return Plural(steps, "step") + " of the optimizer";
+      return Plural(*row.steps, "step") + " of the optimizer";
     case StepUnit::kStepAnnotation:
-      return Plural(steps, "step annotation");
+      return Plural(*row.steps, "step annotation");
     case StepUnit::kUnknown:
       break;
   }
-  return Plural(steps, "step");
+  return Plural(*row.steps, "step");
 }
 
 // Returns what the program was doing when its profile was taken. A profile that waited for steady steps
@@ -44,7 +44,9 @@ std::string ProfileText(const Observed& observed) {
   std::string text = fmt::format(" The profile covers {}", DurationText(*row.profile_dur_ns));
   if (row.profile_first_step && row.profile_end_step &&
       *row.profile_end_step > *row.profile_first_step)
-    text += fmt::format(", steps {} to {}", *row.profile_first_step, *row.profile_end_step - 1);
+    text += fmt::format(", {} {} to {}",
+                        row.step_unit == StepUnit::kStepMark ? "step marks" : "steps",
+                        *row.profile_first_step, *row.profile_end_step - 1);
   return text + fmt::format("{}.", MomentText(observed));
 }
 
@@ -129,10 +131,7 @@ std::string ObservedText(const Observed& observed) {
   std::string text = row.command;
   if (observed.pid) text += fmt::format(" (pid {})", *observed.pid);
   if (row.steps)
-    text +=
-        fmt::format(": {} in {}.",
-                    StepsText(*row.steps, row.step_unit.value_or(StepUnit::kUnknown)),
-                    DurationText(row.dur_ns));
+    text += fmt::format(": {} in {}.", StepsText(row), DurationText(row.dur_ns));
   else
     text += fmt::format(": it ran for {}, and its steps are not known.", DurationText(row.dur_ns));
   if (!row.ended && observed.last)

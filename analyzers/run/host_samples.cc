@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 10> kLoaders{"torch/utils/data/",
                                                     "tensorflow/python/data/"};
 // Parts of paths of PyTorch through which a model's operations are called one by one. Other files of
 // PyTorch work on tensors of the host, too.
-constexpr std::array<std::string_view, 6> kOperations{"torch/nn/modules/", "torch/autograd/",
+constexpr std::array<std::string_view, 6> kFoldersOfOperations{"torch/nn/modules/", "torch/autograd/",
                                                       "torch/optim/",      "torch/_refs/",
                                                       "torch/_prims/",     "torch/_ops.py"};
 constexpr std::string_view kModuleCalls = "torch/nn/modules/module.py";
@@ -48,7 +48,7 @@ class StackReader {
       is_in_user_ = true;
     } else if (!is_in_user_) {
       is_in_torch_xla_ |= Has(file, kTorchXla);
-      calls_operations_ |= HasAny(file, kOperations);
+      calls_operations_ |= HasAny(file, kFoldersOfOperations);
       is_in_jax_ |= Has(file, kJax);
     } else if (!std::exchange(has_caller_, true)) {
       calls_operations_ |= Has(file, kModuleCalls);

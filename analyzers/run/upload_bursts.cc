@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzers/policy.h"
 #include "analyzers/run/device_idle.h"
@@ -23,7 +24,8 @@ struct Burst {
   int64_t copying_ns = 0;  // the part of the time in which the uploads themselves ran
 };
 
-// Returns the bursts of the thread that makes the steps, in order.
+// Returns the bursts of the thread that makes the steps, in order. An execution ends a burst: programs
+// without jit upload the numbers of each operation and run it.
 absl::StatusOr<std::vector<Burst>> FindBursts(const Run& run, int64_t process_id, Interval steady) {
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process_id));
   XP_TRY(const Transfers* transfers, run.Get<Transfers>());
@@ -35,9 +37,19 @@ absl::StatusOr<std::vector<Burst>> FindBursts(const Run& run, int64_t process_id
       uploads.push_back({*row.ts_ns, *row.ts_ns + std::max<int64_t>(0, row.dur_ns.value_or(0))});
   }
   std::ranges::sort(uploads, {}, &Interval::begin_ns);
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::set<int64_t> requests_ns;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.process_id == process_id && row.enqueue_ts_ns) requests_ns.insert(*row.enqueue_ts_ns);
+  }
+  const auto runs_between = [&](int64_t begin_ns, int64_t end_ns) {
+    const auto next = requests_ns.lower_bound(begin_ns);
+    return next != requests_ns.end() && *next < end_ns;
+  };
   std::vector<Burst> bursts;
   for (const Interval& upload : uploads) {
-    if (bursts.empty() || upload.begin_ns - bursts.back().time.end_ns > policy::kBurstPauseNs)
+    if (bursts.empty() || upload.begin_ns - bursts.back().time.end_ns > policy::kBurstPauseNs ||
+        runs_between(bursts.back().time.end_ns, upload.begin_ns))
       bursts.push_back({.time = {upload.begin_ns, upload.begin_ns}});
     Burst& burst = bursts.back();
     burst.time.end_ns = std::max(burst.time.end_ns, upload.end_ns);

@@ -105,12 +105,14 @@ Words SayColdStart(const Finding& finding, Framework framework) {
     why += fmt::format("{} processes start like this; this one takes longest. ",
                        CountText(figures.processes));
   why += figures.places > 0 ? StepsText(figures.steps) : "";
-  if (figures.places == 0 && figures.compile_ns > 0) why = GraphsAreNotTold(framework);
+  const bool only_sums = figures.places == 0 && figures.compile_ns > 0;
+  if (only_sums) why = GraphsAreNotTold(framework);
   while (why.ends_with(' ')) why.pop_back();
   Words words{.title = Title(figures, count, finding.cost_ns.value_or(0)),
               .why = std::move(why),
               .cost_note = CostNote(figures, framework),
               .advice = Advice(figures, framework)};
+  if (only_sums) words.unseen = Unseen{"the graphs"};
   for (const TimedCompilation& example : figures.examples)
     words.evidence.push_back(Describe(example));
   return words;

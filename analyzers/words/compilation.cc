@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 
@@ -57,11 +56,9 @@ std::string SumTitle(int64_t count, int64_t ns, int64_t longest_ns, bool longest
   return title;
 }
 
-std::string GraphsAreNotTold(Framework framework) {
-  return framework == Framework::kGaudi
-             ? "The totals do not distinguish graphs. PT_HPU_METRICS_GC_DETAILS=1 lists them."
-             : fmt::format("Metrics do not distinguish graphs. To see them, run {}.",
-                           HowToRecordWith(framework).log);
+std::string_view GraphsAreNotTold(Framework framework) {
+  return framework == Framework::kGaudi ? "The totals do not distinguish graphs."
+                                        : "Metrics do not distinguish graphs.";
 }
 
 std::string SumNote(Framework framework) {

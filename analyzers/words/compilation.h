@@ -18,7 +18,7 @@ std::string_view Name(CompilePhase phase);
 
 // Return what is said of compilations that are only counted and summed.
 std::string SumTitle(int64_t count, int64_t ns, int64_t longest_ns, bool longest_is_known);
-std::string GraphsAreNotTold(Framework framework);
+std::string_view GraphsAreNotTold(Framework framework);
 std::string SumNote(Framework framework);
 
 // Return how to compile less often, and how to trace less.

@@ -22,26 +22,19 @@ std::string DynamoWhy(const DynamoFigures& figures) {
   return why;
 }
 
-std::string DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
-  std::string advice;
+std::string_view DynamoAdvice(const Finding& finding, const DynamoFigures& figures) {
   if (figures.is_parameter)
     return "The function is called with parameters of different sizes, which torch.compile treats as static. Set torch._dynamo.config.force_parameter_static_shapes = False, or call it with parameters of one size each from functions of their own.";
   switch (finding.reason->type) {
     case ReasonType::kShapeChange:
-      advice =
-          "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size by itself, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.7).";
-      break;
+      return "Compile with torch.compile(dynamic=True), or mark the dimension with torch._dynamo.mark_dynamic. If the backend compiles each size by itself, pad this input to few sizes. For a fixed set of sizes, such as those of parameters, raise torch._dynamo.config.recompile_limit (cache_size_limit before PyTorch 2.7).";
     case ReasonType::kDtypeChange:
-      advice = "Convert this input to one dtype before the call.";
-      break;
+      return "Convert this input to one dtype before the call.";
     case ReasonType::kConstantChange:
-      advice =
-          "A Python number that the function reads differs between the calls. Pass it as a tensor, or let torch.compile trace it as a symbol (dynamic=True).";
-      break;
+      return "A Python number that the function reads differs between the calls. Pass it as a tensor, or let torch.compile trace it as a symbol (dynamic=True).";
     default:
-      advice = "Keep what the reason names the same in each call, or pass it as a tensor.";
+      return "Keep what the reason names the same in each call, or pass it as a tensor.";
   }
-  return advice + " TORCH_TRACE=DIR tells why each recompilation came, and how long it took.";
 }
 
 }  // namespace
@@ -51,7 +44,8 @@ Words SayDynamo(const Finding& finding) {
   return {.title = DynamoTitle(finding, figures),
           .why = DynamoWhy(figures),
           .cost_note = "not measured, because this log has no times of compilations",
-          .advice = DynamoAdvice(finding, figures),
+          .advice = std::string(DynamoAdvice(finding, figures)),
+          .unseen = Unseen{"how long each recompilation took"},
           .evidence = {figures.reason}};
 }
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "analyzers/quantity.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -171,20 +170,24 @@ std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
   return "";
 }
 
+constexpr std::string_view kBackward = "_backward";
+
 std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
   std::string advice =
       figures.is_printed ? std::string(kPrintAdvice) : InsteadOf(OpOf(finding), framework);
-  if (finding.subject.file) return advice;
-  constexpr std::string_view kBackward = "_backward";
-  if (std::string op = OpOf(finding); op.ends_with(kBackward)) {
+  if (std::string op = OpOf(finding); !finding.subject.file && op.ends_with(kBackward)) {
     op.resize(op.size() - kBackward.size());
     advice += fmt::format(
         " No source can name its line, because PyTorch computes gradients on a thread of its own. It is the gradient of {}.",
         op);
-  } else if (!figures.has_log && framework != Framework::kGaudi) {
-    advice += fmt::format(" To see the line, run {}.", HowToRecordWith(framework).log);
   }
   return advice;
+}
+
+// Returns whether a log would show the line of the op, which nothing does so far.
+bool LogShowsLine(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
+  return !finding.subject.file && !figures.has_log && framework != Framework::kGaudi &&
+         !OpOf(finding).ends_with(kBackward);
 }
 
 // Returns the lines of evidence. Executions of the cut come first and need no text.
@@ -204,6 +207,8 @@ Words Say(const FallbackOpFigures& figures, const Finding& finding, Framework fr
       .cost_note = CostNote(figures, finding),
       .saving_note = finding.saving_ns ? "the op runs on the device, in the step's own graph" : "",
       .advice = Advice(figures, finding, framework),
+      .unseen = LogShowsLine(figures, finding, framework) ? std::optional(Unseen{"the line"})
+                                                          : std::nullopt,
       .evidence = EvidenceLines(figures, finding)};
 }
 

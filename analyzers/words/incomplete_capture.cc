@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -200,13 +199,33 @@ std::string_view AdviceForRun(ReasonType type) {
   switch (type) {
     case ReasonType::kWindow:
       return "To time others, name the steps to profile with --steps A:B.";
-    case ReasonType::kNoGraphs:
-      return "Record a few steps again with --full.";
     case ReasonType::kNoCalls:
     case ReasonType::kNoClock:
       return "Let the program run for more steps, so that some are profiled.";
     default:
       return "";
+  }
+}
+
+// Returns what the finding says is missing, if another recording has it.
+std::optional<Unseen> UnseenOf(ReasonType type, Framework framework) {
+  switch (type) {
+    case ReasonType::kInsideCompile:
+      return Unseen{"whether later steps compile, too"};
+    case ReasonType::kNoLines:
+      return Unseen{"the lines", framework == Framework::kGaudi ? Recording::kProfile : Recording::kLog};
+    case ReasonType::kNoGraphs:
+      return Unseen{"the graphs", Recording::kGraphs};
+    case ReasonType::kNoReasons:
+      return Unseen{"the reasons"};
+    case ReasonType::kOnlyAlarms:
+      return Unseen{"all compilations and their reasons"};
+    case ReasonType::kNoCalls:
+      return Unseen{"them", Recording::kProfile};
+    case ReasonType::kNoClock:
+      return Unseen{"the times", Recording::kProfile};
+    default:
+      return {};
   }
 }
 
@@ -229,16 +248,9 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kWindow:
       return "To time all executions, trace for longer (duration_ms).";
     case ReasonType::kInsideCompile:
-      return fmt::format(
-          "Start the profile after the first steps, or make it longer than the compilation. To see whether later steps compile, too, run {}.",
-          HowToRecordWith(framework).log);
+      return "Start the profile after the first steps, or make it longer than the compilation.";
     case ReasonType::kNoKernels:
       return "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], without another profiler on the same GPU, and with the right to read its counters (in a container: --cap-add SYS_ADMIN).";
-    case ReasonType::kNoLines:
-      return framework == Framework::kGaudi
-                 ? fmt::format("Record some steps with {} and report on both files.",
-                               HowToRecordWith(framework).profile)
-                 : RunLogAndReport(framework);
     case ReasonType::kNoCounters:
       if (framework == Framework::kGaudi)
         return "Report on the file of a process that ended by itself. It has all metrics.";
@@ -248,21 +260,6 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
         return "A profile of torch.profiler does. PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used.";
       return fmt::format("Report on the whole text that {} returns after some steps.",
                          ReportCall(framework));
-    case ReasonType::kNoGraphs:
-      return fmt::format("Run {} for a few steps, or take a profile of the steps that recompile.",
-                         HowToRecordWith(framework).graphs);
-    case ReasonType::kNoReasons:
-      return RunLogAndReport(framework);
-    case ReasonType::kOnlyAlarms:
-      return fmt::format("To see all compilations and their reasons, run {}.",
-                         HowToRecordWith(framework).log);
-    case ReasonType::kNoCalls:
-    case ReasonType::kNoClock:
-      return fmt::format("Profile some steps as well, with {}, and report on both files.{}",
-                         HowToRecordWith(framework).profile,
-                         framework == Framework::kPytorchXla
-                             ? " XLA_METRICS_FILE=metrics.txt gives only sums."
-                             : "");
     case ReasonType::kRecordingOverhead:
       return SettingAdvice(figures, framework);
     default:
@@ -280,7 +277,8 @@ Words SayIncompleteCapture(const Finding& finding, Framework framework) {
       .title = Title(type, figures, framework),
       .why = Why(type, figures, framework),
       .cost_note = "does not apply",
-      .advice = for_run.empty() ? Advice(type, figures, framework) : std::string(for_run)};
+      .advice = for_run.empty() ? Advice(type, figures, framework) : std::string(for_run),
+      .unseen = UnseenOf(type, framework)};
   if (type == ReasonType::kNoDevice) words.evidence = {figures.printed_at.text()};
   if (type == ReasonType::kRecordingOverhead) {
     words.evidence = {fmt::format("{} = {}: {}", figures.setting, figures.setting_value,

@@ -4,7 +4,6 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -83,12 +82,9 @@ std::string Advice(const OutsideJitFigures& figures) {
     return fmt::format(
         "Put the code around these lines into a function under jax.jit, which makes one program instead of one per operation and shape.{} Prepare data with numpy, which compiles nothing.",
         once);
-  std::string advice = fmt::format(
+  return fmt::format(
       "Put the code around these operations into functions under jax.jit, and prepare data with numpy.{}",
       once);
-  if (!figures.explained)
-    advice += fmt::format(" To see their lines, run {}.", HowToRecordWith(Framework::kJax).log);
-  return advice;
 }
 
 std::string EvidenceLine(const std::variant<OperationsAtLine, OperationCounts>& shown) {
@@ -100,12 +96,15 @@ std::string EvidenceLine(const std::variant<OperationsAtLine, OperationCounts>& 
 
 Words SayOutsideJit(const Finding& finding, Framework) {
   const auto& figures = std::any_cast<const OutsideJitFigures&>(finding.figures);
+  const bool shows_no_line = !figures.all_resharding && !figures.at_start &&
+                             figures.lines.empty() && !figures.explained;
   Words words{.title = Title(figures, *finding.count),
               .why = Why(figures),
               .cost_note = finding.cost_ns
                                ? "their compile time, with tracing and lowering on the host"
                                : "not measured, because no source times these compiles",
               .advice = Advice(figures)};
+  if (shows_no_line) words.unseen = Unseen{"their lines"};
   for (const auto& shown : figures.evidence) words.evidence.push_back(EvidenceLine(shown));
   return words;
 }

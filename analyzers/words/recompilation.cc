@@ -8,7 +8,6 @@
 #include "analyzers/recompile/function_part.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/words/compilation.h"
-#include "analyzers/words/how_to_record.h"
 #include "analyzers/words/ranks.h"
 #include "analyzers/words/recompile_change.h"
 
@@ -430,28 +429,33 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
         new_state->of_optimizer
             ? "the state that the optimizer made in the first step is an input of the later graph"
             : "tensors that the first step made are inputs of the later graph";
-  if (figures.may_be_other_programs)
-    change.advice = fmt::format(
-        "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each. To see the places, run {}.",
-        HowToRecordWith(framework).log);
-  if (figures.may_be_one_step)
-    change.advice = fmt::format(
-        "These files do not show the steps, so each step may run all of these programs, as a model with layers of several sizes does, or the sizes may change from step to step. To see which, run {}.",
-        HowToRecordWith(framework).log);
+  if (figures.may_be_other_programs) {
+    change.advice =
+        "These files do not name the places that compile, so these may be other programs, such as an evaluation, which compile once each.";
+    change.unseen = Unseen{"the places"};
+  }
+  if (figures.may_be_one_step) {
+    change.advice =
+        "These files do not show the steps, so each step may run all of these programs, as a model with layers of several sizes does, or the sizes may change from step to step.";
+    change.unseen = Unseen{"which"};
+  }
   // A value that the code computes, and what a graph break leaves to the function that Dynamo makes of the
   // rest, are no state that the first step made.
   const bool is_state = figures.cause.type != ReasonType::kConstantChange &&
                         !figures.site.function.starts_with("torch_dynamo_resume_in_");
   const bool is_clean_start = finding.reason->state == State::kWarmUp && is_state &&
                               !figures.cause.is_weak_type();
-  if (is_clean_start || is_new_state)
+  if (is_clean_start || is_new_state) {
     change.advice =
         "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
+    change.unseen.reset();
+  }
   Words words{.title = Title(figures, compiles, change.what, finding.only_ranks),
               .why = Why(figures, compiles, framework),
               .cost_note = CostNote(figures, compiles, framework),
               .saving_note = SavingNote(figures),
               .advice = std::move(change.advice),
+              .unseen = std::move(change.unseen),
               .tells_share = figures.cost.profile_share.has_value(),
               .names_place = NamesItsPlace(figures.site) && !finding.subject.scope &&
                              finding.subject.place().ShortText() == figures.site.place.ShortText()};

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "analyzers/quantity.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -523,8 +522,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       // Optimised HLO prints all numbers.
       if (cause.seen_in == SeenIn::kOptimizedHlo) {
         return {"the programs are equal, but the graphs that they come from differ",
-                fmt::format("{} To compare the graphs, run {}.", kOtherParameters,
-                            HowToRecordWith(framework).graphs)};
+                std::string(kOtherParameters), Unseen{"the graphs", Recording::kGraphs}};
       }
       return {
           "the graphs print alike but differ",
@@ -540,12 +538,10 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       break;
   }
   const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;
-  return {"nothing that was captured shows why",
-          is_jax && figures.site.explained
-              ? "JAX does not explain this compilation. A profile that covers it shows more."
-              : fmt::format("To see why, run {}, or record a profile that covers these compiles.",
-                            is_jax ? HowToRecordWith(Framework::kJax).log
-                                   : HowToRecordWith(framework).graphs)};
+  constexpr const char* kNothing = "nothing that was captured shows why";
+  if (is_jax && figures.site.explained)
+    return {kNothing, "JAX does not explain this compilation. A profile that covers it shows more."};
+  return {kNothing, "", Unseen{"why", is_jax ? Recording::kLog : Recording::kGraphs}};
 }
 
 // Returns whether the op, its number or the inputs of ops differ, which is decided where the ops are

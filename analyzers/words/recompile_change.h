@@ -8,9 +8,10 @@
 
 namespace xlaprof {
 
-// The words that follow the site's name in the title, and the remedy.
+// The words that follow the site's name in the title, the remedy, and what the files hide.
 struct ChangeWords {
   std::string what, advice;
+  std::optional<Unseen> unseen = {};
 };
 
 // Returns the words for the change.

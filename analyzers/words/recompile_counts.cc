@@ -2,46 +2,61 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/recompile/counts.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr const char* kNothingToDo = "Recompilation needs no change.";
 
-// Says how to learn more about compiles that are only counted.
+// What to do about compiles that are only counted: if the program certainly recompiles, if the metrics may
+// have been cleared, and if steps are not known.
 struct CountAdvice {
-  std::string which_line, no_clearing, each_step;
-  std::string_view compile_time;
+  std::string_view recompiles, may_be_cleared, each_step;
+  std::string_view compile_time;  // the metric that times them
 };
 
 CountAdvice AdviceOf(Framework framework) {
-  const std::string which_line =
-      fmt::format("To learn which line and why, run {}.", HowToRecordWith(framework).graphs);
   if (framework == Framework::kGaudi) {
     constexpr std::string_view kShapes =
         "Pad inputs to a few sizes, so that shapes repeat, or let the graph compiler handle sizes that vary (PT_HPU_ENABLE_REFINE_DYNAMIC_SHAPES=1). PT_HPU_METRICS_GC_DETAILS=1 lists each compiled recipe with its time.";
     return {
-        .which_line = std::string(kShapes),
-        .no_clearing = std::string(kShapes),
+        .recompiles = kShapes,
+        .may_be_cleared = kShapes,
         .each_step =
             "PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used again. In releases that have the trigger, PT_HPU_METRICS_DUMP_TRIGGERS=process_exit,metric_change shows when the program compiles.",
         .compile_time = "graph_compilation's TotalTime"};
   }
-  if (framework == Framework::kTorchtpu) {
-    return {.which_line = which_line,
-            .no_clearing = which_line,
-            .each_step = which_line,
-            .compile_time = "compilation_duration"};
-  }
+  if (framework == Framework::kTorchtpu) return {.compile_time = "compilation_duration"};
   return {
-      .which_line = which_line,
-      .no_clearing =
-          "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise. " +
-          which_line,
+      .may_be_cleared =
+          "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise.",
       .each_step =
           "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether the program continues to compile.",
       .compile_time = "CompileTime"};
+}
+
+// Returns what metrics hide of programs that recompile, or may do so.
+std::optional<Unseen> UnseenOf(CountVerdict verdict, Framework framework) {
+  const Unseen which_line{"which line and why", Recording::kGraphs};
+  switch (verdict) {
+    case CountVerdict::kMoreThanClean:
+    case CountVerdict::kMostExecutionsNew:
+    case CountVerdict::kMoreGraphsThanClean:
+    case CountVerdict::kGoesOnInEachReport:
+    case CountVerdict::kProcessesOrGoesOn:
+      return framework == Framework::kGaudi ? std::nullopt : std::optional(which_line);
+    case CountVerdict::kStepsNotTold:
+    case CountVerdict::kCleanWithoutSteps:
+    case CountVerdict::kFewForExecutions:
+      return framework == Framework::kTorchtpu ? std::optional(which_line) : std::nullopt;
+    case CountVerdict::kExecutionsNotTold:
+    case CountVerdict::kStopped:
+    case CountVerdict::kFewPerStep:
+    case CountVerdict::kCleanByCounters:
+    case CountVerdict::kClean:
+      break;
+  }
+  return {};
 }
 
 std::string Name(const CountSource& source, Framework framework) {
@@ -68,33 +83,34 @@ std::string Counted(const CountSignals& signals) {
 }
 
 struct VerdictWords {
-  std::string title, advice;
+  std::string title;
+  std::string_view advice;
 };
 
 // Returns the words of each verdict.
 VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice) {
   const CountSignals& signals = figures.signals;
   const std::string counted = Counted(signals);
-  const auto& [which_line, no_clearing, each_step, compile_time] = advice;
+  const auto& [recompiles, may_be_cleared, each_step, compile_time] = advice;
   switch (figures.verdict) {
     case CountVerdict::kMoreThanClean:
       return {fmt::format("{}: a clean program with {} per step makes about {}", counted,
                           Plural(signals.cuts, "graph"), signals.clean),
-              which_line};
+              recompiles};
     case CountVerdict::kMostExecutionsNew:
-      return {counted + ": most executions ran a graph that was compiled for them", which_line};
+      return {counted + ": most executions ran a graph that was compiled for them", recompiles};
     case CountVerdict::kMoreGraphsThanClean:
-      return {counted + ": more graphs than a program without recompilation has", which_line};
+      return {counted + ": more graphs than a program without recompilation has", recompiles};
     case CountVerdict::kGoesOnInEachReport:
       return {fmt::format("{}, in {} separate reports: the program continues to compile", counted,
                           figures.source.number),
-              no_clearing};
+              may_be_cleared};
     case CountVerdict::kProcessesOrGoesOn:
       return {
           fmt::format(
               "{}, in {} separate reports: one process continues to compile, or each compiled in its first steps",
               counted, figures.source.number),
-          no_clearing};
+          may_be_cleared};
     case CountVerdict::kStepsNotTold:
       return {
           counted + ": the number of steps is not known, so this may or may not be recompilation",
@@ -181,7 +197,8 @@ Words SayRecompileCounts(const Finding& finding, Framework framework) {
   return {.title = std::move(judged.title),
           .why = Why(figures, framework),
           .cost_note = CostNote(figures, finding.cost_ns.has_value(), advice.compile_time),
-          .advice = std::move(judged.advice),
+          .advice = std::string(judged.advice),
+          .unseen = UnseenOf(figures.verdict, framework),
           .evidence = {Name(figures.source, framework)},
           .is_open_question = IsOpen(figures)};
 }

@@ -5,7 +5,6 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/words/compilation.h"
-#include "analyzers/words/how_to_record.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
@@ -169,9 +168,10 @@ Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework)
 Words Say(const CompileTimeSum& figures, const Finding& finding, Framework framework) {
   return {.title = SumTitle(*finding.count, *finding.cost_ns, figures.longest_ns,
                             figures.longest_is_known),
-          .why = GraphsAreNotTold(framework),
+          .why = std::string(GraphsAreNotTold(framework)),
           .cost_note = SumNote(framework),
-          .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
+          .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework),
+          .unseen = Unseen{"the graphs"}};
 }
 
 std::string LinesTitle(const SlowCompileLines& figures) {
@@ -186,13 +186,13 @@ std::string LinesTitle(const SlowCompileLines& figures) {
 Words Say(const SlowCompileLines& figures, const Finding&, Framework framework) {
   return {
       .title = LinesTitle(figures),
-      .why = fmt::format("The line names no graph. To see it, run {}.",
-                         HowToRecordWith(framework).log),
+      .why = "The line names no graph.",
       .cost_note =
           figures.longest_ns
               ? "at least; this is the longest one in torch_xla's own lines, which do not say how many there were"
               : "not measured, because only torch_xla's own line mentions it",
-      .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
+      .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework),
+      .unseen = Unseen{"the graph"}};
 }
 
 // XLA's alarms
@@ -267,14 +267,15 @@ std::string Title(const SlowCompileAlarms& figures) {
                      TookText(alarms.ns, alarms.ended), text.empty() ? "" : ": ", text);
 }
 
-std::string Why(const SlowCompileAlarms& figures, Framework framework) {
+constexpr std::string_view kSharedNameOrRecompiled =
+    "Several functions share this name, or one function is compiled again and again.";
+
+std::string Why(const SlowCompileAlarms& figures) {
   switch (figures.alarms.kind) {
     case AlarmKind::kCompile:
       if (!figures.jax_operation.empty()) return OneOperationText(figures.jax_operation);
       if (figures.per_process == 1) return "";
-      return fmt::format(
-          "Several functions share this name, or one function is compiled again and again. To see which, and why, run {}.",
-          HowToRecordWith(framework).log);
+      return std::string(kSharedNameOrRecompiled);
     case AlarmKind::kUnoptimizedCompile:
       return "Its compiler is a debug build, which takes several times as long for each program. The program is not the cause.";
     case AlarmKind::kConstantFolding:
@@ -336,9 +337,10 @@ Words Say(const SlowCompileAlarms& figures, const Finding& finding, Framework fr
   const CompileAlarms& alarms = figures.alarms;
   Words words{
       .title = Title(figures),
-      .why = Why(figures, framework),
+      .why = Why(figures),
       .cost_note = fmt::format("{}{}", alarms.ended ? "" : "at least; ", AlarmsText(alarms.kind)),
       .advice = Advice(figures, framework)};
+  if (words.why == kSharedNameOrRecompiled) words.unseen = Unseen{"which, and why"};
   for (size_t i = 0; i < finding.evidence.size(); ++i)
     words.evidence.push_back(EvidenceLine(alarms.all[i]));
   return words;

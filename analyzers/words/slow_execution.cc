@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
@@ -51,15 +50,14 @@ std::string CostNote(const SlowExecutionFigures& figures) {
   return "";
 }
 
-std::string Advice(const SlowExecutionFigures& figures, Framework framework) {
+std::string_view Advice(const SlowExecutionFigures& figures) {
   switch (figures.found) {
     case SlowExecutions::kTooLong:
       return "Look at the device's ops on the timeline. Split the graph if it holds several steps by mistake.";
     case SlowExecutions::kOutliers:
       return "Look at what else ran at these times.";
     case SlowExecutions::kTooLongSamples:
-      return fmt::format("To see the device's ops, take a profile with {}.",
-                         HowToRecordWith(framework).profile);
+      return "";
   }
   return "";
 }
@@ -74,12 +72,16 @@ std::vector<std::string> EvidenceLines(const SlowExecutionFigures& figures,
 
 }  // namespace
 
-Words SaySlowExecution(const Finding& finding, Framework framework) {
+Words SaySlowExecution(const Finding& finding, Framework) {
   const auto& figures = std::any_cast<const SlowExecutionFigures&>(finding.figures);
+  const bool only_samples = figures.found == SlowExecutions::kTooLongSamples;
   return {.title = Title(figures, *finding.count),
           .why = Why(figures),
           .cost_note = CostNote(figures),
-          .advice = Advice(figures, framework),
+          .advice = std::string(Advice(figures)),
+          .unseen = only_samples
+                        ? std::optional(Unseen{"the device's ops", Recording::kProfile})
+                        : std::nullopt,
           .evidence = EvidenceLines(figures, finding)};
 }
 

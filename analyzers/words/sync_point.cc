@@ -10,14 +10,9 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
-#include "analyzers/words/how_to_record.h"
 
 namespace xlaprof {
 namespace {
-
-std::string ToSeeTheLine(Framework framework) {
-  return fmt::format(" To see the line, run {}.", HowToRecordWith(framework).log);
-}
 
 std::string_view ReadNoun(ReadValue value, Framework framework) {
   switch (value) {
@@ -90,18 +85,12 @@ std::string Why(const EarlyReadFigures& figures, Framework framework) {
       figures.runs_nothing_again ? "" : " The nodes that the step mark still needs run again.");
 }
 
-// Returns which reads cannot be told apart, and how to get their lines; "" if the line is known.
-std::string Indistinct(const EarlyReadFigures& figures, const Finding& finding,
-                       Framework framework) {
-  if (finding.subject.file) return "";
-  std::string text;
-  if (figures.graphs > 1 && figures.value_place.empty())
-    text = fmt::format(
-        " They evaluate {} different graphs, so there are several reads here, which this capture cannot tell apart.",
-        figures.graphs);
-  if (framework == Framework::kPytorchXla)
-    text += " To see the lines: " + RunLogAndReport(framework);
-  return text;
+// Returns which reads cannot be told apart; "" if the line is known.
+std::string Indistinct(const EarlyReadFigures& figures, const Finding& finding) {
+  if (finding.subject.file || figures.graphs < 2 || !figures.value_place.empty()) return "";
+  return fmt::format(
+      " They evaluate {} different graphs, so there are several reads here, which this capture cannot tell apart.",
+      figures.graphs);
 }
 
 std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
@@ -204,14 +193,16 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
 }
 
 Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  const bool shows_no_line = !finding.subject.file && framework == Framework::kPytorchXla;
   return {
       .title = Title(figures, finding, framework),
-      .why = Why(figures, framework) + Indistinct(figures, finding, framework),
+      .why = Why(figures, framework) + Indistinct(figures, finding),
       .cost_note = CostNote(figures, finding),
       .saving_note = !finding.saving_ns           ? ""
                      : figures.runs_nothing_again ? "the host no longer waits"
                                                   : "the host no longer waits, and the nodes run once",
-      .advice = Advice(figures, finding, framework)};
+      .advice = Advice(figures, finding, framework),
+      .unseen = shows_no_line ? std::optional(Unseen{"the lines"}) : std::nullopt};
 }
 
 // Compilations that a read caused.
@@ -222,9 +213,8 @@ std::string Title(const CompiledReadFigures& figures) {
 }
 
 std::string ReadAfterMarkAdvice(Framework framework) {
-  return fmt::format(
-      "Read the value after the step mark ({}) and only every N steps. To see each read, run {}.",
-      framework == Framework::kCpp ? "sync()" : "torch_xla.sync()", HowToRecordWith(framework).log);
+  return fmt::format("Read the value after the step mark ({}) and only every N steps.",
+                     framework == Framework::kCpp ? "sync()" : "torch_xla.sync()");
 }
 
 Words Say(const CompiledReadFigures& figures, const Finding&, Framework framework) {
@@ -234,6 +224,7 @@ Words Say(const CompiledReadFigures& figures, const Finding&, Framework framewor
       .cost_note =
           "not measured, because a log of compilations does not show how often the value is read",
       .advice = ReadAfterMarkAdvice(framework),
+      .unseen = Unseen{"each read"},
       .evidence = {fmt::format("{} compilations", figures.graphs)}};
 }
 
@@ -303,15 +294,11 @@ std::string Advice(const CountedReadFigures& figures, Framework framework) {
                  ? "Read the value only every N steps, after the step mark. Use where(condition, a, b) instead of an if on it."
                  : "Read the value only every N steps, after the step mark. Use torch.where instead of `if tensor:`.";
     case Counted::kCalls:
-      return fmt::format(
-          "{}{}",
-          is_cpp
-              ? "Look for item(). Read only every N steps, after the step mark."
-              : "Look for .item(), float(tensor), bool(tensor) and `if tensor:`. Read only every N steps, after the step mark.",
-          ToSeeTheLine(framework));
+      return is_cpp
+                 ? "Look for item(). Read only every N steps, after the step mark."
+                 : "Look for .item(), float(tensor), bool(tensor) and `if tensor:`. Read only every N steps, after the step mark.";
     case Counted::kFetches:
-      return fmt::format("{}{}", FetchAdvice(figures, framework),
-                         figures.after_marks ? "" : ToSeeTheLine(framework));
+      return FetchAdvice(figures, framework);
   }
   return "";
 }
@@ -327,10 +314,14 @@ std::string EvidenceLine(const CountedReadFigures& figures) {
 }
 
 Words Say(const CountedReadFigures& figures, const Finding& finding, Framework framework) {
+  using Counted = CountedReadFigures::Counted;
+  const bool shows_line = figures.counted == Counted::kCallsAtPlace ||
+                          (figures.counted == Counted::kFetches && figures.after_marks);
   return {.title = Title(figures, finding, framework),
           .why = Why(figures),
           .cost_note = CostNote(figures, finding),
           .advice = Advice(figures, framework),
+          .unseen = shows_line ? std::nullopt : std::optional(Unseen{"the line"}),
           .evidence = {EvidenceLine(figures)}};
 }
 

@@ -50,6 +50,37 @@ TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
   EXPECT_EQ(std::unique(prints.begin(), prints.end()), prints.end());
 }
 
+// Returns the advice of a finding that asks for a recording.
+std::string AdviceAskingFor(Recording recording, const Store& store) {
+  static Recording asked;
+  asked = recording;
+  const Analyzer asking{
+      .name = "asking",
+      .find = [](const xlaprof::Run&) -> absl::StatusOr<Findings> { return Findings(1); },
+      .say = [](const Finding&, Framework) {
+        return Words{.advice = "Look.", .unseen = Unseen{"why", asked}};
+      }};
+  return Analyze(xlaprof::Run(store), asking)->front().words.advice;
+}
+
+TEST(Analyze, AdviceNamesOnlyRecordingsThatShowMore) {
+  auto store = Store::CreateTemporary();
+  const auto advice = [&](Recording recording) { return AdviceAskingFor(recording, *store); };
+  EXPECT_EQ(advice(Recording::kLog), "Look. To see why, run `xlaprof run -- python train.py`.");
+  const std::string with_graphs = "Look. To see why, run `xlaprof run --full -- python train.py`.";
+  EXPECT_EQ(advice(Recording::kGraphs), with_graphs);
+  ASSERT_TRUE(store->Exec("INSERT INTO observed_process (process_id, command, ts_ns, dur_ns, ended) "
+                          "VALUES (1, 'train.py', 0, 9, 1)")
+                  .ok());
+  EXPECT_EQ(advice(Recording::kLog), "Look.");
+  EXPECT_EQ(advice(Recording::kProfile), "Look.");
+  EXPECT_EQ(advice(Recording::kGraphs), with_graphs);
+  ASSERT_TRUE(store->Exec("INSERT INTO source (path, format, kind, imported) VALUES ('jax_ir', "
+                          "'jax_ir', 'lowered', 1)")
+                  .ok());
+  EXPECT_EQ(advice(Recording::kGraphs), "Look.");
+}
+
 TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
   auto store = Store::CreateTemporary();
   auto findings = Analyze(xlaprof::Run(*store));

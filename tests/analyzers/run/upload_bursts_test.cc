@@ -78,6 +78,17 @@ TEST(UploadBursts, UploadsWithPausesAreNotOneByOne) {
   EXPECT_TRUE(Uploading(5, 1500).Find().empty());
 }
 
+TEST(UploadBursts, NumbersOfOperationsThatRunInBetweenAreNotOneByOne) {
+  Uploading uploading(64, 100);
+  for (int64_t step = 0; step < 10; ++step) {
+    for (int64_t i = 0; i < 64; i += 2)
+      uploading.run().Exec(fmt::format(
+          "INSERT INTO execution (process_id, ordinal, graph_id, enqueue_ts_ns) VALUES (1, {}, 1, {})",
+          1000 + 64 * step + i, (10'000 * step + i * 100 + 50) * 1000));
+  }
+  EXPECT_TRUE(uploading.Find().empty());
+}
+
 TEST(UploadBursts, ALineIsNamedIfItsInputsAreAsManyAsTheUploads) {
   for (const int inputs : {10, 64, 200}) {
     Uploading uploading(64, 100);

@@ -41,10 +41,7 @@ TEST(IncompleteCaptureWords, StepsThatAreTracedNeedALongerProfile) {
                   .advice.starts_with("Trace for longer than one step."));
 }
 
-TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
-  EXPECT_EQ(Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
-            "Profile some steps as well, with XLAPROF_RECORD=run.xlaprof PROGRAM, "
-            "and report on both files.");
+TEST(IncompleteCaptureWords, CppProgramsReportTheirMetrics) {
   EXPECT_EQ(Say(ReasonType::kNoCounters, {}, Framework::kCpp).advice,
             "Report on the whole text that metrics_report() returns.");
   EXPECT_EQ(Say(ReasonType::kNoExecutions, {}, Framework::kCpp).advice,
@@ -57,7 +54,6 @@ TEST(IncompleteCaptureWords, WhatRunRecordedIsRecordedByItsOptions) {
   };
   EXPECT_EQ(advice(ReasonType::kWindow),
             "To time others, name the steps to profile with --steps A:B.");
-  EXPECT_EQ(advice(ReasonType::kNoGraphs), "Record a few steps again with --full.");
   EXPECT_EQ(advice(ReasonType::kNoClock),
             "Let the program run for more steps, so that some are profiled.");
 }

@@ -213,13 +213,15 @@ TEST(RecompilationWords, EachReasonSaysWhatToDo) {
       {{.type = ReasonType::kUnprintedChange}, "XLA_SAVE_TENSORS_FMT=hlo"},
       {{.type = ReasonType::kUnprintedChange, .seen_in = SeenIn::kOptimizedHlo},
        "other parameters of the same shapes"},
-      {{.type = ReasonType::kUnknown}, "JAX_EXPLAIN_CACHE_MISSES=1"},
   };
   for (const auto& [cause, advice] : kCauses) EXPECT_THAT(SayOf(cause).advice, HasSubstr(advice));
-  EXPECT_THAT(Say(RecompileFigures(), Framework::kPytorchXla).advice,
-              HasSubstr("XLA_SAVE_TENSORS_FILE"));
-  EXPECT_THAT(Say(RecompileFigures(), Framework::kUnknown, 1, State::kWarmUp).advice,
-              HasSubstr("Nothing needs to change"));
+  const Words unknown = Say(RecompileFigures(), Framework::kPytorchXla);
+  EXPECT_EQ(unknown.unseen->what, "why");
+  EXPECT_EQ(unknown.unseen->shown_by, Recording::kGraphs);
+  EXPECT_EQ(SayOf({.type = ReasonType::kUnknown}).unseen->shown_by, Recording::kLog);
+  const Words warm_up = Say(RecompileFigures(), Framework::kUnknown, 1, State::kWarmUp);
+  EXPECT_THAT(warm_up.advice, HasSubstr("Nothing needs to change"));
+  EXPECT_FALSE(warm_up.unseen);
 }
 
 TEST(RecompilationWords, CppProgramsHaveNoPython) {
@@ -387,7 +389,7 @@ TEST(RecompilationWords, OperationsOutsideOfJit) {
   EXPECT_THAT(say().evidence,
               ElementsAre("fit.py:40 (3 programs, 6 s)", "scan 3, broadcast_in_dim 9"));
   figures.lines.clear();
-  EXPECT_THAT(say().advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+  EXPECT_EQ(say().unseen->what, "their lines");
   figures.at_start = true;
   EXPECT_THAT(say().title, HasSubstr("outside of jit at the start"));
 }
