@@ -153,10 +153,15 @@ bool CopiesAreIts(const Finding& finding) {
   return op != nullptr && op->cost == FallbackOpFigures::Cost::kShareOfMetrics;
 }
 
+// Returns whether both are the same place. Sources print a function with its class or without.
+bool IsSame(const SourcePlace& a, const SourcePlace& b) {
+  return a == b || (a.line && a.line == b.line && a.file == b.file);
+}
+
 // Returns whether a cause is at the place of an effect. An op may have several places.
 bool IsHere(const Finding& cause, const Finding& effect) {
   const SourcePlace place = effect.subject.place();
-  if (cause.subject.place() == place) return true;
+  if (IsSame(cause.subject.place(), place)) return true;
   const auto* figures = std::any_cast<FallbackFigures>(&cause.figures);
   const auto* op = figures != nullptr ? std::get_if<FallbackOpFigures>(figures) : nullptr;
   return op != nullptr && effect.subject.file &&
@@ -354,7 +359,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   linker.Link([](const Finding& effect) { return IsOf(effect, sync_point); },
               [](const Finding& cause, const Finding& effect) {
                 return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
-                       cause.subject.place() == effect.subject.place();
+                       IsSame(cause.subject.place(), effect.subject.place());
               });
   // A read evaluates a graph of its own, which has to be compiled.
   linker.Link(
@@ -367,7 +372,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // A function of the host that works on JAX's results has to read them first.
   linker.Link(IsReadOfJax, [](const Finding& cause, const Finding& effect) {
     return IsGap(cause, ReasonType::kUserScope) && cause.needs_fixing && cause.subject.file &&
-           cause.subject.place() == effect.subject.place();
+           IsSame(cause.subject.place(), effect.subject.place());
   });
   XP_TRY(LinkMasks(run, linker));
   // A tensor that leaves the device and comes back at one of the lines where an op without lowering may
@@ -384,6 +389,12 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                  return candidate.place().IsLineOf(PlaceOfRead(effect));
                });
       });
+  // The gradient of an op without lowering has none either.
+  linker.Link([](const Finding& effect) { return IsOf(effect, fallback); },
+              [](const Finding& cause, const Finding& effect) {
+                const std::string forward = ForwardOpOf(effect.subject.op.value_or(""));
+                return IsOf(cause, fallback) && !forward.empty() && cause.subject.op == forward;
+              });
   // A number that is read decides a size, so each value makes another graph.
   linker.Link([](const Finding& effect) { return SizeReadOf(effect) != nullptr; },
               [](const Finding& cause, const Finding& effect) {
@@ -392,7 +403,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // Without a step mark, the graph of a read grows.
   linker.Link(IsRecompileOfRead, [](const Finding& cause, const Finding& effect) {
     return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
-           cause.subject.place() == effect.subject.place();
+           IsSame(cause.subject.place(), effect.subject.place());
   });
   // The graph of a read is compiled again for the same change as the step's graph, or else because it
   // is read at all.
@@ -453,7 +464,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               [](const Finding& cause, const Finding& effect) {
                 const EarlyReadFigures* early = EarlyReadOf(cause);
                 return early != nullptr && early->value == ReadValue::kTensor &&
-                       cause.subject.place() == WorkOf(effect)->before;
+                       IsSame(cause.subject.place(), WorkOf(effect)->before);
               });
   // The host could do other work while it waits for a number.
   linker.Link(IsSampledGap, WaitsAsLongAs);

@@ -566,7 +566,8 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& caus
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures)};
-  if (figures.work || figures.sampled || figures.small_executions ||
+  const bool is_tracing = finding.reason->type == ReasonType::kTracing;
+  if (figures.work || (figures.sampled && !is_tracing) || figures.small_executions ||
       (figures.uploads && figures.uploads->are_of_fallbacks))
     finding.spent_on = SpentOn::kOnCpu;
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {

@@ -197,6 +197,13 @@ static absl::StatusOr<Findings> FindFallbacks(const Run& run) {
   return findings;
 }
 
+std::string ForwardOpOf(std::string_view op) {
+  constexpr std::string_view kBackward = "_backward";
+  op = op.substr(0, op.find('.'));
+  if (!op.ends_with(kBackward)) return "";
+  return std::string(op.substr(0, op.size() - kBackward.size()));
+}
+
 extern const Analyzer fallback{
     .name = "fallback",
     .summary = "ops without lowering that run on the CPU, with the transfers and waits they cause",

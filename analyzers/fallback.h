@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -57,6 +58,10 @@ struct WholeProgramFigures {
 };
 
 using FallbackFigures = std::variant<FallbackOpFigures, UnnamedCallsFigures, WholeProgramFigures>;
+
+// Returns the op whose gradient `op` computes: aten::huber_loss for aten::huber_loss_backward.out. Returns
+// "" if `op` is no gradient.
+std::string ForwardOpOf(std::string_view op);
 
 // Says what runs on the CPU, what that costs, and what to write instead.
 Words SayFallback(const Finding& finding, Framework framework);

@@ -10,7 +10,9 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
+#include "analyzers/run/run_time.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 #include "base/metric_names.h"
 #include "base/whole.h"
 
@@ -105,9 +107,9 @@ std::optional<Finding> OnTimeline(const Traced& traced, TracingBoundFigures& fig
   return finding;
 }
 
-// Returns the part of the wall time that its recent samples take. A time metric's rate is time per
-// second.
-std::optional<double> ShareOfWall(const MetricState& metric) {
+// Returns the part of the wall time that tracing took while the last samples were taken. A time metric's
+// rate is time per second.
+std::optional<double> ShareOfLastSamples(const MetricState& metric) {
   if (!metric.value_rate || metric.sum <= 0) return {};
   return *metric.value_rate / 1e9 * std::min(1.0, TracingNs(metric) / metric.sum);
 }
@@ -132,24 +134,32 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
   const MetricState* execute = state ? state->Find(metric_names::kExecuteTime) : nullptr;
   if (!tracing || !execute || execute->samples <= 0) return std::nullopt;
   const int64_t marks = state->mark_step.value_or(0);
-  const std::optional<double> share_of_wall = ShareOfWall(*tracing);
+  const double tracing_ns = TracingNs(*tracing);
+  XP_TRY(const ObservedProcesses* observed, run.Get<ObservedProcesses>());
+  XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+  const OptInt process_ns = observed->rows.empty() ? OptInt() : times->longest();
+  const std::optional<double> share =
+      process_ns ? tracing_ns / double(*process_ns) : ShareOfLastSamples(*tracing);
   // ExecuteTime lasts from the call until the device is done, so it is at least the busy time.
-  const bool above_busy = TracingNs(*tracing) > execute->sum;
-  const bool matters = share_of_wall.value_or(1) >= policy::kLeastTracingOfStep;
+  const bool above_busy = tracing_ns > execute->sum;
+  const bool matters = share.value_or(1) >= policy::kLeastTracingOfStep;
   if (marks < policy::kNotOnce || !above_busy || !matters) return std::nullopt;
   TracingInMetrics seen{.tracing_sum_ns = Whole(tracing->sum),
                         .tracing_samples = tracing->samples,
                         .execute_sum_ns = Whole(execute->sum),
                         .execute_samples = execute->samples,
-                        .share_of_wall = share_of_wall};
+                        .share = share,
+                        .process_ns = process_ns};
+  // What is uploaded for different executions cannot be uploaded together.
   const MetricState* uploads = state->Find(metric_names::kOutboundData);
-  const double per_step = uploads ? double(uploads->samples) / double(marks) : 0;
-  if (per_step >= policy::kUploadsOneByOne) seen.uploads_per_step = per_step;
+  const double turns = double(std::max(marks, execute->samples));
+  if (uploads && double(uploads->samples) / turns >= policy::kUploadsOneByOne)
+    seen.uploads_per_step = double(uploads->samples) / double(marks);
   figures.seen = seen;
-  Finding finding{.needs_fixing = IsLargePart(*metrics->last, TracingNs(*tracing)),
+  Finding finding{.needs_fixing = IsLargePart(*metrics->last, tracing_ns),
                   .count = marks,
                   .per_step = 1,
-                  .cost_ns = Whole(TracingNs(*tracing))};
+                  .cost_ns = Whole(tracing_ns)};
   finding.reason = Reason{.type = ReasonType::kAboveDeviceBusyTime};
   for (const char* name : {metric_names::kLazyTracing, metric_names::kExecuteTime})
     finding.evidence.push_back({.table = "metric", .rows = {metrics->last->Find(name)->id}});

@@ -321,21 +321,32 @@ absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& tol
   // Counts have no clock, so they belong to the whole run.
   if (run.slice().is_part_of_time()) return Findings();
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
-  std::map<int64_t, int64_t> rows;  // compiles that are known one by one, by process
-  for (const CompileRow& compile : compiles->rows) ++rows[compile.process_id.value_or(0)];
+  struct Known {
+    int64_t compiles = 0;
+    bool by_log = false;
+  };
+  std::map<int64_t, Known> known;  // compiles that are known one by one, by process
+  for (const CompileRow& compile : compiles->rows) {
+    Known& of = known[compile.process_id.value_or(0)];
+    ++of.compiles;
+    of.by_log |= !compile.ts_ns && !compile.inferred;
+  }
   XP_TRY(const CountSeriesByProcess* by_process, run.Get<CountSeriesByProcess>());
   Findings findings;
   for (auto [process_id, one] : by_process->series) {
     if (told.contains(process_id) || one.samples.empty()) continue;
-    const int64_t seen = rows[process_id];
+    const auto [seen, by_log] = known[process_id];
     int64_t counted = 0;
     for (const CountSample& sample : one.samples) counted = sample.compiles.value_or(counted);
     if (seen > 0 && counted <= seen) continue;
+    // A log covers the whole run. It lacks only what is compiled on threads without Python code, such as
+    // those of backward passes, and the compiles that it has were judged place by place.
+    if (by_log && counted <= 2 * seen) continue;
     if (one.is_apart) GoOnByCounters(&one);
     std::optional<Finding> finding =
         one.is_apart ? JudgeApart(std::move(one)) : Judge(std::move(one));
     if (!finding || (seen > 0 && !finding->needs_fixing)) continue;
-    if (seen > 0) std::any_cast<CountFigures&>(finding->figures).compiles_in_profile = seen;
+    if (seen > 0) std::any_cast<CountFigures&>(finding->figures).known_compiles = seen;
     findings.push_back(std::move(*finding));
   }
   return findings;

@@ -69,12 +69,13 @@ struct CountFigures {
   CountVerdict verdict = CountVerdict::kClean;
   CountSource source;
   CountSignals signals;        // sums, if the reports do not continue one another
-  OptInt compiles_in_profile;  // set if a profile saw some of the compiles
+  OptInt known_compiles;       // set if some of the compiles are known one by one, as from a profile
 };
 
 // Returns at most one finding per process whose counts show more compiles than table compile has
-// rows. Leaves out the processes in `told`, whose rows were a pattern by themselves. If there are
-// rows (from a profile of a window of the run), only a warning is returned. The findings have no
+// rows. Leaves out the processes in `told`, whose rows were a pattern by themselves, and those of which
+// a log has most compiles. If there are rows (from a profile of a window of the run), only a warning is
+// returned. The findings have no
 // place and no reason. They have a state if reports or lines continue one another. Returns nothing
 // if the slice is a part of the run's time.
 absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& told);

@@ -53,7 +53,8 @@ constexpr auto kAdvice = std::to_array<OpAdvice>({
     {"_ctc_loss",
      "It has no lowering. Compute the loss on the CPU and accept the cost, or use a CTC loss that is written with torch.logsumexp.",
      "It has no lowering. Compute the loss on the CPU and accept the cost, or use a CTC loss that is written with logsumexp."},
-    {"_ctc_loss_backward", "It has no lowering: see _ctc_loss."},
+    {"huber_loss",
+     "Use delta * torch.nn.functional.smooth_l1_loss(input, target, beta=delta), which is the same and has a lowering."},
     {"multinomial", "Use the Gumbel trick: (logits + gumbel_noise).argmax(-1)."},
     {"bernoulli_", "Use (torch.rand_like(x) < p).", "Use (rand_like(x) < p)."},
     {"nms",
@@ -83,8 +84,9 @@ std::string InsteadOf(const std::string& op, Framework framework) {
     return fmt::format(
         "Gaudi ran {} on the CPU. Write it with ops that run on the device, or move it out of the step. If PT_HPU_PLACE_ON_CPU names it, remove it there.",
         op);
+  const std::string forward = ForwardOpOf(op);
   for (const OpAdvice& advice : kAdvice) {
-    if (advice.op == BareName(op))
+    if (advice.op == BareName(forward.empty() ? op : forward))
       return std::string(is_cpp && !advice.cpp.empty() ? advice.cpp : advice.python);
   }
   if (is_cpp)
@@ -170,24 +172,21 @@ std::string CostNote(const FallbackOpFigures& figures, const Finding& finding) {
   return "";
 }
 
-constexpr std::string_view kBackward = "_backward";
-
 std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
   std::string advice =
       figures.is_printed ? std::string(kPrintAdvice) : InsteadOf(OpOf(finding), framework);
-  if (std::string op = OpOf(finding); !finding.subject.file && op.ends_with(kBackward)) {
-    op.resize(op.size() - kBackward.size());
+  const std::string forward = ForwardOpOf(OpOf(finding));
+  if (!finding.subject.file && !forward.empty())
     advice += fmt::format(
         " No source can name its line, because PyTorch computes gradients on a thread of its own. It is the gradient of {}.",
-        op);
-  }
+        forward);
   return advice;
 }
 
 // Returns whether a log would show the line of the op, which nothing does so far.
 bool LogShowsLine(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
   return !finding.subject.file && !figures.has_log && framework != Framework::kGaudi &&
-         !OpOf(finding).ends_with(kBackward);
+         ForwardOpOf(OpOf(finding)).empty();
 }
 
 // Returns the lines of evidence. Executions of the cut come first and need no text.

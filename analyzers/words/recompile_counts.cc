@@ -155,10 +155,10 @@ bool IsApart(CountVerdict verdict) {
 
 std::string Why(const CountFigures& figures, Framework framework) {
   const CountSignals& signals = figures.signals;
-  if (const OptInt seen = figures.compiles_in_profile)
+  if (const OptInt known = figures.known_compiles)
     return fmt::format(
-        "Only {} of these compiles {} inside the profile. The others are only counted.", *seen,
-        *seen == 1 ? "was" : "were");
+        "Only {} of these compiles {} known one by one, from a profile or log. The others are only counted.",
+        *known, *known == 1 ? "is" : "are");
   if (IsApart(figures.verdict))
     return "The reports hold only counts, and they do not continue one another: the metrics were cleared in between, or several processes wrote the reports.";
   std::string why =

@@ -23,9 +23,11 @@ std::string Title(const Finding& finding, const TracingInMetrics& seen) {
   std::string title = fmt::format("tracing takes {} per step, execution {}",
                                   DurationText(*finding.cost_ns / *finding.count),
                                   DurationText(seen.execute_sum_ns / *finding.count));
-  if (seen.share_of_wall)
-    title += fmt::format("; about {:.0f} % of the wall time", 100 * *seen.share_of_wall);
-  return title;
+  if (!seen.share) return title;
+  title += fmt::format("; about {:.0f} % of the ", 100 * *seen.share);
+  return title + (seen.process_ns
+                      ? fmt::format("{} that the process ran", DurationText(*seen.process_ns))
+                      : "time when it was last measured");
 }
 
 std::string Why(const Finding& finding, const TracingBoundFigures& figures) {

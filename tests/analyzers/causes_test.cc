@@ -357,8 +357,9 @@ TEST(Causes, SamplesAtTheLineOfAReadShowTheRead) {
   TimedRun run;
   Finding gap = Gap(ReasonType::kSampledLine, 70);
   gap.figures = DeviceGapFigures{.sampled = SampledHost{.samples = 4, .examined = 5}};
-  gap.subject = {.file = "/x/stats.py", .line = 16};
+  gap.subject = {.file = "/x/stats.py", .line = 16, .function = "Meter.update"};
   Finding read{.analyzer = &sync_point, .needs_fixing = true, .subject = gap.subject};
+  read.subject.function = "update";  // as logs print it
   read.figures = SyncPointFigures(EarlyReadFigures{.value = ReadValue::kTensor});
   Findings findings{gap, read};
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
@@ -369,6 +370,14 @@ TEST(Causes, SamplesAtTheLineOfAReadShowTheRead) {
   findings[1].needs_fixing = true;
   findings[0].subject = findings[1].subject;
   EXPECT_THAT(Link(run, findings), testing::ElementsAre(std::optional<size_t>(1), std::nullopt));
+}
+
+TEST(Causes, AnOpExplainsItsGradient) {
+  TimedRun run;
+  Findings findings{Fallback("aten::huber_loss_backward.out"), Fallback("aten::_ctc_loss_backward"),
+                    Fallback("aten::huber_loss")};
+  EXPECT_THAT(Link(run, findings),
+              testing::ElementsAre(std::optional<size_t>(2), std::nullopt, std::nullopt));
 }
 
 TEST(Causes, WorkAfterAFetchExplainsTheFetchesAfterStepMarks) {

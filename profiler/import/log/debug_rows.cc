@@ -23,7 +23,7 @@ constexpr IssueText kIssues[] = {
      "A block began before the previous one ended, because several processes or threads write to this log. Hashes and counts are kept, mixed Python frames are not. Give each process its own PT_XLA_DEBUG_FILE."},
     {"invalid_utf8", Severity::kInfo, "Bytes that are not valid UTF-8 were replaced by U+FFFD."},
     {"post_without_compilation", Severity::kInfo,
-     "A Post Compilation block has no Compilation block before it: the cause, graph and line of this compilation are missing. If the log begins this way, the block is counted as a compilation."},
+     "A Post Compilation block has no Compilation block before it, as torch_xla prints for compilations on a thread without Python code, such as that of a backward pass: the cause, graph and line of this compilation are missing. If the log begins this way, the block is counted as a compilation."},
     {"unknown_block_line", Severity::kInfo,
      "A line inside a block has no known form and was left out."},
     {"unknown_cause", Severity::kInfo,

@@ -96,7 +96,23 @@ TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kOngoing);
-  EXPECT_EQ(FiguresOf(finding).compiles_in_profile, 1);
+  EXPECT_EQ(FiguresOf(finding).known_compiles, 1);
+}
+
+// Regression: a log had 11 of 15 compiles, each with its line. The others were of backward passes.
+TEST(RecompileCounts, CompilesThatALogLacksAreNotJudgedIfItHasMost) {
+  const auto judges_counts = [](int in_log) {
+    Reports run;
+    for (int step = 1; step <= 20; ++step) run.Report(step, 1 + step / 2, step);
+    for (int i = 0; i < in_log; ++i)
+      run.Exec(fmt::format(
+          "INSERT INTO compile (process_id, ordinal, inferred) VALUES ({}, {}, 0)", run.process(), i));
+    return std::ranges::any_of(run.Find(), [](const Finding& finding) {
+      return finding.figures.type() == typeid(CountFigures);
+    });
+  };
+  EXPECT_TRUE(judges_counts(1));
+  EXPECT_FALSE(judges_counts(6));
 }
 
 TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {

@@ -354,10 +354,11 @@ TEST(RecompilationWords, CountsAreJudged) {
   figures.signals.is_cut = true;
   EXPECT_EQ(Say(figures).cost_note,
             "not measured, because CompileTime may be in the part that is missing");
-  figures.compiles_in_profile = 1;
+  figures.known_compiles = 1;
   EXPECT_EQ(Say(figures).why,
-            "Only 1 of these compiles was inside the profile. The others are only counted.");
-  figures.compiles_in_profile.reset();
+            "Only 1 of these compiles is known one by one, from a profile or log. The others are "
+            "only counted.");
+  figures.known_compiles.reset();
   figures.signals.between = CountSignals::Between{.before = 5, .more = 2};
   EXPECT_THAT(Say(figures).why, HasSubstr("The count rose from 5 to 7 between the last two."));
   figures.verdict = CountVerdict::kClean;

@@ -23,10 +23,15 @@ TEST(TracingBoundWords, TheTimelineTellsShareAndBusyTime) {
 }
 
 TEST(TracingBoundWords, MetricsTellThatTheyAreAlone) {
-  TracingBoundFigures figures{
-      .seen = TracingInMetrics{.execute_sum_ns = 1'000'000, .share_of_wall = 0.07}};
+  TracingInMetrics seen{.execute_sum_ns = 1'000'000, .share = 0.07};
+  TracingBoundFigures figures{.seen = seen};
   EXPECT_EQ(Say(figures, ReasonType::kAboveDeviceBusyTime).title,
-            "tracing takes 300 us per step, execution 100 us; about 7 % of the wall time");
+            "tracing takes 300 us per step, execution 100 us; about 7 % of the time when it was last "
+            "measured");
+  seen.process_ns = 43'000'000;
+  EXPECT_EQ(Say({.seen = seen}, ReasonType::kAboveDeviceBusyTime).title,
+            "tracing takes 300 us per step, execution 100 us; about 7 % of the 43 ms that the "
+            "process ran");
   EXPECT_EQ(Say(figures, ReasonType::kAboveDeviceBusyTime).why,
             "Only metrics show this. Step times would show whether tracing bounds the step.");
   figures.settings.dumps = true;
