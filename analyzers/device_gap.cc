@@ -47,6 +47,9 @@ struct SteadyTime {
       return IdleShareOf::kStepsWithoutCompiles;
     return by_steps ? IdleShareOf::kSteadySteps : IdleShareOf::kExecutions;
   }
+  int64_t LengthOf(IdleShareOf share_of) const {
+    return share_of == IdleShareOf::kStepsWithoutCompiles ? usual_ns : ns;
+  }
   double ShareOf(const IdleCause& cause, const IdleOfCause& idle) const {
     return Of(cause) == IdleShareOf::kStepsWithoutCompiles
                ? double(idle.usual_ns) / double(usual_ns)
@@ -483,6 +486,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCa
       .main_share = double(idle.main_ns) / double(idle.ns),
       .share = of.steady.ShareOf(cause, idle) * double(part.ns) / double(idle.ns),
       .share_of = of.steady.Of(cause),
+      .share_of_ns = of.steady.LengthOf(of.steady.Of(cause)),
       .chances = of.device.chances,
       .chances_are_steps = of.device.by_steps,
       .is_only_step = of.device.by_steps && of.device.chances == 1,

@@ -92,6 +92,7 @@ struct DeviceGapFigures {
   double main_share = 1;  // the part of these gaps in which the host did this
   double share = 0;
   IdleShareOf share_of = IdleShareOf::kSteadySteps;
+  int64_t share_of_ns = 0;  // the length of that time
   int64_t chances = 0;  // steady steps, or executions in runs without steps
   bool chances_are_steps = false;
   bool is_only_step = false;   // one step was traced, so recurrence cannot be judged

@@ -323,6 +323,17 @@ void AddEvidence(const RecompileGroup& group, const Places& places, Finding& fin
   }
 }
 
+// Returns the steps of a few compiles, or nothing if there are more or a step is not known.
+std::vector<int64_t> StepsOfFew(const RecompileGroup& group) {
+  constexpr size_t kMost = 5;
+  std::vector<int64_t> steps;
+  for (const CompileFact* compile : group.compiles) {
+    if (!compile->is_placed || compile->step != compile->latest_step) return {};
+    if (steps.empty() || steps.back() != compile->step) steps.push_back(compile->step);
+  }
+  return group.state.step && steps.size() <= kMost ? steps : std::vector<int64_t>();
+}
+
 Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                     const FirstExecutions& first_executions, const CutCompiles& cut,
                     const std::map<std::string, int64_t>& executions) {
@@ -338,6 +349,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                   .reason = ReasonOf(group, places)};
   if (std::holds_alternative<note::OnlyStaticArgumentsAreLeft>(group.cause().note))
     finding.certainty = Certainty::kInferred;
+  if (group.cause().type == ReasonType::kUnknown) figures.in_steps = StepsOfFew(group);
   figures.site.explained = facts.explained.contains(process_id);
   figures.may_be_other_programs = MayBeOtherPrograms(group, executions);
   figures.may_be_one_step = group.may_be_one_step;

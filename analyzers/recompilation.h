@@ -70,6 +70,7 @@ struct CompilesSeen {
 struct RecompileFigures {
   RecompileSite site;
   RecompileCause cause;                  // the clearest of the finding's changes
+  std::vector<int64_t> in_steps;         // of the compiles, if the cause is not known and they are few
   std::vector<std::string> values;       // the distinct values that the changed item had
   std::optional<SizesSeen> sizes;        // set for a shape_change
   std::optional<PaddingChoice> padding;  // set if sizes vary

@@ -416,14 +416,16 @@ CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
   return {};
 }
 
-std::string_view ShareOfText(IdleShareOf share_of) {
-  switch (share_of) {
+// Returns "of the 2 s of steady steps".
+std::string ShareOfText(const DeviceGapFigures& figures) {
+  const std::string length = DurationText(figures.share_of_ns);
+  switch (figures.share_of) {
     case IdleShareOf::kSteadySteps:
-      return "of the steady time";
+      return fmt::format("of the {} of steady steps", length);
     case IdleShareOf::kStepsWithoutCompiles:
-      return "of the steps that do not compile";
+      return fmt::format("of the {} of steps that do not compile", length);
     case IdleShareOf::kExecutions:
-      return "of the time from its first to its last execution";
+      return fmt::format("of the {} from its first to its last execution", length);
   }
   return "";
 }
@@ -435,7 +437,7 @@ std::string Title(const Finding& finding, const DeviceGapFigures& figures,
   const bool is_mostly = figures.main_share < kNearlyAll;
   return fmt::format("{} idle {} ({:.1f} % {}) in {}{}{}while {}", figures.device,
                      DurationText(*finding.cost_ns), 100 * figures.share,
-                     ShareOfText(figures.share_of), Plural(*finding.count, "gap"),
+                     ShareOfText(figures), Plural(*finding.count, "gap"),
                      !once                 ? ""
                      : *finding.count == 1 ? " that does not recur"
                                            : " that do not recur",

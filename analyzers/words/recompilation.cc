@@ -191,15 +191,17 @@ struct NoteText {
     const bool counts_results = counts.results && counts.results_before;
     const std::string text =
         counts_results
-            ? fmt::format("the log shows {} inputs and {} results after {} and {}", counts.inputs,
-                          *counts.results, counts.inputs_before, *counts.results_before)
-            : fmt::format("the log shows {} inputs after {}", counts.inputs, counts.inputs_before);
+            ? fmt::format("its graph has {} inputs and {} results, the one before had {} and {}",
+                          counts.inputs, *counts.results, counts.inputs_before,
+                          *counts.results_before)
+            : fmt::format("its graph has {} inputs, the one before had {}", counts.inputs,
+                          counts.inputs_before);
     const int64_t difference = counts.inputs - counts.inputs_before;
     if (framework != Framework::kPytorchXla || !counts_results ||
         counts.results != counts.results_before || std::abs(difference) > 2)
       return text;
     return text +
-           "; a number that is 0 or 1 is no input but a part of the graph, and equal numbers are one input";
+           "; a number may have become 0, 1 or equal to another, or no longer be so, because such numbers are no inputs of their own";
   }
   std::string operator()(const note::DefinedAt& defined) const {
     if (defined.makes_the_object)
@@ -280,6 +282,12 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
     sentences.push_back(
         fmt::format("A library recorded this op, at {}.", TextInPackage(cause.library)));
   if (!note.empty()) sentences.push_back(Sentence(std::move(note)));
+  if (!figures.in_steps.empty()) {
+    std::vector<std::string> steps;
+    for (const int64_t step : figures.in_steps) steps.push_back(fmt::to_string(step));
+    sentences.push_back(fmt::format("It recompiled in {} {}.",
+                                    steps.size() == 1 ? "step" : "the steps", ListText(steps)));
+  }
   if (figures.mask) {
     const Subject& mask = *figures.mask;
     sentences.push_back(fmt::format(

@@ -17,6 +17,7 @@ DeviceGapFigures InUserCode() {
           .host_recorded = true,
           .scope = "log",
           .share = 0.5,
+          .share_of_ns = 50'000'000,
           .chances = 50,
           .chances_are_steps = true};
 }
@@ -24,11 +25,11 @@ DeviceGapFigures InUserCode() {
 TEST(DeviceGapWords, TitleNamesTheScope) {
   DeviceGapFigures figures = InUserCode();
   EXPECT_EQ(Say(figures).title,
-            "TPU:0 idle 25 ms (50.0 % of the steady time) in 50 gaps while the host was in scope "
+            "TPU:0 idle 25 ms (50.0 % of the 50 ms of steady steps) in 50 gaps while the host was in scope "
             "'log'");
   figures.scopes = 25;
   EXPECT_EQ(Say(figures).title,
-            "TPU:0 idle 25 ms (50.0 % of the steady time) in 50 gaps while the host was in 25 "
+            "TPU:0 idle 25 ms (50.0 % of the 50 ms of steady steps) in 50 gaps while the host was in 25 "
             "scopes, most in 'log'");
 }
 
@@ -38,12 +39,12 @@ TEST(DeviceGapWords, TitleTellsWhatTheDeviceWaitedFor) {
   figures.wait = GapWait::kHostWait;
   EXPECT_EQ(
       Say(figures).title,
-      "TPU:0 idle 25 ms (50.0 % of the time from its first to its last execution) in 50 gaps while the "
+      "TPU:0 idle 25 ms (50.0 % of the 50 ms from its first to its last execution) in 50 gaps while the "
       "host was in scope 'log' (host_wait)");
   figures.wait = GapWait::kKernelWait;
   EXPECT_EQ(
       Say(figures).title,
-      "TPU:0 idle 25 ms (50.0 % of the time from its first to its last execution) in 50 gaps while the next kernel was already launched and waited (kernel_wait)");
+      "TPU:0 idle 25 ms (50.0 % of the 50 ms from its first to its last execution) in 50 gaps while the next kernel was already launched and waited (kernel_wait)");
 }
 
 TEST(DeviceGapWords, CostNoteComparesDevices) {
