@@ -223,9 +223,12 @@ class Progress {
     compile.latest_step = after == rows_.end() ? last : std::min(after->steps, last);
   }
   void PlaceInTime(int64_t place, CompileFact& compile) const {
+    const auto share_at = [&](const ObservedProgressRow& row) {
+      return (double(row.ts_ns) - double(begin_ns_)) / double(dur_ns_);
+    };
     const auto after = After(place);
-    if (after == rows_.end()) return;
-    compile.latest_share = (double(after->ts_ns) - double(begin_ns_)) / double(dur_ns_);
+    if (after != rows_.begin()) compile.earliest_share = share_at(*std::prev(after));
+    if (after != rows_.end()) compile.latest_share = share_at(*after);
   }
 
  private:

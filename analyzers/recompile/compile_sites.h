@@ -36,7 +36,8 @@ struct CompileFact {
   int64_t step = 0;             // from 0 at the start of the process, if StepsSeen::known
   int64_t latest_step = 0;      // it was in a step from `step` to this one; mostly both are one
   bool is_placed = true;        // false: it was in no step that was seen, so `step` says nothing
-  double latest_share = 1;      // the part of the process's time that had passed when it had ended, at most
+  // The part of the process's time that had passed when it began, at least, and when it had ended, at most.
+  double earliest_share = 0, latest_share = 1;
   // All printed forms of this graph: (form, graph.id).
   std::vector<std::pair<PrintedForm, int64_t>> forms;
   // Returns what names the graph in its process: its hash, or else its number; "" if it has none.

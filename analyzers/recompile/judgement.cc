@@ -48,6 +48,13 @@ bool IsOneChangeForEachSize(const RecompileGroup& group) {
   return int64_t(sizes.size()) == group.state.after_warm_up;
 }
 
+// Returns whether so many compiles were late in the run that the next ones would have come after it.
+bool GoesOnAtTheEnd(const RecompileGroup& group) {
+  return std::ranges::count_if(group.compiles, [](const CompileFact* compile) {
+           return compile->earliest_share >= policy::kSettledBeforeShare;
+         }) > policy::kFewRecompiles;
+}
+
 // Returns whether a function is most likely one of JAX's operations.
 bool IsOneOperation(std::string_view function) {
   return !JaxOperationOf(function).empty() && !IsShortJaxOperation(function);
@@ -85,6 +92,8 @@ void SetState(RecompileGroup& group) {
     group.state = {.word = State::kSettled,
                    .after_warm_up = int64_t(group.compiles.size()),
                    .until_share = share};
+  } else if (GoesOnAtTheEnd(group)) {
+    group.state = {.word = State::kOngoing, .after_warm_up = int64_t(group.compiles.size())};
   } else if (site.cause == CutKind::kCompiledFunction &&
              int64_t(group.compiles.size()) > policy::kFewRecompiles) {
     // Each new value makes another program, and the log ends with such a compilation.

@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-std::string Title(const Finding& finding, const TracingOnTimeline& seen) {
+std::string Title(const Finding& finding, const TracingOnTimeline& seen, Framework) {
   std::string title = fmt::format("tracing{} {} per step, {:.0f} % of the step time",
                                   seen.in_scopes ? " and the scopes around it take" : " takes",
                                   DurationText(*finding.cost_ns / *finding.count),
@@ -19,9 +19,11 @@ std::string Title(const Finding& finding, const TracingOnTimeline& seen) {
   return title;
 }
 
-std::string Title(const Finding& finding, const TracingInMetrics& seen) {
-  std::string title = fmt::format("tracing takes {} per step, execution {}",
+// Returns "tracing takes 2 ms per step, execution 1 ms". LazyTracing does not count the time in Python.
+std::string Title(const Finding& finding, const TracingInMetrics& seen, Framework framework) {
+  std::string title = fmt::format("tracing takes {} per step{}, execution {}",
                                   DurationText(*finding.cost_ns / *finding.count),
+                                  framework == Framework::kCpp ? "" : " in C++ alone",
                                   DurationText(seen.execute_sum_ns / *finding.count));
   if (!seen.share) return title;
   title += fmt::format("; about {:.0f} % of the ", 100 * *seen.share);
@@ -87,12 +89,11 @@ std::vector<std::string> EvidenceLines(const TracingInMetrics& seen) {
 
 }  // namespace
 
-// Today the words are the same for all frameworks.
 Words SayTracingBound(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const TracingBoundFigures&>(finding.figures);
   return std::visit(
       [&](const auto& seen) {
-        return Words{.title = Title(finding, seen),
+        return Words{.title = Title(finding, seen, framework),
                      .why = Why(finding, figures),
                      .cost_note = CostNote(finding, seen),
                      .saving_note = SavingNote(finding),

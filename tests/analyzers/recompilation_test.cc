@@ -86,6 +86,9 @@ TEST(Recompilation, CompilationsOfARunWithoutStepsArePlacedInItsTime) {
             State::kSettled);  // after 70 of 100 ns
   EXPECT_EQ(ReasonByProgress({{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 4}, {0, 4}, {0, 4}, {0, 5}}).state,
             State::kUnknown);
+  // Three of them after 80 of 100 ns.
+  EXPECT_EQ(ReasonByProgress({{0, 1}, {0, 2}, {0, 2}, {0, 2}, {0, 2}, {0, 2}, {0, 2}, {0, 2}, {0, 3}, {0, 5}}).state,
+            State::kOngoing);
 }
 
 TEST(Recompilation, WhatRunCountedMayBeTooLittleToTell) {

@@ -26,11 +26,11 @@ TEST(TracingBoundWords, MetricsTellThatTheyAreAlone) {
   TracingInMetrics seen{.execute_sum_ns = 1'000'000, .share = 0.07};
   TracingBoundFigures figures{.seen = seen};
   EXPECT_EQ(Say(figures, ReasonType::kAboveDeviceBusyTime).title,
-            "tracing takes 300 us per step, execution 100 us; about 7 % of the time when it was last "
+            "tracing takes 300 us per step in C++ alone, execution 100 us; about 7 % of the time when it was last "
             "measured");
   seen.process_ns = 43'000'000;
   EXPECT_EQ(Say({.seen = seen}, ReasonType::kAboveDeviceBusyTime).title,
-            "tracing takes 300 us per step, execution 100 us; about 7 % of the 43 ms that the "
+            "tracing takes 300 us per step in C++ alone, execution 100 us; about 7 % of the 43 ms that the "
             "process ran");
   EXPECT_EQ(Say(figures, ReasonType::kAboveDeviceBusyTime).why,
             "Only metrics show this. Step times would show whether tracing bounds the step.");
