@@ -363,8 +363,11 @@ absl::Status NameBySamples(const Circumstances& of, const IdleCause& cause, cons
     const auto is_whole_step = [&] {
       return samples->ShareOf(seen.place, of.device.steady) >= policy::kWholeStepShare;
     };
-    if (is_long || (seen.share() >= policy::kSampledShare && !is_whole_step()))
+    if (figures.sampled && figures.sampled->samples > seen.samples) {
+      if (is_long) figures.sampled_beside = seen;
+    } else if (is_long || (seen.share() >= policy::kSampledShare && !is_whole_step())) {
       figures.sampled = seen;
+    }
   }
   return absl::OkStatus();
 }

@@ -209,7 +209,7 @@ constexpr Question kQuestions[] = {
        return !s.compiles.empty() || !s.executions.empty() || s.contents.metrics_reports > 0;
      }},
     {ReasonType::kNoCalls, [](const Shown& s) { return s.jax_compiles() + s.torch_compiles() > 0; },
-     [](const Shown& s) { return !s.executions.empty(); }},
+     [](const Shown& s) { return !s.executions.empty() || s.contents.has_torch_ops; }},
     {ReasonType::kNoClock, [](const Shown& s) { return !s.executions.empty(); },
      [](const Shown& s) { return s.times_an_execution() || s.has_profile(); }},
 };

@@ -187,6 +187,13 @@ WaitPattern PatternOf(const Waits& waits) {
   return WaitPattern::kRepeats;
 }
 
+// Returns whether nothing shows that the loader's workers are late.
+bool AreReadyBatches(const Waits& waits, const InputBoundFigures& figures) {
+  return figures.loading == DataLoading::kInWorkers && figures.pattern == WaitPattern::kRepeats &&
+         figures.share < policy::kHighInputShare &&
+         waits.wait_ns <= policy::kReadyBatchNs * waits.steps;
+}
+
 absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits,
                                   std::span<const Interval> periods) {
   XP_TRY(Subject subject, LineOfLoader(run, waits.process));
@@ -286,6 +293,7 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   if (figures.share < policy::kInputShare) return findings;
   XP_TRY(const Contents* contents, run.Get<Contents>());
   figures.loading = LoadingOf(*contents);
+  if (AreReadyBatches(*worst, figures)) figures.pattern = WaitPattern::kReadyBatches;
 
   XP_TRY(const StepPeriods* periods, run.Get<StepPeriods>());
   figures.by_batch = periods->by_batch.contains(worst->process);
@@ -324,7 +332,7 @@ extern const Analyzer input_bound{
     .say = SayInputBound,
     .needs = Needs::kStepPeriods,
     .thresholds = {policy::kInputShare, policy::kFewestBatches, policy::kHighInputShare,
-                   policy::kStepsWithoutWaitShare, policy::kWaitShareOfStep,
+                   policy::kReadyBatchNs, policy::kStepsWithoutWaitShare, policy::kWaitShareOfStep,
                    policy::kFewestLoaderSamples, policy::kFewestSamples},
     .is_from_timeline = true};
 

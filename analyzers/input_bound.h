@@ -24,6 +24,7 @@ enum class WaitPattern : uint8_t {
   kRepeats,
   kMostlyOneWait,  // without the longest wait, little is left
   kStopped,        // no step waits in the second half
+  kReadyBatches,   // the waits are as short as taking a ready batch from a worker process
 };
 
 struct InputBoundFigures {

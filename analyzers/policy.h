@@ -557,6 +557,10 @@ inline constexpr Threshold kFewestBatches{
 inline constexpr Threshold kHighInputShare{
     0.20, Unit::kShare, "The reason is `high` instead of `moderate` from this share on.",
     "XProf calls a program highly input bound from this share on."};
+inline constexpr Threshold kReadyBatchNs{
+    int64_t{5'000'000}, Unit::kNs,
+    "A moderate wait of up to this time a batch is no warning if the loader has worker processes.",
+    "Taking a ready batch from another process takes some milliseconds, too: its tensors are received and mapped."};
 inline constexpr Threshold kStepsWithoutWaitShare{
     0.5, Unit::kShare, "If no step waits in this last share of the steps, it is not a warning.",
     "The loader was slow only at first, for example because a cache was cold."};

@@ -234,6 +234,11 @@ RecompileFigures FiguresOf(const RecompileGroup& group, const FirstExecutions& f
                            .cost = CostOf(group, first_executions,
                                           facts.wall_ns.at(site.process_id),
                                           facts.observed.contains(site.process_id))};
+  // torch.compile makes a number a tensor after its first change, and only then says what needs its value.
+  if (std::ranges::any_of(group.causes, [](const RecompileCause& cause) {
+        return cause.constant == ConstantKind::kNeededNumber;
+      }))
+    figures.cause.constant = ConstantKind::kNeededNumber;
   if (figures.sizes && !figures.sizes->sizes.empty()) {
     figures.grows_steadily = GrowsSteadily(*figures.sizes) && !IsUploadedAgain(figures);
     // No padding of one input keeps a size inside the graph, and torch.compile can make sizes dynamic.

@@ -37,6 +37,7 @@ enum class ConstantKind : uint8_t {
   kCapturedArray,   // an array that the function captures
   kBound,           // a bound by which an op cuts a tensor to another size
   kIndex,           // the index of the part that an op selects
+  kWrittenPart,     // the position at which a part of a tensor is written, which a pad does
   kNode,            // a node by itself
   // Values that a function under torch.compile reads, and that its guards compare.
   kArgument,         // an argument
@@ -46,6 +47,7 @@ enum class ConstantKind : uint8_t {
   kClosure,          // a variable that an inner function captures
   kPartial,          // an argument that functools.partial sets
   kReadNumber,       // a number that was read from a tensor, at which the graph broke
+  kNeededNumber,     // a number that is a tensor in the program, and of which an op needs the value
 };
 
 // Further facts about a cause. Each alternative is one statement, with its values.

@@ -91,8 +91,12 @@ bool IsSizeInside(const GraphDifference& d, const GraphNode& node) {
          XlaShape::Parse(d.after);
 }
 
+// Returns whether the op is a pad: "pad" in HLO, "xla::pad" in an IR dump.
+bool IsPad(std::string_view op) { return op == "pad" || op.ends_with("::pad"); }
+
 // Returns the kind of the constant that changed, judged by its op. Its nodes may show more.
 ConstantKind KindOfConstant(const GraphDifference& d) {
+  if (IsPad(d.node) && !d.resized) return ConstantKind::kWrittenPart;
   if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
   return IsNumberOrInput(d.node) ? ConstantKind::kNode : ConstantKind::kInOp;
 }

@@ -40,9 +40,11 @@ RecompileCause OfCacheKey(const CompileReasonRow& row) {
   return {.type = row.type, .is_input = true, .seen_in = SeenIn::kCacheKey};
 }
 
-// Returns what a value is that a guard compares, by the name that torch.compile gives it.
-ConstantKind KindOfGuarded(std::string_view name) {
+// Returns what a value is that a guard compares, by the name that torch.compile gives it, and by the text
+// of the guard.
+ConstantKind KindOfGuarded(std::string_view name, std::string_view guard) {
   if (name.starts_with("___stack")) return ConstantKind::kReadNumber;
+  if (guard.find("___as_tensor(") != guard.npos) return ConstantKind::kNeededNumber;
   if (name.starts_with("G[")) return ConstantKind::kGlobal;
   if (name.find(".__closure__[") != name.npos) return ConstantKind::kClosure;
   if (name.find(".keywords[") != name.npos) return ConstantKind::kPartial;
@@ -67,7 +69,7 @@ RecompileCause OfGuard(const CompileReasonRow& row, const Sites& sites) {
       cause.is_input = cause.names_input = true;
       break;
     case ReasonType::kConstantChange:
-      cause.constant = KindOfGuarded(input);
+      cause.constant = KindOfGuarded(input, row.text);
       cause.node = input;
       break;
     default:

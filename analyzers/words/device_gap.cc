@@ -464,6 +464,14 @@ std::string AfterFetch(const DeviceGapFigures& figures) {
       Plural(longest, "longest gap"), fetches.name.empty() ? "" : " (" + fetches.name + ")");
 }
 
+// Returns what a smaller part of the samples shows.
+std::string Beside(const DeviceGapFigures& figures) {
+  if (!figures.sampled_beside) return "";
+  return fmt::format("{}In {} of the samples, the host was in {}.",
+                     AfterFetch(figures).empty() ? "" : " ", figures.sampled_beside->samples,
+                     FunctionText(figures.sampled_beside->place));
+}
+
 // Returns whether an event of the host copies data to a device, as PyTorch/XLA, PJRT and CUDA name
 // it.
 bool IsUpload(std::string_view event) {
@@ -505,7 +513,7 @@ std::string Why(const DeviceGapFigures& figures) {
             figures.work->before.text(), figures.work->after.text());
       return figures.is_only_step
                  ? "Only one step was traced, so nothing shows whether this recurs."
-                 : AfterFetch(figures);
+                 : AfterFetch(figures) + Beside(figures);
     case DeviceGapVerdict::kCapturesGraph:
       return "";
     case DeviceGapVerdict::kUnrecorded:

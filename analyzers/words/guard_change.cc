@@ -103,6 +103,8 @@ std::string_view ValueAdvice(const RecompileCause& cause) {
       return "An argument that functools.partial sets is part of the program. Pass it as a tensor in the call, and make the partial once.";
     case ConstantKind::kReadNumber:
       return "A number that is read from a tensor (.item(), float(tensor)) breaks the graph and then is part of the next program. Keep it a tensor, or set torch._dynamo.config.capture_scalar_outputs = True.";
+    case ConstantKind::kNeededNumber:
+      return "torch.compile passes this number as a tensor, but an op or a branch needs its value, as torch.nn.functional.dropout does with p, so each value needs a program of its own. Use few values, or compute with ops that take a tensor: x * (torch.rand_like(x) >= p) / (1 - p) is a dropout.";
     default:
       break;
   }

@@ -35,6 +35,8 @@ std::string Why(const Finding& finding, const InputBoundFigures& figures) {
     case WaitPattern::kStopped:
       return fmt::format("It stopped: after step {} of {}, no step waits.", figures.last_wait,
                          figures.steps);
+    case WaitPattern::kReadyBatches:
+      return "Taking a ready batch from a worker process takes as long, so nothing shows that the workers are late.";
   }
   return "";
 }
@@ -56,6 +58,8 @@ std::string CostNote(const InputBoundFigures& figures) {
 }
 
 std::string Advice(const InputBoundFigures& figures, Framework framework) {
+  if (figures.pattern == WaitPattern::kReadyBatches)
+    return "Fewer tensors in a batch, or fewer and larger batches, take less time.";
   switch (figures.loading) {
     case DataLoading::kUnknown:
       return fmt::format(

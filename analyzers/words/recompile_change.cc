@@ -221,6 +221,28 @@ std::string IndexAdvice(Framework framework) {
          "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)).";
 }
 
+// Returns the advice for a number that is the position at which a part of a tensor is written.
+std::string WrittenPartAdvice(Framework framework) {
+  const std::string begin = fmt::format(
+      "A {} number is the position at which a part is written, as in x[a:b] = y, so each position makes another program. ",
+      Language(framework));
+  switch (framework) {
+    case Framework::kCpp:
+      return begin + "Make the position a tensor: scatter(x, dim, index, y).";
+    case Framework::kJax:
+      return begin + "Pass the position as an argument and use jax.lax.dynamic_update_slice.";
+    case Framework::kPytorch:
+    case Framework::kTorchtpu:
+    case Framework::kGaudi:
+    case Framework::kPytorchXla:
+    case Framework::kTensorflow:
+    case Framework::kUnknown:
+      break;
+  }
+  return begin +
+         "Make the position a tensor on the device: x.index_copy_(dim, start + torch.arange(n, device=x.device), y). A tensor as the bound of a slice does not help, because Python reads it.";
+}
+
 // Returns the advice for a number that is sometimes 0 or 1.
 std::string ScalarAdvice(const RecompileCause& cause, Framework framework) {
   if (framework == Framework::kCpp)
@@ -288,6 +310,8 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
       return {number, BoundAdvice(framework)};
     case ConstantKind::kIndex:
       return {number, IndexAdvice(framework)};
+    case ConstantKind::kWrittenPart:
+      return {number, WrittenPartAdvice(framework)};
     case ConstantKind::kNode:
       return {number, InputAdvice(framework)};
     case ConstantKind::kInOp:
@@ -299,6 +323,7 @@ ChangeWords OfConstant(const RecompileFigures& figures, Framework framework) {
     case ConstantKind::kClosure:
     case ConstantKind::kPartial:
     case ConstantKind::kReadNumber:
+    case ConstantKind::kNeededNumber:
       break;
   }
   return {number, fmt::format("{} Or use only a few values.", InputAdvice(framework))};
@@ -577,6 +602,10 @@ ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
   if (RecordsOtherOps(figures.cause) && figures.cause.library.basename() == "lbfgs.py")
     words.advice =
         "torch.optim.LBFGS records other ops in each iteration: it keeps a history that grows, and reads values to decide what to do. Use an optimizer that records the same ops in each step, such as Adam or SGD, or run L-BFGS on the CPU.";
+  const RecompileCause& cause = figures.cause;
+  if (cause.seen_in == SeenIn::kOptimizedHlo && cause.location.empty() && !cause.is_input &&
+      !cause.node.empty())
+    words.unseen = Unseen{"the line of the op", Recording::kGraphs};
   if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
   if (const SourcePlace& read = figures.cause.size_read; !read.empty())
     words.advice = SizeReadAdvice(read, figures.cause.is_made_of_read, framework);

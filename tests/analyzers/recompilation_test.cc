@@ -349,6 +349,23 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   EXPECT_EQ(std::get<note::ViewReads>(cause.note).place.text(), "/home/user/train.py:10");
 }
 
+// Regression: the advice for queue[:, i:i + n] = keys was a tensor as i, which Python reads.
+TEST(Recompilation, APadWritesAPartAtAnotherPosition) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i) {
+    const TestNodes nodes{{.op = "parameter", .shape = "f32[1,8]", .attributes = "0"},
+                          {.op = "pad",
+                           .shape = "f32[16,8]",
+                           .operands = "0",
+                           .attributes = fmt::format("padding={}_{}x0_0", i, 15 - i),
+                           .root = 0}};
+    run.Step(run.Graph("g" + std::to_string(i), nodes, PrintedForm::kHloOptimized));
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(FiguresOfRecompiles(finding).cause.constant, ConstantKind::kWrittenPart);
+  EXPECT_EQ(finding.words.unseen->what, "the line of the op");
+}
+
 TEST(Recompilation, OnlyAViewIsRecordedWhereItIsUsed) {
   RecompileRun run;
   for (int i = 0; i < 12; ++i) {

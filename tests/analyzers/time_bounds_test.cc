@@ -12,16 +12,21 @@ namespace {
 // Graphs show whether XLA_IR_DEBUG slowed down tracing. Without them, tracing is not judged.
 constexpr const char* kWithGraph = "INSERT INTO graph (process_id, printed_as) VALUES (1, 'hlo')";
 
+// Records ten steps of 1 ms, with an event of `category` in each and `busy_us` of device time.
+void AddSteps(TimedRun& run, std::string_view category, int64_t dur_us, int64_t busy_us = 1000,
+              int every = 1) {
+  int64_t host = run.HostThread(), device = run.Device();
+  for (int i = 0; i < 10; ++i) {
+    run.Step(host, i * 1000, 1000);
+    if (i % every == every - 1) run.Event(host, category, "work", i * 1000, dur_us);
+    run.Event(device, TextOf(Category::kModule), "step", i * 1000, busy_us);
+  }
+}
+
 class TimeBounds : public testing::Test {
  protected:
-  // Records ten steps of 1 ms, with an event of `category` in each and `busy_us` of device time.
   void Steps(std::string_view category, int64_t dur_us, int64_t busy_us = 1000, int every = 1) {
-    int64_t host = run_.HostThread(), device = run_.Device();
-    for (int i = 0; i < 10; ++i) {
-      run_.Step(host, i * 1000, 1000);
-      if (i % every == every - 1) run_.Event(host, category, "work", i * 1000, dur_us);
-      run_.Event(device, TextOf(Category::kModule), "step", i * 1000, busy_us);
-    }
+    AddSteps(run_, category, dur_us, busy_us, every);
   }
   TimedRun run_;
 };
@@ -64,6 +69,23 @@ TEST_F(TimeBounds, TheLoaderThatWaitsIsKnown) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(std::any_cast<const InputBoundFigures&>(found[0].figures).loading,
             DataLoading::kInStepThread);
+}
+
+// Regression: taking ready batches for 2 ms each was said to be waiting for workers that are too slow.
+TEST_F(TimeBounds, TakingReadyBatchesFromWorkersIsNoWaiting) {
+  const auto find = [](std::string_view loader, int64_t wait_us) {
+    TimedRun run;
+    run.Interned(std::string(loader));
+    AddSteps(run, TextOf(Category::kInput), wait_us, 1000 - wait_us);
+    return run.Run(input_bound).at(0);
+  };
+  constexpr std::string_view kWorkers = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  const Finding ready = find(kWorkers, 150);
+  EXPECT_EQ(ready.severity, Severity::kInfo);
+  EXPECT_TRUE(ready.words.why.starts_with("Taking a ready batch from a worker process takes as long"));
+  EXPECT_EQ(find(kWorkers, 250).severity, Severity::kWarning);  // a fifth of the steps
+  EXPECT_EQ(find("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 150).severity,
+            Severity::kWarning);
 }
 
 TEST_F(TimeBounds, ModerateJustFires) {

@@ -105,6 +105,20 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
   EXPECT_EQ(figures.cause.seen_in, SeenIn::kJaxExplanation);
 }
 
+// Regression: a setting for integers was advised for the p of a dropout. The first guard compares a constant.
+TEST(RecompileSaid, ANumberOfWhichAnOpNeedsTheValueIsTold) {
+  Calls calls;
+  calls.Compile("f32[8]");
+  for (int i = 0; i < 3; ++i) {
+    calls.Compile("f32[8]");
+    calls.Said("constant_change", "self.p", fmt::format("0.{}", i), fmt::format("0.{}", i + 1));
+  }
+  calls.Exec(
+      "UPDATE compile SET cause = 'compiled_function'; UPDATE compile_reason SET text = '0/1: "
+      "___as_tensor(self.p).item() == 0.1' WHERE before <> '0.0'");
+  EXPECT_EQ(StatedFiguresOf(calls.TheFinding()).cause.constant, ConstantKind::kNeededNumber);
+}
+
 // Of several inputs that change together, the one that changes in most ways is told, because the others
 // follow from the same batch.
 TEST(RecompileSaid, TheInputThatChangesInMostWaysIsTold) {

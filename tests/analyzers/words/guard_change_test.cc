@@ -45,6 +45,7 @@ TEST(GuardWords, EachValueHasItsRemedy) {
       {"f.__closure__[0].cell_contents", ConstantKind::kClosure, "captures"},
       {"f.keywords['min']", ConstantKind::kPartial, "functools.partial"},
       {"___stack0", ConstantKind::kReadNumber, "capture_scalar_outputs"},
+      {"self.p", ConstantKind::kNeededNumber, "torch.rand_like(x) >= p"},
       {"n", ConstantKind::kArgument, "torch.tensor(value)"}};
   for (const auto& [name, kind, remedy] : kValues)
     EXPECT_THAT(SayGuard(Guard(ReasonType::kConstantChange, name, kind)).advice, HasSubstr(remedy));

@@ -133,6 +133,8 @@ TEST(RecompilationWords, EachConstantHasItsRemedy) {
        "torch.where(torch.arange(n", "as in x * mask, or round"},
       {ConstantKind::kIndex, "a number baked into op changes (0 → 1)", "torch.index_select(x, 0",
        "index_select(x, 0, index)."},
+      {ConstantKind::kWrittenPart, "a number baked into op changes (0 → 1)",
+       "x.index_copy_(dim, start", "scatter(x, dim, index, y)."},
   };
   for (const auto& kind : kKinds) {
     EXPECT_EQ(say(kind.constant, Framework::kUnknown).title,
