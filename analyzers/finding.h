@@ -86,7 +86,7 @@ struct Density {
 };
 
 // What another recording of the run shows.
-enum class Recording : uint8_t {
+enum class RecordingKind : uint8_t {
   kLog,      // what compiles and what is read, at which line and why
   kGraphs,   // the graphs, too
   kProfile,  // when the host and the device worked on what
@@ -95,7 +95,7 @@ enum class Recording : uint8_t {
 // What the facts do not show, such as "the line", and a recording that does.
 struct Unseen {
   std::string what;
-  Recording shown_by = Recording::kLog;
+  RecordingKind shown_by = RecordingKind::kLog;
 };
 
 // The text of a finding. A file of analyzers/words/ makes it from the finding.

@@ -16,13 +16,13 @@ constexpr std::string_view kGaudiLog =
 constexpr std::string_view kXlaDump = "XLA_FLAGS=--xla_dump_to=DIR python train.py";
 constexpr std::string_view kRecorder = "xlaprof run -- PROGRAM";
 
-std::string_view CommandOf(Recording recording, const HowToRecord& how) {
+std::string_view CommandOf(RecordingKind recording, const HowToRecord& how) {
   switch (recording) {
-    case Recording::kLog:
+    case RecordingKind::kLog:
       return how.log;
-    case Recording::kGraphs:
+    case RecordingKind::kGraphs:
       return how.graphs;
-    case Recording::kProfile:
+    case RecordingKind::kProfile:
       return how.profile;
   }
   return "";

@@ -213,17 +213,17 @@ std::optional<Unseen> UnseenOf(ReasonType type, Framework framework) {
     case ReasonType::kInsideCompile:
       return Unseen{"whether later steps compile, too"};
     case ReasonType::kNoLines:
-      return Unseen{"the lines", framework == Framework::kGaudi ? Recording::kProfile : Recording::kLog};
+      return Unseen{"the lines", framework == Framework::kGaudi ? RecordingKind::kProfile : RecordingKind::kLog};
     case ReasonType::kNoGraphs:
-      return Unseen{"the graphs", Recording::kGraphs};
+      return Unseen{"the graphs", RecordingKind::kGraphs};
     case ReasonType::kNoReasons:
       return Unseen{"the reasons"};
     case ReasonType::kOnlyAlarms:
       return Unseen{"all compilations and their reasons"};
     case ReasonType::kNoCalls:
-      return Unseen{"them", Recording::kProfile};
+      return Unseen{"them", RecordingKind::kProfile};
     case ReasonType::kNoClock:
-      return Unseen{"the times", Recording::kProfile};
+      return Unseen{"the times", RecordingKind::kProfile};
     default:
       return {};
   }

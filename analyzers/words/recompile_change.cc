@@ -547,7 +547,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
       // Optimised HLO prints all numbers.
       if (cause.seen_in == SeenIn::kOptimizedHlo) {
         return {"the programs are equal, but the graphs that they come from differ",
-                std::string(kOtherParameters), Unseen{"the graphs", Recording::kGraphs}};
+                std::string(kOtherParameters), Unseen{"the graphs", RecordingKind::kGraphs}};
       }
       return {
           "the graphs print alike but differ",
@@ -566,7 +566,7 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
   constexpr const char* kNothing = "nothing that was captured shows why";
   if (is_jax && figures.site.explained)
     return {kNothing, "JAX does not explain this compilation. A profile that covers it shows more."};
-  return {kNothing, "", Unseen{"why", is_jax ? Recording::kLog : Recording::kGraphs}};
+  return {kNothing, "", Unseen{"why", is_jax ? RecordingKind::kLog : RecordingKind::kGraphs}};
 }
 
 // Returns whether the op, its number or the inputs of ops differ, which is decided where the ops are
@@ -605,7 +605,7 @@ ChangeWords SayChange(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
   if (cause.seen_in == SeenIn::kOptimizedHlo && cause.location.empty() && !cause.is_input &&
       !cause.node.empty())
-    words.unseen = Unseen{"the line of the op", Recording::kGraphs};
+    words.unseen = Unseen{"the line of the op", RecordingKind::kGraphs};
   if (figures.mask) words.advice = MaskAdvice(*figures.mask, framework);
   if (const SourcePlace& read = figures.cause.size_read; !read.empty())
     words.advice = SizeReadAdvice(read, figures.cause.is_made_of_read, framework);

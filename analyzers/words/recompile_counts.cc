@@ -37,7 +37,7 @@ CountAdvice AdviceOf(Framework framework) {
 
 // Returns what metrics hide of programs that recompile, or may do so.
 std::optional<Unseen> UnseenOf(CountVerdict verdict, Framework framework) {
-  const Unseen which_line{"which line and why", Recording::kGraphs};
+  const Unseen which_line{"which line and why", RecordingKind::kGraphs};
   switch (verdict) {
     case CountVerdict::kMoreThanClean:
     case CountVerdict::kMostExecutionsNew:

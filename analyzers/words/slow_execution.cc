@@ -80,7 +80,7 @@ Words SaySlowExecution(const Finding& finding, Framework) {
           .cost_note = CostNote(figures),
           .advice = std::string(Advice(figures)),
           .unseen = only_samples
-                        ? std::optional(Unseen{"the device's ops", Recording::kProfile})
+                        ? std::optional(Unseen{"the device's ops", RecordingKind::kProfile})
                         : std::nullopt,
           .evidence = EvidenceLines(figures, finding)};
 }

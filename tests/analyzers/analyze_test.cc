@@ -51,8 +51,8 @@ TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
 }
 
 // Returns the advice of a finding that asks for a recording.
-std::string AdviceAskingFor(Recording recording, const Store& store) {
-  static Recording asked;
+std::string AdviceAskingFor(RecordingKind recording, const Store& store) {
+  static RecordingKind asked;
   asked = recording;
   const Analyzer asking{
       .name = "asking",
@@ -65,20 +65,20 @@ std::string AdviceAskingFor(Recording recording, const Store& store) {
 
 TEST(Analyze, AdviceNamesOnlyRecordingsThatShowMore) {
   auto store = Store::CreateTemporary();
-  const auto advice = [&](Recording recording) { return AdviceAskingFor(recording, *store); };
-  EXPECT_EQ(advice(Recording::kLog), "Look. To see why, run `xlaprof run -- python train.py`.");
+  const auto advice = [&](RecordingKind recording) { return AdviceAskingFor(recording, *store); };
+  EXPECT_EQ(advice(RecordingKind::kLog), "Look. To see why, run `xlaprof run -- python train.py`.");
   const std::string with_graphs = "Look. To see why, run `xlaprof run --full -- python train.py`.";
-  EXPECT_EQ(advice(Recording::kGraphs), with_graphs);
+  EXPECT_EQ(advice(RecordingKind::kGraphs), with_graphs);
   ASSERT_TRUE(store->Exec("INSERT INTO observed_process (process_id, command, ts_ns, dur_ns, ended) "
                           "VALUES (1, 'train.py', 0, 9, 1)")
                   .ok());
-  EXPECT_EQ(advice(Recording::kLog), "Look.");
-  EXPECT_EQ(advice(Recording::kProfile), "Look.");
-  EXPECT_EQ(advice(Recording::kGraphs), with_graphs);
+  EXPECT_EQ(advice(RecordingKind::kLog), "Look.");
+  EXPECT_EQ(advice(RecordingKind::kProfile), "Look.");
+  EXPECT_EQ(advice(RecordingKind::kGraphs), with_graphs);
   ASSERT_TRUE(store->Exec("INSERT INTO source (path, format, kind, imported) VALUES ('jax_ir', "
                           "'jax_ir', 'lowered', 1)")
                   .ok());
-  EXPECT_EQ(advice(Recording::kGraphs), "Look.");
+  EXPECT_EQ(advice(RecordingKind::kGraphs), "Look.");
 }
 
 TEST(Analyze, EmptyStoreHasNothingAboveInfo) {

@@ -219,8 +219,8 @@ TEST(RecompilationWords, EachReasonSaysWhatToDo) {
   for (const auto& [cause, advice] : kCauses) EXPECT_THAT(SayOf(cause).advice, HasSubstr(advice));
   const Words unknown = Say(RecompileFigures(), Framework::kPytorchXla);
   EXPECT_EQ(unknown.unseen->what, "why");
-  EXPECT_EQ(unknown.unseen->shown_by, Recording::kGraphs);
-  EXPECT_EQ(SayOf({.type = ReasonType::kUnknown}).unseen->shown_by, Recording::kLog);
+  EXPECT_EQ(unknown.unseen->shown_by, RecordingKind::kGraphs);
+  EXPECT_EQ(SayOf({.type = ReasonType::kUnknown}).unseen->shown_by, RecordingKind::kLog);
   const Words warm_up = Say(RecompileFigures(), Framework::kUnknown, 1, State::kWarmUp);
   EXPECT_THAT(warm_up.advice, HasSubstr("Nothing needs to change"));
   EXPECT_FALSE(warm_up.unseen);

@@ -14,7 +14,7 @@ TEST(SlowExecutionWords, MetricsAskForARecording) {
   const Words words = SaySlowExecution(finding, Framework::kUnknown);
   EXPECT_EQ(words.title, "about 2 executions of over 30 s each, the longest seen 31 s");
   EXPECT_EQ(words.unseen->what, "the device's ops");
-  EXPECT_EQ(words.unseen->shown_by, Recording::kProfile);
+  EXPECT_EQ(words.unseen->shown_by, RecordingKind::kProfile);
   EXPECT_TRUE(words.evidence.empty());
 }
 
