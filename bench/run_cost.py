@@ -57,7 +57,7 @@ def main():
     parser.add_argument("python")
     parser.add_argument("framework", choices=["torch_xla", "jax", "torch_compile"])
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=1000)
     arguments = parser.parse_args()
     program = [arguments.python, str(HERE / "run_cost_program.py"), arguments.framework, str(arguments.steps)]
     ratios = []
@@ -72,7 +72,7 @@ def main():
             step_ns = mean_ns(plain)
             excluded = [(begin, over + AFTER_PROFILE * 10 * int(step_ns)) for begin, over in windows(out)]
             if not excluded:
-                sys.exit("run_cost: no profile was taken, so the window is not known")
+                sys.exit("run_cost: no profile was taken, so the window is not known. Take more --steps, so that a run lasts for 10 s")
             ratios.append(mean_ns(ours, excluded) / step_ns)
         print(f"pair {pair + 1}: {step_ns / 1e6:.2f} ms a step, {100 * (ratios[-1] - 1):+.2f} %", file=sys.stderr, flush=True)
     low, high, sure = sign_interval(ratios)

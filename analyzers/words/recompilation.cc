@@ -64,7 +64,7 @@ std::string_view Name(SeenIn seen_in, Framework framework) {
 std::string_view Name(TimeSource source) {
   switch (source) {
     case TimeSource::kMetrics:
-      return "the metrics' deltas";
+      return "the metrics";
     case TimeSource::kMetricsShare:
       return "equal shares of the metrics' deltas";
     case TimeSource::kProfile:

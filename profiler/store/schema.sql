@@ -71,7 +71,7 @@
 --   profile                  measured by a profile
 --   recorded                 measured by our recorder
 --   log                      the difference of two times in a log
---   metrics                  the exact difference of two metrics reports
+--   metrics                  exact by the metrics: a sample of one compilation, or the difference of two reports
 --   metrics_share            an equal part of an exact sum of the metrics
 
 -- VOCABULARY track_kind: what a track shows.
@@ -681,6 +681,16 @@ CREATE TABLE observed_progress (
   ts_ns INTEGER NOT NULL,           -- when they were counted
   steps INTEGER NOT NULL,           -- steps that had ended
   compiles INTEGER NOT NULL         -- compilations that had ended
+);
+
+-- Compilations of a process that `xlaprof run` recorded, as its framework timed them. It does not say of which programs.
+-- @fact
+CREATE TABLE observed_compile (
+  id INTEGER PRIMARY KEY,           -- unique number
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order among all that the process timed, from 0
+  ts_ns INTEGER NOT NULL,           -- start
+  dur_ns INTEGER NOT NULL           -- length
 );
 
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.

@@ -45,6 +45,9 @@ constexpr std::array kChanges = {
     "CREATE TABLE loader_epoch (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
     "NULL, devices INTEGER NOT NULL, batches INTEGER NOT NULL, dropped INTEGER NOT NULL, site_id "
     "INTEGER)",
+    // To 8: how long each compilation of such a process took.
+    "CREATE TABLE observed_compile (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
+    "NULL, ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL)",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

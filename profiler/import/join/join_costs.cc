@@ -1,6 +1,6 @@
-// Finds what each compile cost that no XSpace measured. The metric CompileTime has the exact sum
-// and number of all compiles so far, in every report. Between two reports with one compile, the
-// difference is that compile's time.
+// Finds what each compile cost that no XSpace measured. Under `xlaprof run`, the framework's times of single
+// compilations are recorded. Otherwise, the metric CompileTime has the exact sum and number of all compiles
+// so far, in every report. Between two reports with one compile, the difference is that compile's time.
 #include <cstdlib>
 #include <map>
 
@@ -71,9 +71,21 @@ absl::Status CostsOf(Store& store, int64_t process_id, const std::vector<Sum>& s
   return absl::OkStatus();
 }
 
+// Takes the times that `xlaprof run` recorded. The n-th time belongs to the n-th compile only if both count
+// the same compiles; the first times may be missing.
+absl::Status JoinObservedCosts(Store& store) {
+  return store.Exec(
+      "UPDATE compile SET dur_ns = o.dur_ns, dur_from = 'metrics' FROM observed_compile o, (SELECT id, "
+      "process_id, row_number() OVER (PARTITION BY process_id ORDER BY ordinal) - 1 AS place, count(*) "
+      "OVER (PARTITION BY process_id) AS compiles FROM compile) c WHERE c.id = compile.id AND "
+      "compile.dur_ns IS NULL AND o.process_id = c.process_id AND o.ordinal = c.place AND c.compiles = "
+      "(SELECT max(ordinal) + 1 FROM observed_compile WHERE process_id = c.process_id)");
+}
+
 }  // namespace
 
 absl::Status JoinCosts(Store& store) {
+  XP_TRY(JoinObservedCosts(store));
   std::map<int64_t, std::vector<Sum>> sums;  // by process
   XP_TRY(store.Each(
       "SELECT r.process_id, m.samples, m.accumulator FROM metric m JOIN metrics_report r ON r.id = "

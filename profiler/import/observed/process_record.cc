@@ -66,6 +66,9 @@ std::optional<Word> WordOf(const Line& line, size_t at) {
   return text ? IfKnown(ParseWord<Word>(*text)) : std::nullopt;
 }
 
+constexpr int64_t kMostNs = int64_t(1) << 61;  // 73 years
+constexpr int64_t kMostCompiles = int64_t(1) << 40;
+
 class RecordReading {
  public:
   RecordReading(const Input& input, ImportContext& context)
@@ -111,6 +114,8 @@ class RecordReading {
       row_.step_unit = WordOf<StepUnit>(line, 3);
       row_.cpu_ns = line.Int(5);
       row_.own_cpu_ns = line.Int(6);
+    } else if (kind == "compiles") {
+      return AddCompiles(line);
     } else if (kind == "profile") {
       row_.profile_moment = WordOf<ProfileMoment>(line, 1);
       const OptInt begin_ns = StoreTime(line.Int(2)), end_ns = StoreTime(line.Int(3));
@@ -134,6 +139,20 @@ class RecordReading {
       for (size_t at = 3; at + 1 < line.size(); at += 2)
         samples_.Add(line.Int(at), {.ts_ns = *ts_ns, .period_ns = *period_ns}, line.Int(at + 1),
                      offset);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddCompiles(const Line& line) {
+    const OptInt first = line.Int(1);
+    if (!row_.process_id || !first || *first < 0 || *first > kMostCompiles) return absl::OkStatus();
+    for (size_t at = 2; at + 1 < line.size(); at += 2) {
+      const OptInt end_ns = StoreTime(line.Int(at)), length_ns = line.Int(at + 1);
+      if (!end_ns || length_ns.value_or(-1) < 0 || *length_ns > kMostNs) continue;
+      XP_TRY(context_.Add(ObservedCompileRow{.process_id = row_.process_id,
+                                             .ordinal = *first + int64_t(at - 2) / 2,
+                                             .ts_ns = *end_ns - *length_ns,
+                                             .dur_ns = *length_ns}));
     }
     return absl::OkStatus();
   }
@@ -171,8 +190,7 @@ class RecordReading {
     if (!epoch_ns || __builtin_sub_overflow(*epoch_ns, begin_ns_, &since_ns) ||
         __builtin_add_overflow(since_ns, row_.ts_ns, &ts_ns))
       return {};
-    constexpr int64_t kMost = int64_t(1) << 61;
-    return ts_ns > -kMost && ts_ns < kMost ? OptInt(ts_ns) : OptInt();
+    return ts_ns > -kMostNs && ts_ns < kMostNs ? OptInt(ts_ns) : OptInt();
   }
   void SeenAt(OptInt epoch_ns) {
     if (const OptInt ts_ns = StoreTime(epoch_ns))

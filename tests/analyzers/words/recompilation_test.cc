@@ -301,7 +301,7 @@ TEST(RecompilationWords, CostsSayHowTheyWereMeasured) {
   EXPECT_TRUE(Say(figures).tells_share);
   EXPECT_EQ(
       Say(figures).cost_note,
-      "to compile 2 of 3 times, from the metrics' deltas and the profile; the others were not measured; 30 ns of it is tracing and lowering on the host; the profile covers 1 of them, 25 % of its 2 s");
+      "to compile 2 of 3 times, from the metrics and the profile; the others were not measured; 30 ns of it is tracing and lowering on the host; the profile covers 1 of them, 25 % of its 2 s");
   figures.cost.first_executions_ns = 5'000'000;
   EXPECT_THAT(Say(figures).cost_note,
               HasSubstr("; for 5 ms of it, first executions took longer than later ones;"));

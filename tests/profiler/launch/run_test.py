@@ -32,6 +32,9 @@ TORCH_XLA = {
             @classmethod
             def _xla_metrics_report(cls):
                 return f"Counter: MarkStep\\n  Value: {cls.marks}\\n"
+            @classmethod
+            def _xla_metric_data(cls, name):
+                return (3, 9e8, ((1.5e9, 2e8), (1.5e9 + 1, 3e8))) if name == "CompileTime" else None
         def sync():
             _XLAC.marks += 1
         level, path = os.environ.get("PT_XLA_DEBUG_LEVEL"), os.environ.get("PT_XLA_DEBUG_FILE")
@@ -224,6 +227,7 @@ class Run(unittest.TestCase):
         self.assertEqual(lines["process"][0][5], [sys.executable, "train.py"])
         self.assertEqual(lines["state"][-1][2], "step_mark")
         self.assertIn("end", lines)
+        self.assertEqual(lines["compiles"], [[1, 1500000000000000000, 200000000, 1500000001000000000, 300000000]])
         [profile] = lines["profile"]
         why, begin_ns, end_ns, first, end, error = profile
         self.assertEqual((why, error), ("steady", None))

@@ -1,5 +1,7 @@
 """The thread that records while the program runs."""
 import atexit
+import itertools
+import math
 import os
 import sys
 import threading
@@ -49,6 +51,7 @@ class Observer(threading.Thread):
         self.flush_due, self.state_due, self.metrics_due = _Every(_FLUSH_S), _Every(_STATE_S), _Every(_METRICS_S)
         self.compiled_due = _Every(_COMPILED_S)
         self.compilations = 0  # in the newest state that was written
+        self.timed_compilations = 0  # whose times were written
         atexit.register(self.finish)
 
     def run(self):
@@ -77,6 +80,7 @@ class Observer(threading.Thread):
             self._profile(framework)
             if self.metrics_due.is_due():
                 self._write_metrics()
+                self._add_compile_times()
         if self.state_due.is_due():
             self._add_state()
             self._keep_small()
@@ -138,6 +142,19 @@ class Observer(threading.Thread):
                     file.write(text)
                 os.replace(path + ".part", path)
 
+    def _add_compile_times(self):
+        """Adds the times of the compilations since the last call, as far as the framework still knows them."""
+        for framework in self.progress.watched.values():
+            if not hasattr(framework, "compile_times"):
+                continue
+            count, newest = framework.compile_times()
+            if count < self.timed_compilations:
+                self.timed_compilations = math.inf  # the program cleared its metrics
+            new = min(count - self.timed_compilations, len(newest))
+            if new > 0:
+                self.record.add("compiles", count - new, *itertools.chain.from_iterable(newest[-new:]))
+                self.timed_compilations = count
+
     def _keep_small(self):
         for framework in self.progress.watched.values():
             ended = framework.keep_small() if hasattr(framework, "keep_small") else None
@@ -167,6 +184,7 @@ class Observer(threading.Thread):
             self.progress.look()  # the program may have been too short for the thread to look
             self._add_state()
             self._write_metrics()
+            self._add_compile_times()
             self.record.add("end", time.time_ns())
             self.record.flush()
         except Exception as error:

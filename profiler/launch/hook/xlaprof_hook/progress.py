@@ -59,6 +59,12 @@ class PyTorchXla:
     def compilations(self):
         return self.library._xla_counter_value("UncachedCompile") or 0
 
+    def compile_times(self):
+        """Returns how many compilations were timed, and of the newest of them when each ended, in ns since 1970, and its length in ns."""
+        metric_data = getattr(self.library, "_xla_metric_data", None)
+        count, _, newest = (metric_data and metric_data("CompileTime")) or (0, 0, ())
+        return count, [(int(end_s * 1e9), int(length_ns)) for end_s, length_ns in newest]
+
     def metrics(self):
         """Returns the text of the metrics report."""
         return self.library._xla_metrics_report()

@@ -9,6 +9,7 @@ Each line is a JSON array that begins with its kind. Times are nanoseconds since
   ["thread", native id, name]
   ["samples", time, ns until the next sample is due, native id, frame, native id, frame, ...]
   ["state", time, steps or null, what counts as a step or null, compilations, CPU ns of the process, CPU ns of recording it]
+  ["compiles", n, end, length, end, length, ...]   times of the compilations from the n-th on, counted from 0, as the framework measured them
   ["profile", why, begin, end, steps at its begin or null, steps at its end or null, error or null]
   ["problem", text]                                something that could not be recorded
   ["end", time]                                    the program ended by itself

@@ -357,6 +357,30 @@ TEST(Join, CompileCostsComeFromTheDeltasOfTheAccumulator) {
             "100metrics 50metrics 100metrics_share 100metrics_share");
 }
 
+// `xlaprof run` records the times of single compilations, at least of the newest.
+TEST(Join, CompileCostsComeFromTheTimesThatRunRecorded) {
+  const auto costs = [](int compiles) {
+    Sources sources;
+    sources.Source(1, "debug_log");
+    for (int i = 0; i < compiles; ++i) {
+      const std::string hash = fmt::format("g{}", i);
+      sources.Compile(hash), sources.Execute(hash, "user_sync");
+    }
+    sources.Source(2, "metrics_report");
+    sources.Exec(
+        "INSERT INTO metrics_report (id, source_id, process_id, ordinal) VALUES (1, 2, 2, 0);"
+        "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, text) VALUES (1, 1, "
+        "'CompileTime', 'ns', 4, 1000, '');"
+        "INSERT INTO observed_compile (process_id, ordinal, ts_ns, dur_ns) VALUES (2, 2, 50, 600), "
+        "(2, 3, 700, 100)");
+    sources.Join();
+    return sources.All("SELECT coalesce(dur_ns || dur_from, '?') FROM compile ORDER BY ordinal");
+  };
+  EXPECT_EQ(costs(4), "150metrics_share 150metrics_share 600metrics 100metrics");
+  // The log lacks one, so nobody knows which time belongs to which program.
+  EXPECT_EQ(costs(3), "? ? ?");
+}
+
 // Regression: with a report after every step and one at the end, every fallback was counted twice.
 TEST(Join, CumulativeCountsOfOneProcessAreNotAdded) {
   Sources sources;

@@ -40,6 +40,19 @@ TEST(ProcessRecord, SniffsByItsBytes) {
   EXPECT_EQ(process_record.sniff("[\"traceEvents\""), 0);
 }
 
+TEST(ProcessRecord, ReadsTheTimesOfCompilations) {
+  auto in = ImportText(process_record,
+                       Record({R"(["compiles",0,1000000002000000000,300,1000000003000000000,400]
+["compiles",2,1000000004000000000,500,1000000005000000000,-1]
+["compiles",-1,1000000004000000000,500]
+["compiles",null,"x"]
+)"}));
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT c.ordinal, c.ts_ns + c.dur_ns - p.ts_ns, c.dur_ns FROM "
+                      "observed_compile c, observed_process p ORDER BY c.ordinal"),
+              ElementsAre("0|2000000000|300", "1|3000000000|400", "2|4000000000|500"));
+}
+
 TEST(ProcessRecord, ReadsTheProcess) {
   auto in =
       ImportText(process_record, Record({R"(["state",1000000002000000000,40,"step_mark",3,5000,70]
