@@ -14,6 +14,7 @@
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/recompile_limit.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/slow_compile.h"
 #include "analyzers/sync_point.h"
 #include "base/xla_shape.h"
 
@@ -252,6 +253,13 @@ void TellSize(const Finding& recompile, Finding& read) {
   if (early == nullptr || early->returned) return;
   early->decides_size = EarlyReadFigures::Sized{
       cause.is_input ? "an input " + cause.shape : cause.node, cause.location};
+}
+
+// Returns whether the graphs of a read that were compiled hold several rounds of a loop.
+bool HoldsRounds(const Finding& finding) {
+  const auto* figures = std::any_cast<SlowCompileFigures>(&finding.figures);
+  const auto* reads = figures ? std::get_if<CompilationsOfReads>(figures) : nullptr;
+  return reads != nullptr && reads->times_of_step;
 }
 
 // Returns whether a finding is about operations that JAX compiled outside of jit in the course of the
@@ -521,6 +529,9 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   CauseLinks links = linker.Take();
   for (size_t i = 0; i < findings.size(); ++i) {
     if (links[i] && SizeReadOf(findings[i]) != nullptr) TellSize(findings[i], findings[*links[i]]);
+    if (links[i] && findings[i].needs_fixing && HoldsRounds(findings[i])) {
+      if (EarlyReadFigures* early = EarlyReadOf(findings[*links[i]])) early->holds_rounds = true;
+    }
     if (!links[i] || !IsOf(findings[*links[i]], fallback)) continue;
     // The op's result enters the graph as an input at the line that called the op.
     Subject& op = findings[*links[i]].subject;

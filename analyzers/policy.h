@@ -318,6 +318,10 @@ inline constexpr Threshold kLongCompileNs{
     int64_t{10'000'000'000}, Unit::kNs,
     "The longest first compilation is mentioned by itself from this time on.",
     "Below that, the account of the start says enough (cold_start)."};
+inline constexpr Threshold kCompileOfRounds{
+    3.0, Unit::kFactor,
+    "The graph of a read that takes so many times as long to compile as that of any step most likely holds several rounds of a loop without a step mark.",
+    "A step with its gradients is more work than an evaluation of one batch."};
 inline constexpr Threshold kUnrolledCompileNs{
     int64_t{5'000'000'000}, Unit::kNs,
     "Compiling a program with an unrolled loop is a warning from this time on.",

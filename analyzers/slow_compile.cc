@@ -71,9 +71,19 @@ Finding SlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
   return finding;
 }
 
+// Returns the longest compilation of a step's graph in a process. Equal shares say nothing.
+int64_t LongestOfStep(const std::vector<Compiled>& compiles, int64_t process_id) {
+  int64_t longest_ns = 0;
+  for (const Compiled& c : compiles) {
+    if (c.process_id == process_id && !c.is_for_read && !c.is_share)
+      longest_ns = std::max(longest_ns, c.ns);
+  }
+  return longest_ns;
+}
+
 // Takes out the compilations of graphs that only reads need, and makes one finding for the reads at
 // each place. Those that take too long stay.
-Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns) {
+Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns, int64_t run_ns) {
   const auto place = [](const Compiled& c) { return std::tie(c.file, c.line, c.function); };
   const auto reads = std::ranges::stable_partition(compiles, [&](const Compiled& c) {
     return !c.is_for_read || c.is_avoidable() || IsTooSlow(c.ns, step_ns);
@@ -90,10 +100,15 @@ Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns
                     .reason = Reason{.type = ReasonType::kValueAccess}};
     finding.subject.graph_hash.reset();
     CompilationsOfReads figures;
+    const double of_step_ns = double(LongestOfStep(compiles, first->process_id));
     double again_ns = 0;
     for (; first != last; ++first) {
       const int64_t ns = first->ns + first->trace_ns.value_or(0);
       *finding.cost_ns += ns;
+      if (of_step_ns > 0 && !first->is_share && first->ns >= policy::kDearCompilingNs &&
+          double(first->ns) >= policy::kCompileOfRounds * of_step_ns)
+        figures.times_of_step =
+            std::max(figures.times_of_step.value_or(0), double(first->ns) / of_step_ns);
       figures.shares += first->is_share;
       if (!first->is_unlike_others) again_ns += first->again.value_or(0) * double(ns);
       if (finding.evidence.size() == kMaxSlowCompileRows) continue;
@@ -102,6 +117,8 @@ Findings OfReads(std::vector<Compiled>& compiles, std::optional<int64_t> step_ns
       figures.examples.push_back(Timed(*first));
     }
     if (again_ns > 0) finding.saving_ns = Whole(again_ns);
+    finding.needs_fixing = figures.times_of_step && run_ns > 0 &&
+                           double(*finding.cost_ns) >= policy::kDearCompilingShare * double(run_ns);
     finding.figures = SlowCompileFigures(std::move(figures));
     findings.push_back(std::move(finding));
   }
@@ -120,10 +137,10 @@ void AddToLoop(const Compiled& c, const Finding& one, Finding& sum) {
       .same_loop.push_back(Timed(c));
 }
 
-Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
+Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns, int64_t run_ns) {
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
-  Findings findings = OfReads(compiles, step_ns);
+  Findings findings = OfReads(compiles, step_ns, run_ns);
   std::map<std::tuple<SourcePlace, int64_t, int64_t>, size_t> of_loop;  // by place, turns, process
   for (const Compiled& c : compiles) {
     if (!IsTooSlow(c.ns, step_ns) && !c.is_avoidable()) continue;
@@ -301,7 +318,8 @@ absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
     std::vector<Compiled> compiles;
     for (const FirstCompilation& first : firsts->all) compiles.push_back({first});
     XP_TRY(FindAvoidable(run, compiles));
-    measured = FromRows(std::move(compiles), Median(steps->steady_ns));
+    XP_TRY(const RunTimes* times, run.Get<RunTimes>());
+    measured = FromRows(std::move(compiles), Median(steps->steady_ns), times->longest().value_or(0));
   } else if (sum && sum->is_too_slow) {
     measured.push_back(OfMetric(*sum));
   }
@@ -327,7 +345,7 @@ extern const Analyzer slow_compile{
     .find = FindSlowCompiles,
     .say = SaySlowCompile,
     .needs = Needs::kTimelineOrCompileTimes,
-    .thresholds = {policy::kSlowCompileNs, policy::kLongCompileNs, policy::kCompileSteps,
+    .thresholds = {policy::kSlowCompileNs, policy::kLongCompileNs, policy::kCompileOfRounds, policy::kCompileSteps,
                    policy::kNoticeableCompileNs, policy::kLongAlarmNs, policy::kAmortisedShare,
                    policy::kTracingPartOfCompile, policy::kUnrolledCompileNs,
                    policy::kDearCompilingShare, policy::kCapturedCompileNs,

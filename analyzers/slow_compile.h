@@ -51,6 +51,9 @@ struct SlowCompilation {
 struct CompilationsOfReads {
   std::vector<TimedCompilation> examples;  // the slowest first; one per entry of evidence
   int64_t shares = 0;  // how many of all these times are equal shares of the metric's sum
+  // How many times as long as the longest graph of a step the longest of these took, if it is so many that
+  // they most likely hold several rounds of a loop.
+  OptReal times_of_step;
 };
 
 // torch_xla's own lines, each of which has the longest compilation until then.

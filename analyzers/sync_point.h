@@ -27,6 +27,7 @@ struct EarlyReadFigures {
   // So many inputs of one line in such a graph that they may be the rounds of a loop without a step
   // mark.
   std::optional<InputsOfLine> rounds;
+  bool holds_rounds = false;  // its graph most likely does, because it takes so long to compile
   std::optional<int64_t> wait_ns;  // time that the host was blocked, if measured
   int64_t waits_measured = 0;      // executions with a measured wait
   // The cost is that of all reads, estimated from the measured ones. Otherwise it is that of the

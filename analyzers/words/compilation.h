@@ -20,6 +20,8 @@ std::string_view Name(CompilePhase phase);
 std::string SumTitle(int64_t count, int64_t ns, int64_t longest_ns, bool longest_is_known);
 std::string_view GraphsAreNotTold(Framework framework);
 std::string SumNote(Framework framework);
+// Returns the advice for a graph that holds several rounds of a loop.
+std::string SayMarkRounds(Framework framework);
 
 // Return how to compile less often, and how to trace less.
 std::string_view KeepCacheAdvice(Framework framework);

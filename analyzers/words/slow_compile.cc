@@ -145,7 +145,7 @@ std::string SharesNote(int64_t shares, int64_t graphs) {
                           : "; no source timed one by itself");
 }
 
-Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework) {
+Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework framework) {
   const int64_t graphs = *finding.count;
   Words words{
       .title =
@@ -158,6 +158,12 @@ Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework)
       .cost_note = SharesNote(figures.shares, graphs),
       .saving_note = finding.saving_ns ? "the step's own graph contains the same nodes" : "",
       .advice = "Read the value after the step mark, when the step's graph has computed it."};
+  if (figures.times_of_step) {
+    words.why += fmt::format(
+        " The longest takes {:.3g} times as long to compile as any graph of a step, so it most likely holds several rounds of a loop, such as all batches of an evaluation.",
+        *figures.times_of_step);
+    words.advice = SayMarkRounds(framework);
+  }
   for (const TimedCompilation& example : figures.examples)
     words.evidence.push_back(Describe(example));
   return words;

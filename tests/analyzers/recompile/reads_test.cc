@@ -95,6 +95,34 @@ TEST(Reads, OfSmallGraphsSaveNoEqualShare) {
   EXPECT_FALSE(saving("metrics_share", 1).has_value());
 }
 
+// Regression: an evaluation without step marks was one graph of 49 batches, and the report was silent.
+TEST(Reads, AGraphThatTakesLongerToCompileThanAStepHoldsRounds) {
+  const auto find = [](int64_t read_ns, const char* from) {
+    RecompileRun run;
+    const int64_t step = run.Graph("step", {}, std::nullopt, 69, 101);
+    for (int i = 0; i < 20; ++i) {
+      run.Step(step, {.dur_ns = 800'000'000});
+      if (i % 10 == 9)
+        run.Execute(run.Graph("read", {}, std::nullopt, 118, 1),
+                    {.cause = CutKind::kValueAccess, .line = 42, .dur_ns = read_ns});
+    }
+    run.Exec(fmt::format(
+        "UPDATE compile SET dur_from = '{}'; INSERT INTO observed_process (process_id, command, "
+        "ts_ns, dur_ns, ended) VALUES ({}, 'train.py', 0, 20000000000, 1)",
+        from, run.process()));
+    return Analyze(xlaprof::Run(run.store())).value();
+  };
+  const auto marks_rounds = [](const Findings& findings) {
+    return std::ranges::count_if(findings, [](const Finding& finding) {
+      return finding.severity == Severity::kWarning &&
+             finding.words.advice.find("at the end of each round") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(marks_rounds(find(4'000'000'000, "metrics")), 2);  // the read, and its compilation
+  EXPECT_EQ(marks_rounds(find(2'300'000'000, "metrics")), 0);
+  EXPECT_EQ(marks_rounds(find(4'000'000'000, "metrics_share")), 0);
+}
+
 TEST(SizeReads, AnIntegerThatIsReadBeforeTheOpIsItsSize) {
   EXPECT_EQ(LineOfRead({ReadAt(5, "s64[]"), ReadAt(12, "s64[]")}, SizeAt(13)), 12);
 }
