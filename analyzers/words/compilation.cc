@@ -66,7 +66,7 @@ std::string SumNote(Framework framework) {
                                         : "the exact sum of CompileTime";
 }
 
-std::string SayMarkRounds(Framework framework) {
+std::string MarkRoundsAdvice(Framework framework) {
   return fmt::format(
       "Call {} at the end of each round of the loop before this line, so that all rounds run the same small graph.",
       framework == Framework::kCpp ? "sync()" : "torch_xla.sync()");

@@ -21,7 +21,7 @@ std::string SumTitle(int64_t count, int64_t ns, int64_t longest_ns, bool longest
 std::string_view GraphsAreNotTold(Framework framework);
 std::string SumNote(Framework framework);
 // Returns the advice for a graph that holds several rounds of a loop.
-std::string SayMarkRounds(Framework framework);
+std::string MarkRoundsAdvice(Framework framework);
 
 // Return how to compile less often, and how to trace less.
 std::string_view KeepCacheAdvice(Framework framework);

@@ -162,7 +162,7 @@ Words Say(const CompilationsOfReads& figures, const Finding& finding, Framework 
     words.why += fmt::format(
         " The longest takes {:.3g} times as long to compile as any graph of a step, so it most likely holds several rounds of a loop, such as all batches of an evaluation.",
         *figures.times_of_step);
-    words.advice = SayMarkRounds(framework);
+    words.advice = MarkRoundsAdvice(framework);
   }
   for (const TimedCompilation& example : figures.examples)
     words.evidence.push_back(Describe(example));

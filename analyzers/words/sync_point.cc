@@ -167,7 +167,7 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
   if (figures.is_fallback)
     return "An op without lowering causes this read, because as many such ops are called as there are lines that cut the graph this often. See the fallback findings.";
   if (figures.decides_size) return std::string(FixedSizeAdvice(framework));
-  if (figures.holds_rounds) return SayMarkRounds(framework);
+  if (figures.holds_rounds) return MarkRoundsAdvice(framework);
   if (figures.returned) return ReturnedAdvice(*figures.returned, framework);
   if (const CallFrame* library = LibraryFrameOf(finding.stack.frames))
     return fmt::format(
