@@ -37,22 +37,33 @@ bool HasDataLoader(Framework framework) {
          framework == Framework::kTorchtpu;
 }
 
+// Words in the terms of PyTorch, which are also those of a framework that is not known, of JAX, and of the
+// lazy runtime.
+struct InTermsOf {
+  std::string_view pytorch, jax, cpp;
+
+  std::string_view Of(Framework framework) const {
+    switch (framework) {
+      case Framework::kCpp:
+        return cpp;
+      case Framework::kJax:
+        return jax;
+      case Framework::kPytorch:
+      case Framework::kTorchtpu:
+      case Framework::kGaudi:
+      case Framework::kPytorchXla:
+      case Framework::kTensorflow:
+      case Framework::kUnknown:
+        break;
+    }
+    return pytorch;
+  }
+};
+
 // Returns how to select with a condition on the device.
 std::string_view WhereCall(Framework framework) {
-  switch (framework) {
-    case Framework::kCpp:
-      return "where";
-    case Framework::kJax:
-      return "jnp.where";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "torch.where";
+  constexpr InTermsOf kCall{.pytorch = "torch.where", .jax = "jnp.where", .cpp = "where"};
+  return kCall.Of(framework);
 }
 
 // Returns the code's language.
@@ -81,20 +92,11 @@ std::string SizeReadAdvice(const SourcePlace& read, bool is_made_of_read, Framew
 
 // Returns how a part of a tensor that stays at one size is written.
 std::string_view WritePart(Framework framework) {
-  switch (framework) {
-    case Framework::kCpp:
-      return "write each step's part into it";
-    case Framework::kJax:
-      return "write each step's part with jax.lax.dynamic_update_slice";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "write each step's part with index_copy_, at a position that is a tensor";
+  constexpr InTermsOf kWrite{
+      .pytorch = "write each step's part with index_copy_, at a position that is a tensor",
+      .jax = "write each step's part with jax.lax.dynamic_update_slice",
+      .cpp = "write each step's part into it"};
+  return kWrite.Of(framework);
 }
 
 ChangeWords OfGrowingInput(const RecompileFigures& figures, Framework framework) {
@@ -160,87 +162,47 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
 
 // Returns how to make a number an input of the graph instead of a part of it.
 std::string InputAdvice(Framework framework) {
-  switch (framework) {
-    case Framework::kCpp:
-      return "A C++ number is part of the graph. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost.";
-    case Framework::kJax:
-      return "A Python number is part of the graph. Pass it as an argument of the jitted function.";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "A Python number is part of the graph. Pass it as a tensor that lives on the device: torch.tensor([value], device=x.device).";
+  constexpr InTermsOf kPass{
+      .pytorch = "as a tensor that lives on the device: torch.tensor([value], device=x.device)",
+      .jax = "as an argument of the jitted function",
+      .cpp = "as a tensor that lives on the device, uploaded with Tensor::FromHost"};
+  return fmt::format("A {} number is part of the graph. Pass it {}.", Language(framework),
+                     kPass.Of(framework));
 }
 
 // Returns the advice for a number that limits the part of a tensor that is used.
 std::string BoundAdvice(Framework framework) {
-  const std::string begin = fmt::format(
-      "A {} number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in ",
-      Language(framework));
-  const std::string_view end = ", or round the bound up to a few sizes.";
-  switch (framework) {
-    case Framework::kCpp:
-      return fmt::format("{}x * mask{}", begin, end);
-    case Framework::kJax:
-      return fmt::format("{}jnp.where(jnp.arange(n)[:, None] < k, x, 0){}", begin, end);
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
+  constexpr InTermsOf kMask{
+      .pytorch =
+          "torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0)",
+      .jax = "jnp.where(jnp.arange(n)[:, None] < k, x, 0)",
+      .cpp = "x * mask"};
   return fmt::format(
-      "{}torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0){}",
-      begin, end);
+      "A {} number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in {}, or round the bound up to a few sizes.",
+      Language(framework), kMask.Of(framework));
 }
 
 // Returns the advice for a number that selects a part of a tensor.
 std::string IndexAdvice(Framework framework) {
-  const std::string begin = fmt::format(
-      "A {} number selects this part, so each value makes another program. ", Language(framework));
-  switch (framework) {
-    case Framework::kCpp:
-      return begin + "Make the index a tensor: index_select(x, 0, index).";
-    case Framework::kJax:
-      return begin + "Pass the index as an argument and use jax.lax.dynamic_slice.";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return begin +
-         "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)).";
+  constexpr InTermsOf kSelect{
+      .pytorch =
+          "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)).",
+      .jax = "Pass the index as an argument and use jax.lax.dynamic_slice.",
+      .cpp = "Make the index a tensor: index_select(x, 0, index)."};
+  return fmt::format("A {} number selects this part, so each value makes another program. {}",
+                     Language(framework), kSelect.Of(framework));
 }
 
 // Returns the advice for a number that is the position at which a part of a tensor is written.
 std::string WrittenPartAdvice(Framework framework) {
-  const std::string begin = fmt::format(
-      "A {} number is the position at which a part is written, as in x[a:b] = y, so each position makes another program. ",
-      Language(framework));
-  switch (framework) {
-    case Framework::kCpp:
-      return begin + "Make the position a tensor: scatter(x, dim, index, y).";
-    case Framework::kJax:
-      return begin + "Pass the position as an argument and use jax.lax.dynamic_update_slice.";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return begin +
-         "Make the position a tensor on the device: x.index_copy_(dim, start + torch.arange(n, device=x.device), y). A tensor as the bound of a slice does not help, because Python reads it.";
+  constexpr InTermsOf kWrite{
+      .pytorch =
+          "Make the position a tensor on the device: x.index_copy_(dim, start + torch.arange(n, device=x.device), y). A tensor as the bound of a slice does not help, because Python reads it.",
+      .jax = "Pass the position as an argument and use jax.lax.dynamic_update_slice.",
+      .cpp = "Make the position a tensor: scatter(x, dim, index, y)."};
+  return fmt::format(
+      "A {} number is the position at which a part is written, as in x[a:b] = y, so each position makes another program. {}",
+      Language(framework), kWrite.Of(framework));
 }
 
 // Returns the advice for a number that is sometimes 0 or 1.
@@ -430,24 +392,14 @@ std::string_view IfSizesAreEquallyFrequent(const SizesSeen& sizes) {
 
 // Returns the advice for a loop that is unrolled into the graph.
 static std::string LoopAdvice(Framework framework) {
-  const std::string begin = fmt::format(
-      "A {} loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask ({}), or ",
-      Language(framework), WhereCall(framework));
-  switch (framework) {
-    case Framework::kCpp:
-      return begin + "cut the graph inside the loop (sync() in each iteration).";
-    case Framework::kJax:
-      return begin + "keep the loop on the device (jax.lax.fori_loop).";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return begin +
-         "cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan).";
+  constexpr InTermsOf kLoop{
+      .pytorch =
+          "cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan)",
+      .jax = "keep the loop on the device (jax.lax.fori_loop)",
+      .cpp = "cut the graph inside the loop (sync() in each iteration)"};
+  return fmt::format(
+      "A {} loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask ({}), or {}.",
+      Language(framework), WhereCall(framework), kLoop.Of(framework));
 }
 
 // Returns the words of each reason: one row per type.
