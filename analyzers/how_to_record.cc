@@ -35,11 +35,15 @@ HowToRecord HowToRecordWith(Framework framework) {
           .log = kGaudiLog,
           .graphs = kGaudiLog,
           .profile =
-              "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.HPU], with_stack=True)"};
+              "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.HPU], with_stack=True)",
+          .profile_is_call = true};
     case Framework::kCpp:
       return {.log = kRecorder, .graphs = kRecorder, .profile = kRecorder};
     case Framework::kTensorflow:
-      return {.log = kXlaDump, .graphs = kXlaDump, .profile = "tf.profiler.experimental.Profile(DIR)"};
+      return {.log = kXlaDump,
+              .graphs = kXlaDump,
+              .profile = "tf.profiler.experimental.Profile(DIR)",
+              .profile_is_call = true};
     case Framework::kPytorch:
     case Framework::kTorchtpu:
       // TORCH_TRACE has the graphs.
@@ -70,9 +74,9 @@ absl::StatusOr<HowToRecord> HowToRecordMore(const Run& run, Framework framework)
 std::string ToSee(const Unseen& unseen, const HowToRecord& how) {
   const std::string_view command = CommandOf(unseen.shown_by, how);
   if (command.empty()) return "";
-  const bool is_call = command.find('(') != std::string_view::npos;
-  return is_call ? fmt::format(" To see {}, take a profile with {}.", unseen.what, command)
-                 : fmt::format(" To see {}, run `{}`.", unseen.what, command);
+  return unseen.shown_by == RecordingKind::kProfile && how.profile_is_call
+             ? fmt::format(" To see {}, take a profile with {}.", unseen.what, command)
+             : fmt::format(" To see {}, run `{}`.", unseen.what, command);
 }
 
 }  // namespace xlaprof

@@ -13,6 +13,7 @@ namespace xlaprof {
 // The command or call for each recording. "" stands for one that the run has already.
 struct HowToRecord {
   std::string_view log, graphs, profile;
+  bool profile_is_call = false;  // of a profiler in the program; otherwise, it is a command
 };
 
 // Returns how to record what the sources of the run hide. Under `xlaprof run`, only --full records more.
