@@ -122,7 +122,8 @@ struct DeviceGapFigures {
 
   bool is_one_gap() const { return longest_share >= 0.5; }
   bool recurs() const { return verdict == DeviceGapVerdict::kPattern; }
-  // What a smaller part of the samples shows than `sampled`, if that part is long: a function of the user.
+  // A smaller part of the samples than `sampled` shows this function of the user. It is unset if that part
+  // of the time is short.
   std::optional<SampledHost> sampled_beside;
   FetchesBeforeGaps fetches;  // fetches from the device, before the gaps in Finding::evidence
   // Returns whether most of these gaps follow a fetch, with whose result the host may work in them.

@@ -85,14 +85,14 @@ struct Density {
   std::vector<int64_t> ns;         // the time that occurrences take in each part
 };
 
-// What another recording of the run shows.
+// Each recording of a run shows another part of it.
 enum class RecordingKind : uint8_t {
   kLog,      // what compiles and what is read, at which line and why
   kGraphs,   // the graphs, too
   kProfile,  // when the host and the device worked on what
 };
 
-// What the facts do not show, such as "the line", and a recording that does.
+// The facts do not show `what`, such as "the line", but a recording does.
 struct Unseen {
   std::string what;
   RecordingKind shown_by = RecordingKind::kLog;

@@ -150,7 +150,7 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
                         .execute_samples = execute->samples,
                         .share = share,
                         .process_ns = process_ns};
-  // What is uploaded for different executions cannot be uploaded together.
+  // Uploads for different executions cannot be joined.
   const MetricState* uploads = state->Find(metric_names::kOutboundData);
   const double turns = double(std::max(marks, execute->samples));
   if (uploads && double(uploads->samples) / turns >= policy::kUploadsOneByOne)

@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* kNothingToDo = "Recompilation needs no change.";
 
-// What to do about compiles that are only counted: if the program certainly recompiles, if the metrics may
-// have been cleared, and if steps are not known.
+// Each text says what to do about compiles that are only counted: if the program certainly recompiles, if
+// the metrics may have been cleared, and if steps are not known.
 struct CountAdvice {
   std::string_view recompiles, may_be_cleared, each_step;
   std::string_view compile_time;  // the metric that times them
