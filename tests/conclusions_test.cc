@@ -1,27 +1,38 @@
-// Tests the conclusions from each bundled capture: from the whole of it, and from each of its files
-// alone. Every finding is reduced to its claims (kind, reason, state, severity, place, count, cost,
-// saving), so that its words may change but its claims may not. Also tests into which runs every
-// directory of files is divided, and which of them is read.
+// Tests the conclusions from everything in tests/ that can be reported on: each case of golden/
+// (captures, stores, and the rows of each capture.sql) and each input that a fuzzer once found. A
+// case is read as a whole, and each of its files alone.
 //
-// The expectation of tests/golden/SUITE/CASE is tests/golden/conclusions/SUITE/CASE.txt. A folder
-// of tests/golden/plans has a layout.txt, which describes a directory of bundled files.
+// Each finding is reduced to its claims (severity, kind, reason, state, place, count, cost, saving,
+// and the finding that explains it), so that its words may change but its claims may not. The test
+// also states into which runs a directory is divided, and which of them is read.
+//
+// The expectation of tests/golden/SUITE is tests/golden/conclusions/SUITE.txt. A folder of
+// tests/golden/plans has a layout.txt, which describes a directory of bundled files.
+//
+// Everything is read in this process, because starting the program some 900 times takes minutes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "analyzers/report/report.h"
+#include "cli/input_options.h"
+#include "profiler/store/sql_script.h"
 #include "tests/golden_file.h"
-#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+const fs::path kRegressions = kGolden.parent_path() / "fuzz/regressions";
+constexpr std::string_view kRows = "capture.sql", kLayout = "layout.txt";
+constexpr std::string_view kRegressionSuite = "fuzz_regressions";
 
 // Returns 1234567 as "1,234,567".
 std::string Grouped(int64_t value) {
@@ -58,39 +69,48 @@ std::string PlaceOf(const json& subject) {
   return place;
 }
 
-std::string FindingLine(const json& finding) {
-  std::string reason;
-  if (const json& r = finding["reason"]; r.is_object()) {
-    reason = " " + Text(r["type"]);
-    if (!r["state"].is_null()) reason += " " + Text(r["state"]);
-    if (!r["step"].is_null()) reason += " step " + Text(r["step"]);
+// Returns the kind and the reason, such as "recompilation shape_change ongoing".
+std::string NameOf(const json& finding) {
+  std::string name = Text(finding["kind"]);
+  if (const json& reason = finding["reason"]; reason.is_object()) {
+    name += " " + Text(reason["type"]);
+    if (!reason["state"].is_null()) name += " " + Text(reason["state"]);
+    if (!reason["step"].is_null()) name += " step " + Text(reason["step"]);
   }
-  const std::string place = PlaceOf(finding["subject"]);
+  return name;
+}
+
+std::string ClaimsOf(const json& finding, const std::map<std::string, const json*>& findings) {
+  std::string text = "  " + Text(finding["severity"]) + " " + NameOf(finding) + "\n";
+  if (const std::string place = PlaceOf(finding["subject"]); !place.empty())
+    text += "    at " + place + "\n";
   const std::string figures = Figure("count", finding["count"]) +
                               Figure("cost_ns", finding["cost_ns"]) +
                               Figure("saving_ns", finding["saving_ns"]);
-  return "  " + Text(finding["severity"]) + " " + Text(finding["kind"]) + reason + "\n" +
-         (place.empty() ? "" : "    at " + place + "\n") +
-         (figures.empty() ? "" : "  " + figures + "\n");
+  if (!figures.empty()) text += "  " + figures + "\n";
+  if (const auto root = findings.find(Text(finding["because_of"])); root != findings.end()) {
+    const std::string place = PlaceOf((*root->second)["subject"]);
+    text += "    because of " + NameOf(*root->second) + (place.empty() ? "" : " at " + place) + "\n";
+  }
+  return text;
 }
 
-// Returns the output of `report --format json` for `arguments` in `folder`, or null if the program
-// exits with 2.
-json Report(const fs::path& folder, const std::string& arguments, const fs::path& scratch) {
-  const std::string out = (scratch / "report.json").string();
-  const Ran ran =
-      RunShell("(cd '" + folder.string() + "' && " XLAPROF_PROGRAM " report --format json " +
-                   arguments + ") >'" + out + "'",
-               scratch);
-  if (ran.status == 2) return nullptr;
-  EXPECT_EQ(ran.status, 0) << arguments << "\n" << ran.out;
-  std::ifstream file(out, std::ios::binary);
-  json report = json::parse(file, nullptr, /*allow_exceptions=*/false);
-  EXPECT_FALSE(report.is_discarded()) << arguments;
+// Returns the JSON of `report`, which is made in the working directory, or null for an input that
+// cannot be reported on.
+json Report(const InputOptions& input) {
+  std::string text;
+  const absl::Status status = WithInput(input, [&](Store& store) -> absl::Status {
+    Run run(store);
+    XP_TRY(LetReadSources(SourceRoots(input, {}), run));
+    XP_TRY(const xlaprof::Report report, MakeReport(run));
+    text = ReportJson(report);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return nullptr;
+  json report = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  EXPECT_FALSE(report.is_discarded()) << text.substr(0, 200);
   return report;
 }
-
-std::string Quoted(const std::string& path) { return "'" + path + "'"; }
 
 std::string Conclusions(const json& report) {
   if (report.is_null()) return "  exit status 2\n";
@@ -100,7 +120,10 @@ std::string Conclusions(const json& report) {
             fs::path(Text(issue["path"])).filename().string() + Figure("count", issue["count"]) +
             "\n";
   }
-  for (const json& finding : report["findings"]) text += FindingLine(finding);
+  std::map<std::string, const json*> findings;  // by fingerprint
+  for (const json& finding : report["findings"])
+    findings.emplace(Text(finding["fingerprint"]), &finding);
+  for (const json& finding : report["findings"]) text += ClaimsOf(finding, findings);
   return text.empty() ? "  nothing found\n" : text;
 }
 
@@ -117,16 +140,16 @@ std::string FilesOf(const json& report) {
   return text;
 }
 
-// Returns the runs that a directory holds, with the files of each, and the files that were made
-// from others.
-std::string Plan(const fs::path& folder, const json& report, const fs::path& scratch) {
+// Returns the runs that the working directory holds, with the files of each, and the files that were
+// made from others.
+std::string Plan(const json& report) {
   if (report.is_null()) return "  exit status 2\n";
   std::string text;
   for (const json& run : report["summary"]["runs"]) {
     const std::string label = Text(run["label"]);
     const bool chosen = run["selected"] == true;
     text += std::string(chosen ? "  chosen " : "  other ") + label + "\n";
-    text += FilesOf(chosen ? report : Report(folder, ". --run " + Quoted(label), scratch));
+    text += FilesOf(chosen ? report : Report({.paths = {"."}, .run = label, .as_format = {}}));
   }
   std::string derived;
   for (const json& source : report["sources"]) {
@@ -140,7 +163,7 @@ std::string Plan(const fs::path& folder, const json& report, const fs::path& scr
 
 bool IsInput(const fs::path& path) {
   const std::string name = path.filename().string();
-  return !name.starts_with("expected") && name != "args";
+  return !name.starts_with("expected") && name != "args" && name != kRows;
 }
 
 // Returns the files below `folder` as relative paths, in order.
@@ -175,27 +198,8 @@ void MakeLayout(const fs::path& layout, const fs::path& folder) {
   }
 }
 
-// Returns SUITE/CASE of every folder that holds input, in order.
-std::vector<std::string> ConclusionCases() {
-  std::vector<std::string> cases;
-  for (const auto& suite : fs::directory_iterator(kGolden)) {
-    if (!suite.is_directory() || suite.path().filename() == "conclusions") continue;
-    for (const auto& folder : fs::directory_iterator(suite)) {
-      if (!folder.is_directory()) continue;
-      const bool has_rows = fs::exists(folder.path() / "capture.sql");
-      if (has_rows || InputsOf(folder.path()).empty()) continue;
-      cases.push_back(fs::relative(folder.path(), kGolden).string());
-    }
-  }
-  std::sort(cases.begin(), cases.end());
-  return cases;
-}
-
-class ConcludedFrom : public testing::TestWithParam<std::string> {};
-
-// Makes the directory of a case in `folder`, so that the files have the same age on each machine.
-void MakeDirectory(const fs::path& of_case, const fs::path& folder) {
-  if (fs::exists(of_case / "layout.txt")) return MakeLayout(of_case / "layout.txt", folder);
+// Copies the files of a case into `folder`, so that they have the same age on each machine.
+void CopyInputs(const fs::path& of_case, const fs::path& folder) {
   const auto written = fs::file_time_type::clock::now() - std::chrono::hours(1);
   for (const std::string& input : InputsOf(of_case)) {
     fs::create_directories((folder / input).parent_path());
@@ -204,36 +208,79 @@ void MakeDirectory(const fs::path& of_case, const fs::path& folder) {
   }
 }
 
-std::string Concluded(const std::string& name, const fs::path& scratch) {
-  const fs::path of_case = kGolden / name, folder = scratch / "in";
-  MakeDirectory(of_case, folder);
-  const json whole = Report(folder, ".", scratch);
-  std::string text = "runs\n" + Plan(folder, whole, scratch);
-  if (fs::exists(of_case / "layout.txt")) return text;
-  text += "whole\n" + Conclusions(whole);
-  const std::vector<std::string> inputs = InputsOf(of_case);
+// Makes the store of the rows in capture.sql and returns its name.
+std::string MakeStore(const fs::path& rows, const fs::path& folder) {
+  const fs::path path = folder / "capture.xlaprof";
+  auto store = Store::Create(path);
+  EXPECT_TRUE(store.ok()) << store.status();
+  const absl::Status status = store.ok() ? RunSqlScript(*store, ReadFile(rows)) : store.status();
+  EXPECT_TRUE(status.ok()) << rows << ": " << status;
+  return path.filename().string();
+}
+
+// Returns the conclusions from a case, whose files are put into the working directory.
+std::string Concluded(const fs::path& of_case) {
+  const fs::path here = fs::current_path();
+  if (fs::exists(of_case / kLayout)) {
+    MakeLayout(of_case / kLayout, here);
+    return "runs\n" + Plan(Report({.paths = {"."}, .run = {}, .as_format = {}}));
+  }
+  CopyInputs(of_case, here);
+  std::vector<std::string> inputs = InputsOf(of_case);
+  if (fs::exists(of_case / kRows)) {
+    inputs.insert(inputs.begin(), MakeStore(of_case / kRows, here));
+    return "whole\n" + Conclusions(Report({.paths = inputs, .run = {}, .as_format = {}}));
+  }
+  const json whole = Report({.paths = {"."}, .run = {}, .as_format = {}});
+  std::string text = "runs\n" + Plan(whole) + "whole\n" + Conclusions(whole);
   if (inputs.size() == 1) return text;
   for (const std::string& input : inputs)
-    text += input + "\n" + Conclusions(Report(folder, Quoted(input), scratch));
+    text += input + "\n" + Conclusions(Report({.paths = {input}, .run = {}, .as_format = {}}));
   return text;
 }
 
+// Returns the folders of the cases of a suite, in order.
+std::vector<fs::path> CasesOf(const std::string& suite) {
+  const fs::path folder = suite == kRegressionSuite ? kRegressions : kGolden / suite;
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory() &&
+        (fs::exists(entry.path() / kRows) || !InputsOf(entry.path()).empty()))
+      cases.push_back(entry.path());
+  }
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+std::vector<std::string> Suites() {
+  std::vector<std::string> suites = {std::string(kRegressionSuite)};
+  for (const auto& suite : fs::directory_iterator(kGolden)) {
+    const std::string name = suite.path().filename().string();
+    if (suite.is_directory() && !CasesOf(name).empty()) suites.push_back(name);
+  }
+  std::sort(suites.begin(), suites.end());
+  return suites;
+}
+
+class ConcludedFrom : public testing::TestWithParam<std::string> {};
+
 TEST_P(ConcludedFrom, WhatIsExpected) {
-  std::string name = (fs::temp_directory_path() / "xlaprof-conclusions-XXXXXX").string();
-  ASSERT_NE(mkdtemp(name.data()), nullptr);
-  const fs::path scratch = name;
-  const std::string text = Concluded(GetParam(), scratch);
-  fs::remove_all(scratch);
+  const fs::path before = fs::current_path();
+  std::string text;
+  for (const fs::path& of_case : CasesOf(GetParam())) {
+    std::string scratch = (fs::temp_directory_path() / "xlaprof-conclusions-XXXXXX").string();
+    ASSERT_NE(mkdtemp(scratch.data()), nullptr);
+    fs::current_path(scratch);
+    text += "=== " + of_case.filename().string() + "\n" + Concluded(of_case);
+    fs::current_path(before);
+    fs::remove_all(scratch);
+  }
   ExpectFile(kGolden / "conclusions" / (GetParam() + ".txt"), text);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ConcludedFrom, testing::ValuesIn(ConclusionCases()),
+INSTANTIATE_TEST_SUITE_P(Suites, ConcludedFrom, testing::ValuesIn(Suites()),
                          [](const testing::TestParamInfo<std::string>& info) {
-                           std::string name = info.param;
-                           for (char& c : name) {
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           }
-                           return name;
+                           return info.param;
                          });
 
 }  // namespace
