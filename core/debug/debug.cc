@@ -41,7 +41,7 @@ BlockFacts FactsOf(const Hash& hash, size_t inputs, size_t outputs, const Cut& c
           .hash = hash.ToText(),
           .inputs = inputs,
           .outputs = outputs,
-          .frames = FrameTexts(cut.cause, StackAt(cut.where))};
+          .frames = FrameTexts(StackAt(cut.where))};
 }
 
 // Appends to the file of a device: NAME.0 for CPU:0.
@@ -96,8 +96,7 @@ class Debug final : public RuntimeListener {
     for (const NodePtr& root : graph.roots) roots.push_back(root->hash());
     const std::string text =
         GraphText(program, format, {.debug = format == "hlo" ? asked.hlo_debug : asked.ir_debug});
-    AddToTensorsFile(device.name(),
-                     SectionBegin(FrameTexts(cut.cause, StackAt(cut.where)), roots, text));
+    AddToTensorsFile(device.name(), SectionBegin(FrameTexts(cut), roots, text));
   }
 
   void OnCompile(const Program& program, Device& device, const Cut& cut) override {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/source_location.h"
-#include "core/exec/cut.h"
+#include "core/exec/call.h"
 #include "core/ir/call_stack.h"
 
 namespace xlaprof::lazy::debug {
@@ -36,12 +39,16 @@ std::vector<std::string> FrameTexts(const observe::Stack& stack) {
   return frames;
 }
 
-std::vector<std::string> FrameTexts(std::string_view cause, const observe::Stack& stack) {
+std::vector<std::string> FrameTexts(const Cut& cut) {
   std::vector<std::string> frames;
-  if (cause != cause::kValueAccess) frames.push_back("sync (<xlaprof>/torch_xla.py:1)");
-  if (cause == cause::kLoader) frames.push_back("next (<xlaprof>/parallel_loader.py:1)");
-  if (cause == cause::kStepTraceExit) frames.push_back("__exit__ (<xlaprof>/profiler.py:1)");
-  for (std::string& frame : FrameTexts(stack)) frames.push_back(std::move(frame));
+  if (const std::source_location& by = cut.ended_by; by.line() != 0) {
+    // The path is that in the repository, wherever the runtime was built.
+    std::string_view file = by.file_name();
+    if (const size_t folder = file.rfind("/core/"); folder != file.npos)
+      file.remove_prefix(folder + 1);
+    frames.push_back(fmt::format("xlaprof::lazy::{} ({}:{})", FunctionName(by), file, by.line()));
+  }
+  std::ranges::move(FrameTexts(StackAt(cut.where)), std::back_inserter(frames));
   return frames;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/exec/cut.h"
 #include "core/observe/observer.h"
 
 namespace xlaprof::lazy::debug {
@@ -15,12 +16,12 @@ std::string_view CauseText(std::string_view cause);
 // Returns an operation's name without its namespace: nonzero for aten::nonzero.
 std::string_view BareName(std::string_view op);
 
-// Returns frames as `function (file:line)`, innermost first. Readers of these logs infer the cause
-// of a cut from the frames of torch_xla's own functions before the user's. So such frames come
-// first here, too, in files that no reader takes for the user's.
-std::vector<std::string> FrameTexts(std::string_view cause, const observe::Stack& stack);
-// Returns only the user's frames: the stack of calls if that is recorded (XLA_IR_DEBUG), and
-// otherwise `stack`.
+// Returns the user's frames as `function (file:line)`, innermost first: the stack of calls if that
+// is recorded (XLA_IR_DEBUG), and otherwise `stack`.
 std::vector<std::string> FrameTexts(const observe::Stack& stack);
+// Returns the frames of a cut whose cause is told nowhere else. The function of the runtime that
+// ended the step comes first, `xlaprof::lazy::mark_step (core/trace/step.cc:69)`, by which readers
+// infer the cause. A read has only the user's frames.
+std::vector<std::string> FrameTexts(const Cut& cut);
 
 }  // namespace xlaprof::lazy::debug

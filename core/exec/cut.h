@@ -21,6 +21,8 @@ struct Cut {
   std::string_view cause;
   std::source_location where;
   bool wait = false;  // wait until the device is done; for reads: the caller waits at once
+  // The function of the runtime that ends the step, which the program called; no line for a read.
+  std::source_location ended_by{};
 };
 
 // Cuts a step. Computes the values of all live tensors of the device, and donates the memory of the

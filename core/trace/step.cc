@@ -36,7 +36,7 @@ void RaiseIfError(const absl::Status& status) {
 
 namespace internal {
 
-void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
+void EndStep(Device& device, std::string_view cause, bool wait, Where where, Where by) {
   Call call(where);
   if (CurrentScope() != 0) {
     RaiseHere(
@@ -46,7 +46,7 @@ void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
   }
   {
     XLAPROF_OBSERVE(kHost, "StepMarker");
-    RaiseIfError(CutStep(device, {cause, Call::Where(), wait || environment().sync_wait}));
+    RaiseIfError(CutStep(device, {cause, Call::Where(), wait || environment().sync_wait, by}));
     Tell(&RuntimeListener::OnMark, device);
     device.CountStep();
     device.AdvanceSeed();

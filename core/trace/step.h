@@ -18,6 +18,9 @@ void mark_step(Device& device = Device::Default(), Where where = Where::current(
 void sync(bool wait = false, Device& device = Device::Default(), Where where = Where::current());
 // Computes these tensors and waits for them. The step continues.
 void unlazy(std::span<const Tensor> tensors, Where where = Where::current());
+inline void unlazy(std::initializer_list<Tensor> tensors, Where where = Where::current()) {
+  unlazy(std::span<const Tensor>(tensors), where);
+}
 // Waits until the device has done everything it was given.
 void wait_device_ops(Device& device = Device::Default(), Where where = Where::current());
 int64_t num_cached_graphs(Device& device = Device::Default());
@@ -27,7 +30,9 @@ void initialize_cache(const std::filesystem::path& path, bool readonly = false,
                       Device& device = Device::Default());
 
 namespace internal {
-void EndStep(Device& device, std::string_view cause, bool wait, Where where);
+// `by` is the public function that calls it.
+void EndStep(Device& device, std::string_view cause, bool wait, Where where,
+             Where by = Where::current());
 }
 
 // A named part of the program, until the end of the block. Its name is in the timeline and in the

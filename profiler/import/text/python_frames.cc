@@ -11,6 +11,15 @@
 namespace xlaprof {
 namespace {
 
+// The functions of our own lazy runtime in a C++ program.
+constexpr std::string_view kLazyRuntime = "xlaprof::lazy::";
+
+// Returns the kind of cut of a step that a function of our runtime ended.
+CutKind CauseFromLazyRuntime(std::string_view function) {
+  if (function.ends_with("::next")) return CutKind::kParallelLoader;
+  return function.ends_with("::~StepTrace") ? CutKind::kStepTraceExit : CutKind::kUserSync;
+}
+
 // Returns whether the file is in a source tree of torch or torch_xla, whose builds run without being
 // installed. A user's folder may be named torch, too, so what is in it decides.
 bool IsInSourceTree(std::string_view file) {
@@ -95,7 +104,7 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   frame.function = line.substr(begin, open - begin);
   frame.file = line.substr(open + 2, colon - open - 2);
   frame.line = *number;
-  frame.is_user = IsUserFile(frame.file);
+  frame.is_user = IsUserFile(frame.file) && !frame.function.starts_with(kLazyRuntime);
   return frame;
 }
 
@@ -152,6 +161,7 @@ CutKind CauseFromFrames(std::span<const Store::Frame> frames) {
     return std::string_view(frame.file).ends_with(suffix);
   };
   const Store::Frame& first = frames[0];
+  if (first.function.starts_with(kLazyRuntime)) return CauseFromLazyRuntime(first.function);
   if (first.function == "mark_step" || (first.function == "sync" && in(first, "torch_xla.py"))) {
     for (const Store::Frame& frame : frames.subspan(1)) {
       if (frame.function == "next" && in(frame, "parallel_loader.py"))

@@ -1,5 +1,5 @@
-// Reads Python frames as torch_xla prints them, `  function (file:line)`, and finds out what a
-// stack of them says.
+// Reads frames as torch_xla and our own lazy runtime print them, `  function (file:line)`, and finds
+// out what a stack of them says.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace xlaprof {
 
 // Parses `  function (file:line)`. Returns nothing if the line is not a frame. Sets is_user by
-// IsUserFile.
+// IsUserFile; functions of our lazy runtime are not the user's.
 std::optional<Store::Frame> ParseFrame(std::string_view line);
 
 // Parses `  File "train.py", line 22, in main`, as Python prints the frames of a traceback. Returns nothing
@@ -30,8 +30,8 @@ const Store::Frame* InnermostUser(std::span<const Store::Frame> frames);
 // "" if it is empty.
 std::string NearestLine(std::span<const Store::Frame> stack);
 
-// Returns the kind of cut that a stack shows by torch_xla's own rules (csrc/debug_util.cpp). The
-// innermost frame comes first. Falls back to kValueAccess; returns kUnknown if `frames` is empty.
+// Returns the kind of cut that a stack shows: by torch_xla's own rules (csrc/debug_util.cpp), or by
+// the function of our lazy runtime that ended the step. The innermost frame comes first. Falls back to kValueAccess; returns kUnknown if `frames` is empty.
 CutKind CauseFromFrames(std::span<const Store::Frame> frames);
 
 // Returns the kind of cut of a printed cause line, in every spelling that torch_xla ever used.

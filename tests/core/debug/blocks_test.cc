@@ -27,7 +27,7 @@ BlockFacts Facts() {
           .hash = "32202b3d2e4a5ac58e0ea2e47bf5932e",
           .inputs = 35,
           .outputs = 107,
-          .frames = {"sync (<xlaprof>/torch_xla.py:1)", "Train (/x/train.cc:44)", "main (/x/a:3)"}};
+          .frames = {"Step (/x/train.cc:40)", "Train (/x/train.cc:44)", "main (/x/a:3)"}};
 }
 
 TEST(Blocks, Compilation) {
@@ -41,7 +41,7 @@ TEST(Blocks, Compilation) {
                 "Compilation Analysis:   Number of Graph Inputs: 35\n"
                 "Compilation Analysis:   Number of Graph Outputs: 107\n"
                 "Compilation Analysis: Python Frame Triggered Execution: \n"
-                "Compilation Analysis:   sync (<xlaprof>/torch_xla.py:1)\n"
+                "Compilation Analysis:   Step (/x/train.cc:40)\n"
                 "Compilation Analysis:   Train (/x/train.cc:44)\n"
                 "Compilation Analysis:   main (/x/a:3)\n"
                 "Compilation Analysis: " +
@@ -79,18 +79,23 @@ TEST(Blocks, PostCompilation) {
                 kSingle + "\nPost Compilation Analysis: " + kDouble + "\n");
 }
 
-TEST(Frames, TellTheCause) {
-  const observe::Stack none;
-  EXPECT_THAT(FrameTexts(cause::kUserSync, none), ElementsAre("sync (<xlaprof>/torch_xla.py:1)"));
-  EXPECT_THAT(
-      FrameTexts(cause::kLoader, none),
-      ElementsAre("sync (<xlaprof>/torch_xla.py:1)", "next (<xlaprof>/parallel_loader.py:1)"));
-  EXPECT_THAT(FrameTexts(cause::kStepTraceExit, none),
-              ElementsAre("sync (<xlaprof>/torch_xla.py:1)", "__exit__ (<xlaprof>/profiler.py:1)"));
+// A function that ends steps, as the runtime's do.
+struct Ends {
+  static std::source_location next() { return std::source_location::current(); }
+};
+
+TEST(Frames, AreTheProgramsOwn) {
   const auto here = std::source_location::current();
-  EXPECT_THAT(FrameTexts(cause::kValueAccess, {here}),
-              ElementsAre(fmt::format("Frames_TellTheCause_Test::TestBody ({}:{})",
-                                      here.file_name(), here.line())));
+  const std::string own =
+      fmt::format("Frames_AreTheProgramsOwn_Test::TestBody ({}:{})", here.file_name(), here.line());
+  EXPECT_THAT(FrameTexts(observe::Stack{here}), ElementsAre(own));
+  // Where no line tells the cause, the runtime's function that was called tells it.
+  const std::source_location by = Ends::next();
+  const std::string ends =
+      fmt::format("xlaprof::lazy::Ends::next (core/debug/blocks_test.cc:{})", by.line());
+  EXPECT_THAT(FrameTexts(Cut{.cause = cause::kLoader, .where = here, .ended_by = by}),
+              ElementsAre(ends, own));
+  EXPECT_THAT(FrameTexts(Cut{.cause = cause::kValueAccess, .where = here}), ElementsAre(own));
   EXPECT_EQ(CauseText(cause::kLoader), "torch_xla.sync in parallel loader at step end");
   EXPECT_EQ(CauseText(cause::kStepTraceExit),
             "torch_xla.sync when exiting a profiler StepTrace region");

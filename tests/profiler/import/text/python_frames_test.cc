@@ -92,6 +92,21 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
       CutKind::kDynamoCompile);
 }
 
+TEST(CauseFromFrames, KnowsTheFunctionsOfOurLazyRuntime) {
+  const auto cause = [](const char* innermost) {
+    const Store::Frame frame = *ParseFrame(innermost);
+    EXPECT_FALSE(frame.is_user) << innermost;
+    return CauseFromFrames(std::vector{frame, *ParseFrame("  Train (/x/train.cc:44)")});
+  };
+  EXPECT_EQ(cause("  xlaprof::lazy::sync (core/trace/step.cc:65)"), CutKind::kUserSync);
+  EXPECT_EQ(cause("  xlaprof::lazy::mark_step (core/trace/step.cc:61)"), CutKind::kUserSync);
+  EXPECT_EQ(cause("  xlaprof::lazy::ParallelLoader::next (core/trace/loader.cc:152)"),
+            CutKind::kParallelLoader);
+  EXPECT_EQ(cause("  xlaprof::lazy::StepTrace::~StepTrace (core/trace/step.cc:136)"),
+            CutKind::kStepTraceExit);
+  EXPECT_TRUE(ParseFrame("  Train (core/trace/step.cc:1)")->is_user) << "a user may have this path";
+}
+
 TEST(IsUserFile, ToldFromLibraries) {
   EXPECT_TRUE(IsUserFile("/home/user/train/train.py"));
   EXPECT_TRUE(IsUserFile("train.py"));
