@@ -228,7 +228,7 @@ Tensor Tensor::operator[](const IndexList& at) const {
   ReadMasks(&indexed);
   OpCall op(Call::Where());
   const JoinedIndex flat = JoinIndices(indexed);
-  const Tensor out = index_select(flat.from, flat.dim, flat.places);
+  const Tensor out = lazy::index_select(flat.from, flat.dim, flat.places);
   return out.sizes() == flat.result ? out : out.view(flat.result);
 }
 
@@ -260,7 +260,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value, Whe
 
 Tensor& Tensor::masked_fill_(const Tensor& mask, Scalar value, Where where) {
   OpCall call(where);
-  return copy_(masked_fill(*this, mask, value));
+  return copy_(lazy::masked_fill(*this, mask, value));
 }
 
 }  // namespace xlaprof::lazy

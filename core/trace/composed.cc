@@ -77,4 +77,18 @@ Tensor leaky_relu(const Tensor& x, double negative_slope, Where where) {
   return lazy::where(gt(x.detach(), 0), x, x * negative_slope);
 }
 
+Tensor softplus(const Tensor& x, double beta, double threshold, Where where) {
+  OpCall call(where);
+  ExpectFractions("aten::softplus", x);
+  const Tensor inside = x.detach(), times = inside * beta;
+  // Powers of negative numbers do not overflow.
+  const Tensor bent = (relu(times) + log1p(exp(neg(abs(times))))) / beta;
+  Tensor out = lazy::where(gt(times, threshold), inside, bent);
+  if (!NeedsGrad(x)) return out;
+  return Differentiable(out, {x}, [=, x = Saved(x)](const Tensor& grad) {
+    const Tensor at = x.get() * beta;
+    return Grads{lazy::where(gt(at, threshold), grad, grad * sigmoid(at))};
+  });
+}
+
 }  // namespace xlaprof::lazy

@@ -275,6 +275,18 @@ Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwis
   });
 }
 
+Tensor where(const Tensor& condition, const Tensor& then, Scalar otherwise, Where where) {
+  OpCall call(where);
+  return lazy::where(condition, then,
+                     ScalarTensor(otherwise, TypeOf(then, otherwise), then.device()));
+}
+
+Tensor where(const Tensor& condition, Scalar then, const Tensor& otherwise, Where where) {
+  OpCall call(where);
+  return lazy::where(condition, ScalarTensor(then, TypeOf(then, otherwise), otherwise.device()),
+                     otherwise);
+}
+
 Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
   OpCall call(where);
   const Tensor inside = x.detach();

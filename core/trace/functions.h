@@ -1,6 +1,7 @@
 // Operations on tensors, with PyTorch's names and meanings.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,65 @@ Tensor ones(Dims sizes, DType type = DType::kF32, Device& device = Device::Defau
             Where where = Where::current());
 Tensor arange(int64_t count, DType type = DType::kI64, Device& device = Device::Default(),
               Where where = Where::current());
+// Returns the numbers from `start` to before `end`. They are s64 if all three are integers, and
+// otherwise f32, unless a type is given.
+Tensor arange(Scalar start, Scalar end, Scalar step = 1, std::optional<DType> type = {},
+              Device& device = Device::Default(), Where where = Where::current());
+// Returns `steps` numbers from `start` to `end`, both included.
+Tensor linspace(double start, double end, int64_t steps, DType type = DType::kF32,
+                Device& device = Device::Default(), Where where = Where::current());
+// Returns [rows, columns] with 1 on the diagonal. Without `columns` it is square.
+Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, DType type = DType::kF32,
+           Device& device = Device::Default(), Where where = Where::current());
+namespace internal {
+Tensor TensorOf(const HostTensor& wide, DType type, Device& device, Where where);
+}
+// Returns these numbers. Floats become f32 and integers s64, unless a type is given.
+template <class T>
+requires std::is_arithmetic_v<T> Tensor tensor(std::span<const T> values, Dims sizes,
+                                               std::optional<DType> type = {},
+                                               Device& device = Device::Default(),
+                                               Where where = Where::current()) {
+  constexpr bool kIsReal = std::is_floating_point_v<T>;
+  using Wide = std::conditional_t<kIsReal, double, int64_t>;
+  const std::vector<Wide> wide(values.begin(), values.end());
+  const DType usual = kIsReal ? DType::kF32 : std::is_same_v<T, bool> ? DType::kBool : DType::kI64;
+  return internal::TensorOf(HostTensor::Of(std::span<const Wide>(wide), std::move(sizes)),
+                            type.value_or(usual), device, where);
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, std::optional<DType> type = {},
+              Device& device = Device::Default(), Where where = Where::current()) {
+  return tensor(std::span<const T>(values), {int64_t(values.size())}, type, device, where);
+}
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, std::optional<DType> type = {},
+              Device& device = Device::Default(), Where where = Where::current()) {
+  const size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, int8_t, T>> all;
+  for (const std::initializer_list<T>& row : rows) {
+    if (row.size() != columns)
+      Raise("tensor(): a row has {} numbers, and the first one {}", row.size(), columns);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  if (std::is_same_v<T, bool> && !type) type = DType::kBool;
+  using Kept = typename decltype(all)::value_type;
+  return tensor(std::span<const Kept>(all), {int64_t(rows.size()), int64_t(columns)}, type, device,
+                where);
+}
+template <class T>
+requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> type = {},
+                                               Device& device = Device::Default(),
+                                               Where where = Where::current()) {
+  return tensor(std::span<const T>(&value, 1), {}, type, device, where);
+}
+// Return tensors with the sizes and the device of `x`, and its type unless one is given.
+Tensor full_like(const Tensor& x, Scalar value, std::optional<DType> type = {},
+                 Where where = Where::current());
+Tensor zeros_like(const Tensor& x, std::optional<DType> type = {}, Where where = Where::current());
+Tensor ones_like(const Tensor& x, std::optional<DType> type = {}, Where where = Where::current());
+Tensor rand_like(const Tensor& x, Where where = Where::current());
+Tensor randn_like(const Tensor& x, Where where = Where::current());
 // Return random numbers: uniform in [0, 1), or normal with mean 0 and variance 1.
 Tensor rand(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
 Tensor randn(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
@@ -69,6 +129,9 @@ XLAPROF_UNARY(isnan)
 XLAPROF_UNARY(isinf)
 XLAPROF_UNARY(isfinite)
 #undef XLAPROF_UNARY
+// Returns log(1 + exp(beta * x)) / beta. Where beta * x is above the threshold, it is x.
+Tensor softplus(const Tensor& x, double beta = 1, double threshold = 20,
+                Where where = Where::current());
 Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01, Where where = Where::current());
 // Returns x times the probability that a normal variable is below x. `approximate` is "none" for
 // the exact form, which uses erf(), or "tanh" for the form of GPT-2.
@@ -99,6 +162,10 @@ XLAPROF_BINARY(logical_or)
 #undef XLAPROF_BINARY
 
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise,
+             Where where = Where::current());
+Tensor where(const Tensor& condition, const Tensor& then, Scalar otherwise,
+             Where where = Where::current());
+Tensor where(const Tensor& condition, Scalar then, const Tensor& otherwise,
              Where where = Where::current());
 // Returns `x` with `value` where `mask` is true. A value tensor has no dimensions.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Scalar value,
@@ -133,6 +200,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
 // occur once are kept, in the order of the alphabet.
 Tensor einsum(std::string_view equation, std::span<const Tensor> operands,
               Where where = Where::current());
+inline Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands,
+                     Where where = Where::current()) {
+  return einsum(equation, std::span<const Tensor>(operands), where);
+}
 // Convolves NCHW with OIHW, or NCL with OIL. Bias [O] may be none. With several groups, each group of
 // channels has its own part of the weight, and I is the channels of a group. One group per channel
 // is a depthwise convolution.
@@ -154,11 +225,16 @@ struct ValuesAndIndices {
 
 // Reduce over the given dimensions, or over all if none is given. Sums and products of booleans and
 // of s32 are s64. A mean needs floats.
-Tensor sum(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
-Tensor mean(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
-Tensor amax(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
-Tensor amin(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
-Tensor prod(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
+Tensor sum(const Tensor& x, DimList dims = {}, bool keepdim = false,
+           Where where = Where::current());
+Tensor mean(const Tensor& x, DimList dims = {}, bool keepdim = false,
+            Where where = Where::current());
+Tensor amax(const Tensor& x, DimList dims = {}, bool keepdim = false,
+            Where where = Where::current());
+Tensor amin(const Tensor& x, DimList dims = {}, bool keepdim = false,
+            Where where = Where::current());
+Tensor prod(const Tensor& x, DimList dims = {}, bool keepdim = false,
+            Where where = Where::current());
 Tensor argmax(const Tensor& x, int64_t dim, bool keepdim = false, Where where = Where::current());
 Tensor argmin(const Tensor& x, int64_t dim, bool keepdim = false, Where where = Where::current());
 // Return the largest or smallest elements along a dimension, and the first places of these. The
@@ -170,17 +246,19 @@ ValuesAndIndices min(const Tensor& x, int64_t dim, bool keepdim = false,
 Tensor max(const Tensor& x, Where where = Where::current());
 Tensor min(const Tensor& x, Where where = Where::current());
 // Return whether any element is true, or all are.
-Tensor any(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
-Tensor all(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
+Tensor any(const Tensor& x, DimList dims = {}, bool keepdim = false,
+           Where where = Where::current());
+Tensor all(const Tensor& x, DimList dims = {}, bool keepdim = false,
+           Where where = Where::current());
 // Returns (sum of |x|^p)^(1/p). For p = infinity it is the largest absolute value, for -infinity the
 // smallest, and for 0 the number of elements other than 0.
-Tensor norm(const Tensor& x, double p = 2, Dims dims = {}, bool keepdim = false,
+Tensor norm(const Tensor& x, double p = 2, DimList dims = {}, bool keepdim = false,
             Where where = Where::current());
 // Return the variance and its square root. The sum of squares is divided by the number of elements
 // less `correction`. After `using namespace xlaprof::lazy`, write lazy::std.
-Tensor var(const Tensor& x, Dims dims = {}, int64_t correction = 1, bool keepdim = false,
+Tensor var(const Tensor& x, DimList dims = {}, int64_t correction = 1, bool keepdim = false,
            Where where = Where::current());
-Tensor std(const Tensor& x, Dims dims = {}, int64_t correction = 1, bool keepdim = false,
+Tensor std(const Tensor& x, DimList dims = {}, int64_t correction = 1, bool keepdim = false,
            Where where = Where::current());
 // Returns sums of the elements up to each, along a dimension.
 Tensor cumsum(const Tensor& x, int64_t dim, Where where = Where::current());
@@ -192,6 +270,14 @@ Tensor log_softmax(const Tensor& x, int64_t dim, Where where = Where::current())
 // Change shapes. Views are members of Tensor.
 Tensor cat(std::span<const Tensor> parts, int64_t dim = 0, Where where = Where::current());
 Tensor stack(std::span<const Tensor> parts, int64_t dim = 0, Where where = Where::current());
+inline Tensor cat(std::initializer_list<Tensor> parts, int64_t dim = 0,
+                  Where where = Where::current()) {
+  return cat(std::span<const Tensor>(parts), dim, where);
+}
+inline Tensor stack(std::initializer_list<Tensor> parts, int64_t dim = 0,
+                    Where where = Where::current()) {
+  return stack(std::span<const Tensor>(parts), dim, where);
+}
 // Return views of parts: of `size` elements each, of the given sizes, or at most `chunks` of equal
 // size. The last part may be smaller.
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t dim = 0,
@@ -206,7 +292,21 @@ Tensor roll(const Tensor& x, Dims shifts, Dims dims = {}, Where where = Where::c
 // Pads with `low` and `high` elements per dimension.
 Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value = 0, Where where = Where::current());
 Tensor flip(const Tensor& x, Dims dims, Where where = Where::current());
+// Return the lower or upper triangle of matrices, with 0 elsewhere.
 Tensor tril(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
+Tensor triu(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
+// Repeats the tensor so often in each dimension. More counts than dimensions add dimensions in front.
+Tensor repeat(const Tensor& x, Dims counts, Where where = Where::current());
+// The new sizes of interpolate(): `size` of the dimensions after the second, or a factor for all of
+// them. The mode is "nearest", "linear" for one dimension, or "bilinear" for two.
+struct Interpolation {
+  Dims size;
+  double scale_factor = 0;
+  std::string_view mode = "nearest";
+};
+// Resizes x [N, C, ..], as PyTorch does without align_corners:
+//   interpolate(x, {.scale_factor = 2, .mode = "bilinear"})
+Tensor interpolate(const Tensor& x, const Interpolation& to, Where where = Where::current());
 
 // Index by integers. An index that is out of range on the device becomes the nearest valid one, as
 // in XLA, and nothing on the host detects it. x[...] is in core/trace/index.h.
@@ -234,6 +334,25 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
                 Where where = Where::current());
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where = Where::current());
 Tensor mse_loss(const Tensor& x, const Tensor& target, Where where = Where::current());
+
+// Losses of each element. `reduction` is "mean", "sum" or "none".
+Tensor l1_loss(const Tensor& x, const Tensor& target, std::string_view reduction = "mean",
+               Where where = Where::current());
+// Are quadratic for differences below beta or delta, and linear above.
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, std::string_view reduction = "mean",
+                      double beta = 1, Where where = Where::current());
+Tensor huber_loss(const Tensor& x, const Tensor& target, std::string_view reduction = "mean",
+                  double delta = 1, Where where = Where::current());
+// Take probabilities, or their logits, and targets between 0 and 1.
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
+                            std::string_view reduction = "mean", Where where = Where::current());
+Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
+                                        std::string_view reduction = "mean",
+                                        Where where = Where::current());
+// Takes the logarithms of probabilities, and the probabilities that they should be, or the
+// logarithms of these. `reduction` may also be "batchmean", the sum divided by the first size.
+Tensor kl_div(const Tensor& x, const Tensor& target, std::string_view reduction = "mean",
+              bool log_target = false, Where where = Where::current());
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps = 1e-5,
                   Where where = Where::current());  // over the last dimension
@@ -271,5 +390,12 @@ ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest
                       Where where = Where::current());
 Tensor histc(const Tensor& x, int64_t bins, double least, double most,
              Where where = Where::current());
+
+#define XLAPROF_OR(value)
+#define XLAPROF_MEMBER(type, name, parameters, ...)             \
+  inline type Tensor::name parameters const {                   \
+    return lazy::name(*this __VA_OPT__(, ) __VA_ARGS__, where); \
+  }
+#include "core/trace/members.h"
 
 }  // namespace xlaprof::lazy

@@ -101,6 +101,31 @@ class Parcel {
 void Launch(const LaunchOptions& options, const Parcel& arguments,
             const std::function<void(int64_t rank, Parcel arguments)>& run, Where where);
 
+// Does the same for a function whose parameters after the rank are `Params`.
+template <class... Params, class Function, class... Args>
+void LaunchFunction(const Function& fn, const LaunchOptions& options, std::tuple<Args...> args,
+                    Where where) {
+  static_assert(sizeof...(Params) == sizeof...(Args), "launch: one argument per parameter");
+  using Values = std::tuple<std::remove_cvref_t<Params>...>;
+  const auto values = std::apply([](auto&&... arg) { return Values(arg...); }, std::move(args));
+  Parcel parcel;
+  std::apply([&](const auto&... value) { (parcel.Put(value), ...); }, values);
+  Launch(
+      options, parcel,
+      [fn](int64_t rank, Parcel arguments) {
+        // The braces fix the order in which the arguments are taken.
+        Values taken{arguments.Take<std::remove_cvref_t<Params>>()...};
+        std::apply([&](auto&... value) { fn(rank, value...); }, taken);
+      },
+      where);
+}
+// A lambda's call operator names its parameters.
+template <class Function, class Lambda, class... Params, class... Args>
+void LaunchLambda(const Function& fn, void (Lambda::*)(int64_t, Params...) const,
+                  const LaunchOptions& options, std::tuple<Args...> args, Where where) {
+  LaunchFunction<Params...>(fn, options, std::move(args), where);
+}
+
 }  // namespace internal
 
 // Calls `fn(rank, args...)` in each process and returns when all have ended. Raises an Error if one
@@ -109,19 +134,14 @@ void Launch(const LaunchOptions& options, const Parcel& arguments,
 template <class... Params, class... Args>
 void launch(void (*fn)(int64_t rank, Params...), const LaunchOptions& options,
             std::tuple<Args...> args = {}, Where where = Where::current()) {
-  static_assert(sizeof...(Params) == sizeof...(Args), "launch: one argument per parameter");
-  using Values = std::tuple<std::remove_cvref_t<Params>...>;
-  const auto values = std::apply([](auto&&... arg) { return Values(arg...); }, std::move(args));
-  internal::Parcel parcel;
-  std::apply([&](const auto&... value) { (parcel.Put(value), ...); }, values);
-  internal::Launch(
-      options, parcel,
-      [fn](int64_t rank, internal::Parcel arguments) {
-        // The braces fix the order in which the arguments are taken.
-        Values taken{arguments.Take<std::remove_cvref_t<Params>>()...};
-        std::apply([&](auto&... value) { fn(rank, value...); }, taken);
-      },
-      where);
+  internal::LaunchFunction<Params...>(fn, options, std::move(args), where);
+}
+// Does the same with a lambda. What it captures has the values that main() gave it in the copy.
+template <class Lambda, class... Args>
+requires requires { &Lambda::operator(); }
+void launch(const Lambda& fn, const LaunchOptions& options, std::tuple<Args...> args = {},
+            Where where = Where::current()) {
+  internal::LaunchLambda(fn, &Lambda::operator(), options, std::move(args), where);
 }
 
 }  // namespace xlaprof::lazy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,6 +17,26 @@ using HostBatch = std::vector<HostTensor>;
 using Batch = std::vector<Tensor>;
 // Returns the next batch, or nothing at the end.
 using ReadBatch = std::function<std::optional<HostBatch>()>;
+
+// Goes once through the batches that a loader still has. In `for (Batch& batch : loader)`, a batch is
+// gone when the next step begins.
+template <class Loader>
+class BatchIterator {
+ public:
+  BatchIterator(Loader& loader, Where where) : loader_(loader), where_(where) { ++*this; }
+  Batch& operator*() { return *batch_; }
+  BatchIterator& operator++() {
+    batch_.reset();  // otherwise the step mark would keep its tensors
+    batch_ = loader_.next(where_);
+    return *this;
+  }
+  bool operator==(std::default_sentinel_t) const { return !batch_; }
+
+ private:
+  Loader& loader_;
+  const Where where_;
+  std::optional<Batch> batch_;
+};
 
 // Deals batches to devices: the first to the first device, and so on. All devices get the same
 // number. If the last batches do not suffice for all devices, they are dropped. When a device asks
@@ -51,6 +72,8 @@ class PerDeviceLoader {
  public:
   PerDeviceLoader(ParallelLoader& loader, Device& device) : loader_(loader), device_(device) {}
   std::optional<Batch> next(Where where = Where::current()) { return loader_.next(device_, where); }
+  BatchIterator<PerDeviceLoader> begin(Where where = Where::current()) { return {*this, where}; }
+  std::default_sentinel_t end() const { return {}; }
 
  private:
   ParallelLoader& loader_;
@@ -71,6 +94,8 @@ class DeviceLoader {
       : loader_(std::move(read), {&device}, std::move(input_sharding), ahead, where),
         device_(device) {}
   std::optional<Batch> next(Where where = Where::current()) { return loader_.next(device_, where); }
+  BatchIterator<DeviceLoader> begin(Where where = Where::current()) { return {*this, where}; }
+  std::default_sentinel_t end() const { return {}; }
 
  private:
   ParallelLoader loader_;

@@ -38,6 +38,86 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Where where) {
   return mean(off * off);
 }
 
+namespace {
+
+Tensor Reduced(std::string_view op, const Tensor& losses, std::string_view reduction) {
+  if (reduction == "mean") return mean(losses);
+  if (reduction == "sum") return sum(losses);
+  if (reduction == "none") return losses;
+  RaiseHere("{}({}): reduction is \"{}\", but it must be \"mean\", \"sum\" or \"none\"", op,
+            TextOf(losses), reduction);
+}
+
+Tensor Difference(const Tensor& x, const Tensor& target) {
+  return AutocastToF32(x) - AutocastToF32(target);
+}
+
+}  // namespace
+
+Tensor l1_loss(const Tensor& x, const Tensor& target, std::string_view reduction, Where where) {
+  OpCall call(where);
+  return Reduced("aten::l1_loss", abs(Difference(x, target)), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, std::string_view reduction,
+                      double beta, Where where) {
+  OpCall call(where);
+  const Tensor off = abs(Difference(x, target));
+  if (beta == 0) return Reduced("aten::smooth_l1_loss", off, reduction);
+  const Tensor near = off * off * (0.5 / beta);
+  return Reduced("aten::smooth_l1_loss", lazy::where(lt(off, beta), near, off - 0.5 * beta),
+                 reduction);
+}
+
+Tensor huber_loss(const Tensor& x, const Tensor& target, std::string_view reduction, double delta,
+                  Where where) {
+  OpCall call(where);
+  const Tensor off = abs(Difference(x, target));
+  const Tensor far = (off - 0.5 * delta) * delta;
+  return Reduced("aten::huber_loss", lazy::where(le(off, delta), off * off * 0.5, far), reduction);
+}
+
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, std::string_view reduction,
+                            Where where) {
+  OpCall call(where);
+  const Tensor p = AutocastToF32(x), y = AutocastToF32(target).detach(), inside = p.detach();
+  // PyTorch bounds the logarithm of 0, and the divisor of the gradient.
+  constexpr double kLeast = -100, kLeastDivisor = 1e-12;
+  Tensor losses =
+      neg(y * maximum(log(inside), kLeast) + (1 - y) * maximum(log1p(neg(inside)), kLeast));
+  if (NeedsGrad(p)) {
+    losses = Differentiable(losses, {p}, [p = Saved(p), y = Saved(y)](const Tensor& grad) {
+      const Tensor at = p.get();
+      return Grads{grad * (at - y.get()) / maximum((1 - at) * at, kLeastDivisor)};
+    });
+  }
+  return Reduced("aten::binary_cross_entropy", losses, reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
+                                        std::string_view reduction, Where where) {
+  OpCall call(where);
+  const Tensor logits = AutocastToF32(x);
+  const Tensor losses = (1 - AutocastToF32(target)) * logits + softplus(neg(logits), 1, INFINITY);
+  return Reduced("aten::binary_cross_entropy_with_logits", losses, reduction);
+}
+
+Tensor kl_div(const Tensor& x, const Tensor& target, std::string_view reduction, bool log_target,
+              Where where) {
+  OpCall call(where);
+  const Tensor q = AutocastToF32(x), p = AutocastToF32(target);
+  Tensor losses;
+  if (log_target) {
+    losses = exp(p) * (p - q);
+  } else {
+    // 0 log 0 is 0, and so is its gradient.
+    const Tensor is_some = gt(p.detach(), 0);
+    losses = lazy::where(is_some, p * log(lazy::where(is_some, p, 1)), 0.0) - p * q;
+  }
+  if (reduction != "batchmean") return Reduced("aten::kl_div", losses, reduction);
+  return sum(losses) / double(losses.dim() == 0 ? 1 : losses.size(0));
+}
+
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
                   Where where) {
   OpCall call(where);

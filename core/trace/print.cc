@@ -1,6 +1,7 @@
 // Prints tensors as PyTorch does.
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 
 #include "core/trace/emit.h"
 
@@ -202,5 +203,7 @@ void Tensor::print(Where where) const {
   Call call(where);
   fmt::print("{}\n", to_text());
 }
+
+std::ostream& operator<<(std::ostream& out, Operand x) { return out << x.tensor.to_text(x.where); }
 
 }  // namespace xlaprof::lazy

@@ -67,7 +67,7 @@ Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
 
 }  // namespace
 
-Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
+Tensor sum(const Tensor& x, DimList given, bool keepdim, Where where) {
   OpCall call(where);
   const Dims dims = ReducedDims(op::sum.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
@@ -78,24 +78,24 @@ Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
   });
 }
 
-Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
+Tensor mean(const Tensor& x, DimList dims, bool keepdim, Where where) {
   OpCall call(where);
   ExpectFractions("aten::mean", x);
   dims = ReducedDims("aten::mean", x, std::move(dims));
   return (sum(Wide(x), dims, keepdim) / double(CountOf(x, dims))).to(x.dtype());
 }
 
-Tensor amax(const Tensor& x, Dims dims, bool keepdim, Where where) {
+Tensor amax(const Tensor& x, DimList dims, bool keepdim, Where where) {
   OpCall call(where);
   return Extreme(op::amax, x, std::move(dims), keepdim);
 }
 
-Tensor amin(const Tensor& x, Dims dims, bool keepdim, Where where) {
+Tensor amin(const Tensor& x, DimList dims, bool keepdim, Where where) {
   OpCall call(where);
   return Extreme(op::amin, x, std::move(dims), keepdim);
 }
 
-Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
+Tensor prod(const Tensor& x, DimList given, bool keepdim, Where where) {
   OpCall call(where);
   const Dims dims = ReducedDims(op::prod.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? AutocastToF32(x) : x.to(DType::kI64);

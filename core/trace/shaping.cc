@@ -258,12 +258,46 @@ Tensor flip(const Tensor& x, Dims dims, Where where) {
   return Differentiable(out, {x}, [dims](const Tensor& grad) { return Grads{flip(grad, dims)}; });
 }
 
-Tensor tril(const Tensor& x, int64_t diagonal, Where where) {
-  OpCall call(where);
-  if (x.dim() < 2) RaiseHere("aten::tril({}): needs a matrix", TextOf(x));
+namespace {
+
+using Compare = Tensor (*)(const Tensor& column, const Tensor& last, Where where);
+
+// Returns `x` where the column compares so with the row's place on the diagonal, and 0 elsewhere.
+Tensor Triangle(std::string_view op, const Tensor& x, int64_t diagonal, Compare compare) {
+  if (x.dim() < 2) RaiseHere("{}({}): needs a matrix", op, TextOf(x));
   const Tensor row = arange(x.size(-2), DType::kI64, x.device()).unsqueeze(1);
   const Tensor column = arange(x.size(-1), DType::kI64, x.device());
-  return lazy::where(le(column, row + diagonal), x, ScalarTensor(0, x.dtype(), x.device()));
+  return lazy::where(compare(column, row + diagonal, Call::Where()), x, Zero(x));
+}
+
+}  // namespace
+
+Tensor tril(const Tensor& x, int64_t diagonal, Where where) {
+  OpCall call(where);
+  return Triangle("aten::tril", x, diagonal, le);
+}
+
+Tensor triu(const Tensor& x, int64_t diagonal, Where where) {
+  OpCall call(where);
+  return Triangle("aten::triu", x, diagonal, ge);
+}
+
+Tensor repeat(const Tensor& x, Dims counts, Where where) {
+  OpCall call(where);
+  Dims own = x.sizes();
+  if (counts.size() < own.size() || std::ranges::any_of(counts, [](int64_t n) { return n < 0; })) {
+    RaiseHere("aten::repeat({}): {} are not a count for each dimension", TextOf(x),
+              SizesText(counts));
+  }
+  own.insert(own.begin(), counts.size() - own.size(), 1);
+  // Each dimension gets one before it, along which it is repeated.
+  Dims apart, repeated, joined;
+  for (size_t i = 0; i < own.size(); ++i) {
+    apart.insert(apart.end(), {1, own[i]});
+    repeated.insert(repeated.end(), {counts[i], own[i]});
+    joined.push_back(counts[i] * own[i]);
+  }
+  return x.view(apart).expand(repeated).clone().view(joined);
 }
 
 }  // namespace xlaprof::lazy

@@ -56,7 +56,7 @@ Tensor Truth(std::string_view op, const Tensor& x, Dims dims, bool keepdim, bool
 
 }  // namespace
 
-Tensor norm(const Tensor& x, double p, Dims dims, bool keepdim, Where where) {
+Tensor norm(const Tensor& x, double p, DimList dims, bool keepdim, Where where) {
   OpCall call(where);
   constexpr std::string_view kName = "aten::norm";
   ExpectFractions(kName, x);
@@ -65,7 +65,7 @@ Tensor norm(const Tensor& x, double p, Dims dims, bool keepdim, Where where) {
   return NormOf(Wide(x), p, dims, keepdim).to(x.dtype());
 }
 
-Tensor var(const Tensor& x, Dims dims, int64_t correction, bool keepdim, Where where) {
+Tensor var(const Tensor& x, DimList dims, int64_t correction, bool keepdim, Where where) {
   OpCall call(where);
   constexpr std::string_view kName = "aten::var";
   ExpectFractions(kName, x);
@@ -89,7 +89,7 @@ Tensor var(const Tensor& x, Dims dims, int64_t correction, bool keepdim, Where w
   return out.to(x.dtype());
 }
 
-Tensor std(const Tensor& x, Dims dims, int64_t correction, bool keepdim, Where where) {
+Tensor std(const Tensor& x, DimList dims, int64_t correction, bool keepdim, Where where) {
   OpCall call(where);
   const Tensor variance = var(Wide(x), std::move(dims), correction, keepdim);
   Tensor out = sqrt(variance.detach());
@@ -113,12 +113,12 @@ Tensor cumsum(const Tensor& x, int64_t dim, Where where) {
   });
 }
 
-Tensor any(const Tensor& x, Dims dims, bool keepdim, Where where) {
+Tensor any(const Tensor& x, DimList dims, bool keepdim, Where where) {
   OpCall call(where);
   return Truth("aten::any", x, std::move(dims), keepdim, /*of_nothing=*/false);
 }
 
-Tensor all(const Tensor& x, Dims dims, bool keepdim, Where where) {
+Tensor all(const Tensor& x, DimList dims, bool keepdim, Where where) {
   OpCall call(where);
   return Truth("aten::all", x, std::move(dims), keepdim, /*of_nothing=*/true);
 }

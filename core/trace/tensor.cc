@@ -1,5 +1,7 @@
 #include "core/trace/tensor.h"
 
+#include <cmath>
+
 #include "base/metric_names.h"
 #include "core/environment.h"
 #include "core/exec/cut.h"
@@ -131,12 +133,36 @@ HostTensor Tensor::to_cpu(Where where) const {
   return Converted(host.bytes.data(), host.shape, logical);
 }
 
+namespace {
+
+HostTensor OneElement(const Tensor& tensor) {
+  if (tensor.numel() != 1)
+    RaiseHere("item() of a tensor of {} elements: only one can be converted", tensor.numel());
+  CountFallback("aten::_local_scalar_dense");
+  return tensor.to_cpu();
+}
+
+}  // namespace
+
 double Tensor::item(Where where) const {
   Call call(where);
-  if (numel() != 1)
-    RaiseHere("item() of a tensor of {} elements: only one can be converted", numel());
-  CountFallback("aten::_local_scalar_dense");
-  return to_cpu(where).Real(0);
+  return OneElement(*this).Real(0);
+}
+
+int64_t Tensor::WholeItem(bool is_unsigned, size_t bytes, Where where) const {
+  Call call(where);
+  const HostTensor one = OneElement(*this);
+  const int64_t whole = one.Whole(0);
+  // Unsigned integers of 8 bytes hold all that a device can have.
+  const int bits = int(8 * bytes) - (is_unsigned && bytes < sizeof whole ? 0 : 1);
+  const int64_t most = int64_t(~uint64_t{0} >> (64 - bits));
+  const int64_t least = is_unsigned ? 0 : -most - 1;
+  const bool is_cut = IsFloat(one.shape.dtype) && !(std::abs(one.Real(0)) < 0x1p63);
+  if (is_cut || whole < least || whole > most) {
+    RaiseHere("item(): {} does not fit {} integer of {} bytes", one.Real(0),
+              is_unsigned ? "an unsigned" : "a signed", bytes);
+  }
+  return whole;
 }
 
 // --- writes in place ---
@@ -253,27 +279,35 @@ Tensor& Tensor::fill_(Scalar value, Where where) {
 }
 Tensor& Tensor::add_(const Tensor& other, Scalar alpha, Where where) {
   OpCall call(where);
-  return Update(op::add, *this, other, add(*this, Times(other, alpha)));
+  return Update(op::add, *this, other, lazy::add(*this, Times(other, alpha)));
 }
 Tensor& Tensor::add_(Scalar other, Where where) {
   OpCall call(where);
-  return Update(op::add, *this, other, add(*this, other));
+  return Update(op::add, *this, other, lazy::add(*this, other));
 }
 Tensor& Tensor::sub_(const Tensor& other, Scalar alpha, Where where) {
   OpCall call(where);
-  return Update(op::sub, *this, other, sub(*this, Times(other, alpha)));
+  return Update(op::sub, *this, other, lazy::sub(*this, Times(other, alpha)));
+}
+Tensor& Tensor::sub_(Scalar other, Where where) {
+  OpCall call(where);
+  return Update(op::sub, *this, other, lazy::sub(*this, other));
 }
 Tensor& Tensor::mul_(const Tensor& other, Where where) {
   OpCall call(where);
-  return Update(op::mul, *this, other, mul(BeforeWrite(*this, other), other));
+  return Update(op::mul, *this, other, lazy::mul(BeforeWrite(*this, other), other));
 }
 Tensor& Tensor::mul_(Scalar other, Where where) {
   OpCall call(where);
-  return Update(op::mul, *this, other, mul(*this, other));
+  return Update(op::mul, *this, other, lazy::mul(*this, other));
 }
 Tensor& Tensor::div_(const Tensor& other, Where where) {
   OpCall call(where);
-  return Update(op::div, *this, other, div(BeforeWrite(*this, other), other));
+  return Update(op::div, *this, other, lazy::div(BeforeWrite(*this, other), other));
+}
+Tensor& Tensor::div_(Scalar other, Where where) {
+  OpCall call(where);
+  return Update(op::div, *this, other, lazy::div(*this, other));
 }
 
 }  // namespace xlaprof::lazy

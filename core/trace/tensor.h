@@ -19,8 +19,12 @@
 // raises an Error.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
+#include <iosfwd>
 #include <source_location>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/ref.h"
@@ -35,6 +39,16 @@ using Where = std::source_location;
 
 struct TensorImpl;
 class IndexList;
+struct ValuesAndIndices;
+
+// Dimensions, of which one may be given without braces: x.sum(1), x.sum({0, 1}).
+struct DimList : Dims {
+  DimList() = default;
+  DimList(Dims dims) : Dims(std::move(dims)) {}
+  DimList(std::initializer_list<int64_t> dims) : Dims(dims) {}
+  template <class T>
+  requires std::integral<T> &&(!std::same_as<T, bool>)DimList(T dim) : Dims(1, int64_t(dim)) {}
+};
 
 // A number in an expression. Its type takes part in promotion only if it is of a higher kind than
 // the tensor's: booleans, integers, floats.
@@ -102,6 +116,11 @@ class Tensor {
                          Where where = Where::current()) {
     return FromBytes(values.data(), values.size(), {DTypeOf<T>(), std::move(sizes)}, device, where);
   }
+  template <class T>
+  static Tensor FromHost(std::initializer_list<T> values, Dims sizes,
+                         Device& device = Device::Default(), Where where = Where::current()) {
+    return FromHost(std::span<const T>(values), std::move(sizes), device, where);
+  }
   static Tensor FromHost(const HostTensor& host, Device& device = Device::Default(),
                          Where where = Where::current());
 
@@ -119,6 +138,18 @@ class Tensor {
   // Read values. They compute only what they need, and the graph continues.
   HostTensor to_cpu(Where where = Where::current()) const;
   double item(Where where = Where::current()) const;
+  // Raises an Error if the type cannot hold the value. Fractions are cut off.
+  template <class T>
+  requires std::is_arithmetic_v<T> T item(Where where = Where::current())
+  const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return item(where) != 0;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return T(item(where));
+    } else {
+      return T(WholeItem(std::is_unsigned_v<T>, sizeof(T), where));
+    }
+  }
   void print(Where where = Where::current()) const;
   // Returns the text that print() prints. It is PyTorch's, with the name of the device, as
   // PyTorch/XLA prints it. `grad_fn` names the last operation that was recorded, which for functions
@@ -134,9 +165,11 @@ class Tensor {
   Tensor& add_(const Tensor& other, Scalar alpha = 1, Where where = Where::current());
   Tensor& add_(Scalar other, Where where = Where::current());
   Tensor& sub_(const Tensor& other, Scalar alpha = 1, Where where = Where::current());
+  Tensor& sub_(Scalar other, Where where = Where::current());
   Tensor& mul_(const Tensor& other, Where where = Where::current());
   Tensor& mul_(Scalar other, Where where = Where::current());
   Tensor& div_(const Tensor& other, Where where = Where::current());
+  Tensor& div_(Scalar other, Where where = Where::current());
 
   // Returns the indexed elements: a view if the index has integers and slices only, otherwise a new
   // tensor. core/trace/index.h says what an index can be.
@@ -149,6 +182,10 @@ class Tensor {
 
   // Return views, which share the storage.
   Tensor view(Dims sizes, Where where = Where::current()) const;  // one size may be -1
+  // Does the same. PyTorch copies instead where the elements do not lie in their order.
+  Tensor reshape(Dims sizes, Where where = Where::current()) const {
+    return view(std::move(sizes), where);
+  }
   Tensor permute(Dims dims, Where where = Where::current()) const;
   Tensor transpose(int64_t a, int64_t b, Where where = Where::current()) const;
   Tensor t(Where where = Where::current()) const { return transpose(-2, -1, where); }
@@ -163,6 +200,10 @@ class Tensor {
   Tensor to(DType type, Where where = Where::current()) const;
   // Returns the same values on another device. It reads them, and sends a copy.
   Tensor to(Device& device, Where where = Where::current()) const;
+  // `device` is a name that Device::Named() knows, such as "cpu", the host, or "CPU:1".
+  Tensor to(std::string_view device, Where where = Where::current()) const {
+    return to(Device::Named(device), where);
+  }
   Tensor clone(Where where = Where::current()) const;
 
   // Gradients. They are kept only for leaves, which no operation made.
@@ -182,7 +223,14 @@ class Tensor {
   // before, keep the old storage.
   void set_data(const Tensor& from, Where where = Where::current());
 
+  // Operations of core/trace/functions.h: x.relu() is relu(x).
+#define XLAPROF_OR(value) = value
+#define XLAPROF_MEMBER(type, name, parameters, ...) type name parameters const;
+#include "core/trace/members.h"
+
  private:
+  // Returns the element of a tensor of one, which must fit an integer of so many bytes.
+  int64_t WholeItem(bool is_unsigned, size_t bytes, Where where) const;
   static Tensor FromBytes(const void* values, size_t count, Shape shape, Device& device,
                           Where where);
   Ref<TensorImpl> impl_;
@@ -219,5 +267,29 @@ struct Operand {
   const Tensor& tensor;
   Where where;
 };
+
+// A number as the right operand, with the line of the expression.
+struct NumberOperand {
+  template <class T>
+  requires std::is_arithmetic_v<T> NumberOperand(T value, Where where = Where::current())
+      : value(value), where(where) {}
+  Scalar value;
+  Where where;
+};
+
+// Write in place, as add_ and its neighbours do: z += x, x[0] *= 2.
+#define XLAPROF_ASSIGNMENT(symbol, of_tensor, of_number)                             \
+  inline Tensor& operator symbol(Tensor& x, Operand y) { return x.of_tensor; }       \
+  inline Tensor& operator symbol(Tensor& x, NumberOperand y) { return x.of_number; } \
+  inline Tensor operator symbol(Tensor&& x, Operand y) { return x.of_tensor; }       \
+  inline Tensor operator symbol(Tensor&& x, NumberOperand y) { return x.of_number; }
+XLAPROF_ASSIGNMENT(+=, add_(y.tensor, 1, y.where), add_(y.value, y.where))
+XLAPROF_ASSIGNMENT(-=, sub_(y.tensor, 1, y.where), sub_(y.value, y.where))
+XLAPROF_ASSIGNMENT(*=, mul_(y.tensor, y.where), mul_(y.value, y.where))
+XLAPROF_ASSIGNMENT(/=, div_(y.tensor, y.where), div_(y.value, y.where))
+#undef XLAPROF_ASSIGNMENT
+
+// Reads the tensor, and writes what print() prints.
+std::ostream& operator<<(std::ostream& out, Operand x);
 
 }  // namespace xlaprof::lazy

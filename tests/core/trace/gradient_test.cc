@@ -224,7 +224,7 @@ TEST(Gradient, OfACopiedLeafGoesToTheLeaf) {
 }
 
 TEST(Gradient, OfReductions) {
-  using Reduction = Tensor (*)(const Tensor&, Dims, bool, Where);
+  using Reduction = Tensor (*)(const Tensor&, DimList, bool, Where);
   for (Reduction f : {Reduction(sum), Reduction(mean), Reduction(amax), Reduction(amin)}) {
     Check([f](Inputs x) { return f(x[0], {1}, false, Where::current()); }, {{3, 4}});
     Check([f](Inputs x) { return f(x[0], {0, -1}, true, Where::current()); }, {{2, 3, 2}});

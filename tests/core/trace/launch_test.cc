@@ -28,6 +28,13 @@ TEST_F(Launch, GivesEachProcessItsRankAndTheArguments) {
   EXPECT_EQ(std::ranges::count(ran.out, '\n'), 5);
 }
 
+TEST_F(Launch, TakesALambda) {
+  const Ran ran = Launched("lambda");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  for (int rank = 0; rank < 2; ++rank)
+    EXPECT_THAT(ran.out, HasSubstr(fmt::format("rank {}: 0.5 0\n", rank)));
+}
+
 TEST_F(Launch, CanStayInOneProcess) {
   const Ran ran = Launched("single");
   EXPECT_EQ(ran.status, 0);

@@ -1,6 +1,6 @@
 // launched_program MODE runs four processes that train the same weight on different data. In some
 // modes, rank 2 does something else after 3 steps. Prints what each rank ends with, or the error of
-// launch().
+// launch(). Mode lambda runs a lambda in two processes instead.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -58,6 +58,14 @@ int main(int argc, char** argv) {
     std::vector<double> data(kArguments, 5);
     for (int rank = 0; rank < 4; ++rank) data[size_t(rank)] = rank + 1;
     launch(Nothing, {.processes = 2}, {});
+    if (mode == "lambda") {
+      // What is captured has the value of the copy's own main().
+      const int captured = set_by_main;
+      launch([captured](int64_t rank,
+                        double value) { fmt::print("rank {}: {} {}\n", rank, value, captured); },
+             {.processes = 2}, std::tuple(0.5));
+      return 0;
+    }
     launch(Train, {.processes = 4, .debug_single_process = mode == "single"},
            std::tuple(6, mode, data, start));
     fmt::print("done\n");

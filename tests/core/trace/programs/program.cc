@@ -173,7 +173,7 @@ void AddElementwise(std::map<std::string, StepRun>* runs) {
 }
 
 void AddReductions(std::map<std::string, StepRun>* runs) {
-  using Over = Tensor (*)(const Tensor&, Dims, bool, Where);
+  using Over = Tensor (*)(const Tensor&, DimList, bool, Where);
   const std::pair<const char*, Over> over[] = {{"sum", sum},   {"mean", mean}, {"amax", amax},
                                                {"amin", amin}, {"any", any},   {"all", all}};
   for (const auto& [name, f] : over) {
