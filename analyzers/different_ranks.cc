@@ -154,6 +154,7 @@ absl::StatusOr<std::optional<Finding>> OfGraphs(const Run& run, const Job& ranks
     Finding finding{.needs_fixing = true,
                     .subject = sites->SubjectOf(row.site_id),
                     .count = int64_t(executed.size()) - std::ranges::count(executed, most),
+                    .stops_program = true,
                     .reason = Reason{.type = ReasonType::kDifferentGraphs},
                     .evidence = {EvidenceOf(*of_most.executions[i]), EvidenceOf(row)}};
     if (figures.difference) {
@@ -183,6 +184,7 @@ absl::StatusOr<std::optional<Finding>> OfLengths(const Run& run, const Job& rank
                   .subject = sites->SubjectOf(waits.site_id),
                   .count = std::ranges::count_if(
                       ranks, [&](const RankSequence& rank) { return length(rank) == common; }),
+                  .stops_program = true,
                   .reason = Reason{.type = ReasonType::kDifferentLengths},
                   .evidence = {EvidenceOf(waits)}};
   finding.figures = DifferentRanksFigures{.equal = int64_t(common),

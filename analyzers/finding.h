@@ -133,6 +133,8 @@ struct Finding {
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;
+  // The program fails or hangs because of it. This has no cost that could be compared with others.
+  bool stops_program = false;
   bool may_be_once = false;        // one step was traced, so nothing shows that it goes on
   std::optional<int64_t> cost_ns;  // measured
   int64_t compiling_ns = 0;        // the part of the cost in which the host compiles, if not all is

@@ -48,6 +48,7 @@ absl::StatusOr<RunLength> RunLength::Of(const Run& run) {
 
 Severity SeverityOf(const Finding& finding, const RunLength& run) {
   if (!finding.needs_fixing) return Severity::kInfo;
+  if (finding.stops_program) return Severity::kError;
   const OptInt avoidable_ns = finding.saving_ns ? finding.saving_ns : finding.cost_ns;
   if (!avoidable_ns || run.ns.value_or(0) <= 0) return Severity::kWarning;
   const double share = double(*avoidable_ns) / double(*run.ns);

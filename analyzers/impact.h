@@ -19,7 +19,8 @@ struct RunLength {
 // Returns the severity of a finding whose rule has set the rest:
 // - info: the rule does not ask for a change, or the change saves too little to be noticed and is
 //   known not to save it in every step;
-// - error: it goes on, and what it is known to cost is more than half of the run;
+// - error: the program fails or hangs because of it; or it goes on, and what it is known to cost is
+//   more than half of the run;
 // - warning: everything else that the rule asks to change.
 // A cost that is not known, or a run whose length is not known, leaves it a warning.
 Severity SeverityOf(const Finding& finding, const RunLength& run);

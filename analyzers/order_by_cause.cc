@@ -64,6 +64,7 @@ class Costs {
 struct Tree {
   std::vector<size_t> children;
   Severity severity = Severity::kInfo;  // the most severe
+  bool stops_program = false;           // one of them does
   Costs costs;
   // Savings of what follows from it that are not part of the finding's own saving.
   int64_t saved_ns = 0, least_saved_ns = 0, most_saved_ns = 0;
@@ -90,10 +91,12 @@ class Forest {
   void FillTree(size_t at, bool is_consequence) {
     Tree& tree = trees_[at];
     tree.severity = findings_[at].severity;
+    tree.stops_program = findings_[at].stops_program;
     if (!is_consequence || !IsPartOfCause(SpentOnOf(findings_[at]))) tree.costs.Add(findings_[at]);
     for (const size_t child : tree.children) {
       FillTree(child, true);
       tree.severity = std::max(tree.severity, trees_[child].severity);
+      tree.stops_program = tree.stops_program || trees_[child].stops_program;
       tree.costs.Add(trees_[child].costs);
       AddSaving(child, tree);
     }
@@ -113,7 +116,7 @@ class Forest {
   void Sort(std::vector<size_t>& indices) const {
     std::ranges::stable_sort(indices, [&](size_t a, size_t b) {
       const auto figures = [&](size_t i) {  // unknown values sort last
-        return std::tuple(trees_[i].severity == Severity::kInfo,
+        return std::tuple(trees_[i].severity == Severity::kInfo, !trees_[i].stops_program,
                           -trees_[i].costs.total_ns().value_or(-1), -int(trees_[i].severity),
                           -findings_[i].per_step.value_or(-1),
                           trees_[i].costs.total_ns() ? 0 : -findings_[i].count.value_or(-1));

@@ -170,6 +170,19 @@ TEST(OrderByCause, PutsTheRootFirstWithTheCostOfAllCountedOnce) {
   EXPECT_FALSE(ordered[4].total_cost_ns);
 }
 
+TEST(OrderByCause, WhatStopsTheProgramComesBeforeWhatCostsTime) {
+  Findings findings{Recompile(ReasonType::kShapeChange, 80), Gap(ReasonType::kUserScope, 90)};
+  findings[1].severity = Severity::kError;
+  findings.push_back({.analyzer = &graph_break,
+                      .needs_fixing = true,
+                      .severity = Severity::kError,
+                      .stops_program = true});
+  const Findings ordered =
+      OrderByCause(std::move(findings), {std::nullopt, std::nullopt, std::nullopt});
+  EXPECT_EQ(ordered[0].analyzer, &graph_break);
+  EXPECT_EQ(ordered[1].analyzer, &device_gap);
+}
+
 TEST(OrderByCause, ARemedySavesTheCompilingThatFollowsToo) {
   Findings findings{Fallback("aten::nonzero"), Recompile(ReasonType::kShapeChange, 60),
                     Recompile(ReasonType::kShapeChange, 30), Gap(ReasonType::kCompile, 90)};

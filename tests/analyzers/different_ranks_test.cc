@@ -53,7 +53,7 @@ TEST_F(DifferentRanks, AreNamedAtTheFirstExecutionThatDiffers) {
   Execute(2, 1);
   const Findings found = run_.Run(different_ranks);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].severity, Severity::kError);
   EXPECT_EQ(found[0].reason->type, ReasonType::kDifferentGraphs);
   EXPECT_EQ(found[0].count, 2) << "of equally many, those of rank 0 are usual";
   EXPECT_EQ(FiguresOf(found[0]).equal, 1);

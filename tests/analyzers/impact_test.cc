@@ -56,6 +56,12 @@ TEST(Severity, IsAWarningIfTheRunOrTheCostIsNotTimed) {
   EXPECT_EQ(SeverityOf(Finding{.needs_fixing = true}, kRun), Severity::kWarning);
 }
 
+TEST(Severity, IsAnErrorWithoutACostIfTheProgramStops) {
+  EXPECT_EQ(SeverityOf({.needs_fixing = true, .stops_program = true}, kRun), Severity::kError);
+  EXPECT_EQ(SeverityOf({.needs_fixing = true, .stops_program = true}, RunLength{}),
+            Severity::kError);
+}
+
 TEST(Severity, IsNoErrorInAPartOfTheRun) {
   EXPECT_EQ(SeverityOf(Saves(0.9), {.ns = kRun.ns, .is_part = true}), Severity::kWarning);
 }
