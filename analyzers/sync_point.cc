@@ -100,6 +100,7 @@ Finding FromCut(const EarlyCut& cut, bool may_be_fallback, const CutsOfRun& of_r
                            .marks_steps = of_run.marks_steps,
                            .is_limited = cut.lost < 1,
                            .may_be_fallback = may_be_fallback,
+                           .is_save = cut.is_save,
                            .is_fallback = cut.of_some_op,
                            .library = cut.library,
                            .returned = cut.returned};

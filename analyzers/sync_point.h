@@ -39,6 +39,7 @@ struct EarlyReadFigures {
   bool marks_steps = true;          // the capture shows step marks
   bool is_limited = false;  // the cost is less than these times, because the device limits the step
   bool may_be_fallback = false;  // an op without lowering may have caused the read
+  bool is_save = false;          // the tensors are read to write them to a file
   bool is_fallback = false;      // one of several ops without lowering caused it, as counts show
   SourcePlace library;           // the library's line that reads; may be empty
   SourcePlace value_place;       // if the line of the read is unknown: the line that made the value

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/run/early_cuts_internal.h"
 #include "analyzers/run/graph_nodes.h"
@@ -13,6 +14,7 @@
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
+#include "base/runtime_scopes.h"
 #include "base/whole.h"
 
 namespace xlaprof {
@@ -104,9 +106,40 @@ absl::Status Describe(const Run& run, const RepeatedWork& repeated, const std::v
   return absl::OkStatus();
 }
 
+// The places at which values are sent to a device, numbers excepted.
+struct UploadSites {
+  bool are_known = false;  // the source has the places of transfers
+  std::set<int64_t> ids;
+
+  static absl::StatusOr<UploadSites> Of(const Run& run) {
+    UploadSites sites;
+    XP_TRY(run.store().Each(
+        fmt::format("SELECT DISTINCT site_id, direction = 'to_device' AND coalesce(bytes > {}, 1) "
+                    "FROM transfer WHERE site_id IS NOT NULL",
+                    double(policy::kBytesOfNumber)),
+        [&](int64_t site, bool is_upload) {
+          sites.are_known = true;
+          if (is_upload) sites.ids.insert(site);
+        }));
+    return sites;
+  }
+};
+
+// Returns whether the innermost scope, such as train.1/save.2, is that in which our runtime saves
+// tensors.
+bool IsSave(std::string_view scope) {
+  const std::string_view innermost = scope.substr(scope.rfind('/') + 1);
+  return innermost.substr(0, innermost.rfind('.')) == runtime_scopes::kSave;
+}
+
 // Sets the input that is made of what the cut read, if the graphs show one.
 absl::Status FindReturned(const Run& run, const std::vector<Row>& rows, EarlyCut& cut) {
-  if (cut.value != EarlyCut::Value::kTensor || cut.place().empty()) return absl::OkStatus();
+  if (cut.value != EarlyCut::Value::kTensor || cut.place().empty() || cut.is_save)
+    return absl::OkStatus();
+  // What nobody sends to the device stayed there: it was computed, and is an input from then on.
+  XP_TRY(const UploadSites* uploads, run.Get<UploadSites>());
+  if (uploads->are_known && rows.front().site_id && !uploads->ids.contains(*rows.front().site_id))
+    return absl::OkStatus();
   XP_TRY(const InputsByPlace* inputs, run.Get<InputsByPlace>());
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   InputsByPlace::Fetched fetched{.place = cut.place(), .is_exact = cut.subject.file.has_value()};
@@ -146,6 +179,7 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
       processes.insert(row.process_id);
       cut.executions.push_back(row.id);
       if (!cut.subject.scope && row.subject.scope) cut.subject.scope = row.subject.scope;
+      cut.is_save = cut.is_save || IsSave(row.scope);
     }
     int64_t steps = 0;
     for (int64_t process_id : processes) steps += counts->Of(process_id);

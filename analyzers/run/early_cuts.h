@@ -32,6 +32,7 @@ struct EarlyCut {
   SourcePlace value_place;
   std::vector<int64_t> executions;  // ids, in order
   std::optional<int64_t> steps;     // steps of the processes that cut here; empty if not known
+  bool is_save = false;             // our lazy runtime read the tensors to write them to a file
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // the value read
   std::optional<XlaShape> shape;       // shape of the first result, for example pred[32]
   std::optional<int64_t> nodes;        // size of the largest graph that was evaluated early

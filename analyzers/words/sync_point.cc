@@ -38,6 +38,9 @@ std::string Title(const EarlyReadFigures& figures, const Finding& finding, Frame
                                                    figures.returned->shape.text())
                                      : "",
                        HowOften(finding.count, finding.per_step));
+  if (figures.is_save)
+    return fmt::format("tensors are saved before the step mark{}",
+                       HowOften(finding.count, finding.per_step));
   const CallFrame* library = LibraryFrameOf(finding.stack.frames);
   return fmt::format(
       "{} is read{}{}{}{}", ReadNoun(figures.value, framework),
@@ -81,8 +84,8 @@ std::string Why(const EarlyReadFigures& figures, Framework framework) {
            "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
   }
   return fmt::format(
-      "{}Each read evaluates a graph of {} nodes early and waits for it.{}", known,
-      CountText(*figures.nodes),
+      "{}Each {} evaluates a graph of {} nodes early and waits for it.{}", known,
+      figures.is_save ? "save" : "read", CountText(*figures.nodes),
       figures.runs_nothing_again ? "" : " The nodes that the step mark still needs run again.");
 }
 
@@ -166,6 +169,10 @@ std::string ReturnedAdvice(const InputsOfLine& returned, Framework framework) {
 std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
   if (figures.is_fallback)
     return "An op without lowering causes this read, because as many such ops are called as there are lines that cut the graph this often. See the fallback findings.";
+  if (figures.is_save)
+    return fmt::format(
+        "Save after the step mark ({}), which has computed the tensors, or less often.",
+        framework == Framework::kCpp ? "sync()" : "torch_xla.sync()");
   if (figures.decides_size) return std::string(FixedSizeAdvice(framework));
   if (figures.holds_rounds) return MarkRoundsAdvice(framework);
   if (figures.returned) return ReturnedAdvice(*figures.returned, framework);

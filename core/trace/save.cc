@@ -1,6 +1,9 @@
 #include "core/trace/save.h"
 
+#include "base/runtime_scopes.h"
 #include "core/exec/call.h"
+#include "core/ir/scope.h"
+#include "core/observe/observer.h"
 #include "core/trace/safetensors.h"
 #include "core/trace/step.h"
 
@@ -25,10 +28,27 @@ State Load(const std::filesystem::path& path, Device* to) {
   return state;
 }
 
+// The scope in which tensors are read and written to a file: in the timeline at the user's line, and
+// in what is told of the reads.
+class SaveScope {
+ public:
+  explicit SaveScope(const std::source_location& where)
+      : observed_(site_, runtime_scopes::kSave, &where) {
+    PushScope(runtime_scopes::kSave);
+  }
+  ~SaveScope() { PopScope(); }
+  SaveScope(const SaveScope&) = delete;
+
+ private:
+  static inline observe::Site site_{Category::kScope, runtime_scopes::kSave};
+  const observe::Scope observed_;
+};
+
 }  // namespace
 
 void save(const State& state, const std::filesystem::path& path, Where where) {
   Call call(where);
+  const SaveScope scope(Call::Where());
   std::vector<Tensor> tensors;
   for (const auto& [name, tensor] : state) tensors.push_back(tensor);
   unlazy(tensors);

@@ -10,6 +10,7 @@
 #include "core/trace/functions.h"
 #include "core/trace/safetensors.h"
 #include "core/trace/step.h"
+#include "tests/core/observe/listener.h"
 #include "tests/core/trace/values.h"
 
 namespace xlaprof::lazy {
@@ -40,6 +41,28 @@ class Save : public testing::Test {
   TemporaryFolder folder_ = *TemporaryFolder::Make("save");
   const std::filesystem::path path_ = folder_.path() / "weights.safetensors";
 };
+
+// Keeps the scopes that users' lines open, and the scopes of executions and transfers.
+class SaveListener final : public Listener {
+ public:
+  void BeginScope(observe::Site&, std::string_view name, const std::source_location* at) override {
+    if (at != nullptr) Hear(fmt::format("{} at {}", name, at->line()));
+  }
+  void OnExecution(const observe::Execution& fact) override { Hear("computed in " + fact.scope); }
+  void OnTransfer(const observe::Transfer& fact) override { Hear("read in " + fact.scope); }
+};
+
+TEST_F(Save, IsAScopeOfItsReads) {
+  static SaveListener& listener = *new SaveListener;
+  const Tensor x = ones({2});
+  observe::observer = &listener;
+  save({{"x", x}}, path_);
+  const int line = __LINE__ - 1;
+  wait_device_ops();
+  observe::observer = nullptr;
+  EXPECT_THAT(listener.heard,
+              ElementsAre(fmt::format("save at {}", line), "computed in save.1", "read in save.1"));
+}
 
 TEST_F(Save, KeepsTypesSizesAndValues) {
   State state;
