@@ -100,7 +100,7 @@ absl::Status Device::UseSpmd() {
   if (environment().device != "native")
     return Unsupported(
         "use_spmd(): the backend {} does not divide tensors among devices. Set "
-        "XLAPROF_DEVICE=native, or use run_ranks() or launch()",
+        "XLAPROF_DEVICE=native, or use run_ranks() or nn::DataParallel, whose ranks are threads",
         environment().device);
   spmd_choice.is_chosen = true;
   return absl::OkStatus();

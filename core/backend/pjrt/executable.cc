@@ -138,7 +138,8 @@ absl::StatusOr<int> PluginExecutable::MeetRanks(Peers* peers) {
   if (size_t(peers->rank()) != device_->index())
     return Invalid(
         "{}: rank {} runs on device {} of the plugin. Ranks on PJRT are threads of one process, on "
-        "the plugin's devices in their order",
+        "the plugin's devices in their order. Use run_ranks() or nn::DataParallel in place of "
+        "launch(), or set XLAPROF_DEVICE=native",
         what_, peers->rank(), device_->index());
   static std::atomic<int> launches{0};
   const int own = ++launches;

@@ -1,4 +1,5 @@
 #include "core/environment.h"
+#include "core/exec/device.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -24,6 +25,20 @@ void ExpectFlags(const char* value, const char* said) {
 }
 
 // Regression: XLA_SYNC_WAIT=2 was refused.
+// Regression: the advice was launch(), which this backend refuses, too.
+TEST(Environment, ABackendWithoutSpmdNamesWhatItCanDo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("XLAPROF_DEVICE", "pjrt", 1);
+        const absl::Status status = Device::UseSpmd();
+        std::fputs(std::string(status.message()).c_str(), stderr);
+        std::exit(status.ok() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0),
+      "the backend pjrt does not divide tensors.*run_ranks.*or nn::DataParallel");
+}
+
 TEST(Environment, FlagsAreNumbersAsInTorchXla) {
   for (const char* value : {"1", "2", "-1", "true"}) ExpectFlags(value, "^true true true\\.$");
   for (const char* value : {"0", "", "false"}) ExpectFlags(value, "^false false false\\.$");
