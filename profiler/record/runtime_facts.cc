@@ -207,11 +207,13 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
                                        .name = Told(step.name),
                                        .ts_ns = step.ts_ns - origin_ns_,
                                        .dur_ns = step.dur_ns}));
+  // The + keeps SQLite from using the index of the process, which has all rows so far: the time of a
+  // step would grow with the run.
   static constexpr const char* kSetStep[kTables] = {
-      "UPDATE compile SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
-      "UPDATE execution SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
-      "UPDATE transfer SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
-      "UPDATE fallback SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3"};
+      "UPDATE compile SET step_id = ?1 WHERE id >= ?2 AND +process_id = ?3",
+      "UPDATE execution SET step_id = ?1 WHERE id >= ?2 AND +process_id = ?3",
+      "UPDATE transfer SET step_id = ?1 WHERE id >= ?2 AND +process_id = ?3",
+      "UPDATE fallback SET step_id = ?1 WHERE id >= ?2 AND +process_id = ?3"};
   for (size_t table = 0; table < kTables; ++table) {
     if (const int64_t first = std::exchange(now_.first_of_step[table], 0); first != 0)
       XP_TRY(store.Run(kSetStep[table], id, first, process_id_));
