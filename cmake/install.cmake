@@ -1,5 +1,6 @@
 # Installs the program with its helper programs, the libraries with their headers, a CMake package and a pkg-config file. Components:
-# record (libxlaprof_record and xlaprof/record.h), lazy (libxlaprof_lazy and its headers) and program.
+# record (libxlaprof_record and xlaprof/record.h), lazy (libxlaprof_lazy and its headers), serve (libxlaprof_serve and xlaprof/serve.h) and
+# program.
 if(XLAPROF_PROGRAM_ONLY)
   install(TARGETS xlaprof COMPONENT program)
   return()
@@ -26,5 +27,8 @@ if(NOT XLAPROF_ONLY_RECORD)
   install(DIRECTORY base core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy
           FILES_MATCHING PATTERN "*.h" PATTERN "backend/native" EXCLUDE PATTERN "backend/pjrt" EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/include/xlaprof/lazy.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT lazy)
+  install(TARGETS xlaprof_serve_library EXPORT xlaprof-serve COMPONENT serve)
+  install(EXPORT xlaprof-serve NAMESPACE xlaprof:: DESTINATION ${package} FILE xlaprof-serve.cmake COMPONENT serve)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/xlaprof/serve.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT serve)
   install(TARGETS xlaprof xlaprof-demo xlaprof-capture COMPONENT program)
 endif()

@@ -13,9 +13,9 @@
 
 #include "base/clock_ns.h"
 #include "base/temporary_folder.h"
-#include "profiler/record/current.h"
 #include "serve/profile_request.h"
 #include "serve/profiler_service.grpc.pb.h"
+#include "serve/recorder.h"
 #include "serve/window.h"
 
 namespace xlaprof {
@@ -67,8 +67,8 @@ class Service final : public tensorflow::ProfilerService::Service {
                        tensorflow::MonitorResponse* response) override {
     constexpr uint64_t kMaxMonitorMs = 10'000;
     const uint64_t duration_ms = std::min(request->duration_ms(), kMaxMonitorMs);
-    auto before = CommitRecording();
-    if (absl::IsNotFound(before.status())) {
+    auto before = serve::Commit();
+    if (before.ok() && !*before) {
       response->set_data(fmt::format("process {}: nothing is being recorded\n", getpid()));
       return grpc::Status::OK;
     }
@@ -78,19 +78,20 @@ class Service final : public tensorflow::ProfilerService::Service {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, kPollTime, [&] { return is_stopping_; })) break;
     }
-    auto after = duration_ms > 0 ? CommitRecording() : before;
-    if (!after.ok()) return ToGrpc(after.status());
+    auto committed = duration_ms > 0 ? serve::Commit() : before;
+    if (!committed.ok()) return ToGrpc(committed.status());
+    const serve::Recorded& begin = **before;
+    const serve::Recorded& end = committed->has_value() ? **committed : begin;
     std::string text = fmt::format(
         "process {}: recording to {} since {:.1f} s\n{} events of {} threads, {} dropped\n",
-        getpid(), after->path.string(), double(after->now_ns) / 1e9, after->stats.events,
-        after->stats.threads, after->stats.dropped);
-    if (const int64_t passed_ns = after->now_ns - before->now_ns; passed_ns > 0)
-      text +=
-          fmt::format("{:.0f} events/s, {} dropped in {:.1f} s\n",
-                      double(after->stats.events - before->stats.events) * 1e9 / double(passed_ns),
-                      after->stats.dropped - before->stats.dropped, double(passed_ns) / 1e9);
+        getpid(), end.path.string(), double(end.now_ns) / 1e9, end.stats.events, end.stats.threads,
+        end.stats.dropped);
+    if (const int64_t passed_ns = end.now_ns - begin.now_ns; passed_ns > 0)
+      text += fmt::format("{:.0f} events/s, {} dropped in {:.1f} s\n",
+                          double(end.stats.events - begin.stats.events) * 1e9 / double(passed_ns),
+                          end.stats.dropped - begin.stats.dropped, double(passed_ns) / 1e9);
     std::error_code error;
-    if (const auto bytes = fs::file_size(after->path, error); !error)
+    if (const auto bytes = fs::file_size(end.path, error); !error)
       text += fmt::format("{} bytes in the store\n", bytes);
     response->set_data(text);
     return grpc::Status::OK;

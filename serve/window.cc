@@ -1,7 +1,7 @@
 #include "serve/window.h"
 
 #include "exporters/exporter.h"
-#include "profiler/record/current.h"
+#include "serve/recorder.h"
 
 namespace xlaprof::serve {
 namespace {
@@ -17,17 +17,15 @@ absl::StatusOr<int64_t> Export(const fs::path& store_path, const Slice& slice,
 }
 
 // Exports a window of a recording that somebody else started, and may end meanwhile.
-absl::StatusOr<int64_t> OfCurrent(const CurrentRecording& begin, const fs::path& file,
-                                  const std::function<absl::Status()>& wait) {
+absl::StatusOr<int64_t> OfCurrent(const Recorded& begin, const fs::path& folder,
+                                  const fs::path& file, const std::function<absl::Status()>& wait) {
   XP_TRY(wait());
   Slice slice{.from_ns = begin.now_ns};
-  auto end = CommitRecording();
-  if (end.ok() && end->path == begin.path) {
-    slice.to_ns = end->now_ns;
-  } else if (!end.ok() && !absl::IsNotFound(end.status())) {
-    return end.status();
-  }
-  return Export(begin.path, slice, file);
+  const fs::path copy = folder / "copy.xlaprof";
+  XP_TRY(const std::optional<Recorded> end, Commit(copy));
+  if (!end || end->path != begin.path) return Export(begin.path, slice, file);
+  slice.to_ns = end->now_ns;
+  return Export(copy, slice, file);
 }
 
 }  // namespace
@@ -36,12 +34,11 @@ absl::StatusOr<int64_t> CaptureWindow(const fs::path& folder, const fs::path& fi
                                       const std::function<absl::Status()>& wait) {
   // A recording may be started or ended between the question whether one runs and the next step.
   for (int tries = 0;; ++tries) {
-    auto current = CommitRecording();
-    if (current.ok()) return OfCurrent(*current, file, wait);
-    if (!absl::IsNotFound(current.status())) return current.status();
+    XP_TRY(const std::optional<Recorded> current, Commit());
+    if (current) return OfCurrent(*current, folder, file, wait);
     const fs::path path = folder / "window.xlaprof";
-    auto recording = StartRecording(path);
-    if (absl::IsFailedPrecondition(recording.status()) && tries < 3) continue;
+    auto recording = OwnRecording::Start(path);
+    if (!recording.ok() && tries < 3) continue;
     XP_TRY(recording.status());
     absl::Status waited = wait();
     XP_TRY(recording->Stop());

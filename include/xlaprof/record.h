@@ -78,8 +78,21 @@ XLAPROF_API xlaprof_recording* xlaprof_start(const char* path, const xlaprof_opt
 // single file. `stats` may be NULL. Returns 0, or -1 if the store could not be written; xlaprof_error
 // then says why.
 XLAPROF_API int xlaprof_stop(xlaprof_recording* recording, xlaprof_stats* stats);
-// Returns why the calling thread's last xlaprof_start or xlaprof_stop failed, or "". The text is
-// valid until the thread's next call of either.
+// The recording that runs in this process, whoever started it. Set struct_bytes to
+// sizeof(xlaprof_current).
+typedef struct xlaprof_current {
+  size_t struct_bytes;
+  const char* path;     // the store; valid until the calling thread's next xlaprof_commit
+  int64_t now_ns;       // the time of the call, as the store has times
+  xlaprof_stats stats;  // up to the commit
+} xlaprof_current;
+// Commits everything that was completed until now. If `copy` is not NULL, then copies the store to
+// that new file. Other code of this process must not open the store itself while its recording runs,
+// unless it uses this library's SQLite: closing a file would release the recording's locks. Returns
+// 0, 1 if nothing is being recorded, or -1 if it failed; xlaprof_error then says why.
+XLAPROF_API int xlaprof_commit(const char* copy, xlaprof_current* current);
+// Returns why the calling thread's last call of a function above failed, or "". The text is valid
+// until the thread's next call of one.
 XLAPROF_API const char* xlaprof_error(void);
 
 // Names the calling thread's track. Before the thread's first event, the name is kept until then.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "profiler/record/categories.h"
+#include "profiler/record/current.h"
 #include "profiler/record/record.h"
 
 struct xlaprof_recording {
@@ -96,6 +97,27 @@ int xlaprof_stop(xlaprof_recording* recording, xlaprof_stats* stats) {
                             stopped->committed_bytes};
     std::memcpy(stats, &all, std::min(stats->struct_bytes, sizeof all));
   }
+  return 0;
+}
+
+int xlaprof_commit(const char* copy, xlaprof_current* current) {
+  LastError().clear();
+  const auto now = copy != nullptr ? CopyRecording(copy) : CommitRecording();
+  if (absl::IsNotFound(now.status())) return 1;
+  if (!now.ok()) {
+    LastError() = Message(now.status());
+    return -1;
+  }
+  if (current == nullptr) return 0;
+  thread_local std::string path;
+  path = now->path.string();
+  const RecordStats& stats = now->stats;
+  const xlaprof_current all{current->struct_bytes,
+                            path.c_str(),
+                            now->now_ns,
+                            {sizeof(xlaprof_stats), stats.events, stats.dropped, stats.forked,
+                             stats.threads, stats.drain_cpu_ns, stats.committed_bytes}};
+  std::memcpy(current, &all, std::min(current->struct_bytes, sizeof all));
   return 0;
 }
 

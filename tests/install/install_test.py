@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """install_test.py BUILD: installs xlaprof into a temporary prefix, and builds and runs the outside project there with CMake and with
 pkg-config."""
+import os
 import pathlib
 import re
 import resource
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from outside_checks import Store, check_programs, expect, run
 
@@ -53,6 +55,32 @@ def check_header(prefix, folder):
     expect("included headers of other libraries", foreign, [])
 
 
+def check_capture(program, served, folder, recorded):
+    """Captures a program that started a server: its own scopes and what the lazy runtime of the other library does."""
+    folder.mkdir()
+    port = folder / "port"
+    with subprocess.Popen([served, port], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={"PATH": os.environ["PATH"], **recorded}) as training:
+        while not port.exists():
+            expect("the program runs", training.poll(), None)
+            time.sleep(0.01)
+        try:
+            run(program, "capture", f"localhost:{port.read_text()}", "--duration", "200ms", "-o", "captured.xlaprof", cwd=folder)
+        finally:
+            (folder / "port.done").touch()
+        said = training.communicate()[0]
+    expect("exit status of the captured program", training.returncode, 0)
+    expect("a second server on the port", "cannot listen there" in said, True)
+    captured = Store(program, folder / "captured.xlaprof")
+    expect("scopes of the user", captured.rows("SELECT count(*) > 0 FROM event WHERE name = 'user''s step'"), ["1"])
+    expect("work of the runtime", captured.rows("SELECT count(*) > 0 FROM event WHERE name = 'SyncTensorsGraph'"), ["1"])
+    if recorded:
+        whole = Store(program, folder / "all.xlaprof")
+        expect("the recording goes on after the capture", whole.rows(
+            "SELECT count(*) > 0 FROM event WHERE name = 'user''s step'"), ["1"])
+        expect("the recording is whole", whole.rows("SELECT min(ended) FROM recording"), ["1"])
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory(prefix="xlaprof-install-") as folder:
@@ -75,6 +103,11 @@ def main():
         lazy = Store(program, folder / "lazy.xlaprof")
         expect("scopes of the user", lazy.rows("SELECT count(*) FROM event WHERE name = 'user''s step'"), ["3"])
         expect("executions of the runtime", lazy.rows("SELECT count(*) >= 3 FROM execution"), ["1"])
+
+        for recorded in ({}, {"XLAPROF_RECORD": "all.xlaprof"}):
+            check_capture(program, outside / "outside_served", folder / f"served_{len(recorded)}", recorded)
+        needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", outside / "outside_lazy"))
+        expect("libraries of a program without a server", [name for name in needed if re.search("grpc|xlaprof_serve", name)], [])
 
         # The program is found without PATH and XLAPROF_PROGRAM, because it is in the library's prefix.
         report = run(outside / "outside", cwd=folder, PATH="/usr/bin:/bin", XLAPROF_REPORT="1")

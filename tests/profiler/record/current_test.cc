@@ -48,6 +48,31 @@ TEST_F(Current, WhatWasCompletedIsThereForReaders) {
   }
 }
 
+// A copy has what was completed until now, and the recording goes on.
+TEST_F(Current, ACopyIsAStoreOfItsOwn) {
+  const std::filesystem::path copy = folder_.path() / "copy.xlaprof";
+  xlaprof_current current{.struct_bytes = sizeof current};
+  EXPECT_EQ(xlaprof_commit(copy.c_str(), &current), 1) << "nothing is being recorded";
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  auto recording = StartRecording(path_, {.commit_interval_ns = int64_t(3600) * 1'000'000'000});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  { Trace trace("done"); }
+  ASSERT_EQ(xlaprof_commit(copy.c_str(), &current), 0) << xlaprof_error();
+  EXPECT_EQ(current.path, path_);
+  EXPECT_EQ(current.stats.events, 1);
+  EXPECT_GT(current.now_ns, 0);
+  { Trace trace("later"); }
+  const auto names = [](const std::filesystem::path& path) {
+    return *Store::Open(path)->One<std::string>("SELECT group_concat(name) FROM event");
+  };
+  EXPECT_EQ(names(copy), "done");
+  EXPECT_EQ(xlaprof_commit(copy.c_str(), &current), -1) << "the file exists";
+  EXPECT_NE(std::string(xlaprof_error()).find("copy.xlaprof"), std::string::npos);
+  EXPECT_EQ(names(copy), "done");
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_EQ(names(path_), "done,later");
+}
+
 // A caller that asks while the recording ends gets an answer at once.
 TEST_F(Current, NobodyWaitsForARecordingThatEnded) {
   std::atomic<bool> ended = false;
