@@ -79,7 +79,7 @@ TEST_F(ParallelMnist, ARankWithAnotherBatchIsFoundInTheRecordings) {
   EXPECT_EQ(ran.status, 1);
   const json finding = Find("different_graphs", "job");
   EXPECT_EQ(finding["kind"], "different_ranks");
-  EXPECT_EQ(finding["severity"], "warning");
+  EXPECT_EQ(finding["severity"], "error");
   EXPECT_EQ(finding["reason"]["before"], "f32[32,1,28,28]");
   EXPECT_EQ(finding["reason"]["after"], "f32[3,1,28,28]");
   EXPECT_THAT(Run("report job").out,
