@@ -37,7 +37,7 @@ Tensor clip_grad_norm_(std::span<const Tensor> parameters, double max_norm, doub
   NoGrad no_grad;
   std::vector<Tensor> grads;
   for (const Tensor& parameter : parameters) {
-    if (Tensor grad = parameter.grad()) grads.push_back(std::move(grad));
+    if (Tensor grad = parameter.grad(); grad.defined()) grads.push_back(std::move(grad));
   }
   if (grads.empty()) return zeros({});
   Device& device = grads.front().device();
@@ -45,7 +45,7 @@ Tensor clip_grad_norm_(std::span<const Tensor> parameters, double max_norm, doub
   DType type = grads.front().dtype();
   for (const Tensor& grad : grads) {
     const Tensor own = PowersOf(grad, norm_type).to(device);
-    powers = powers ? Join(powers, own, norm_type) : own;
+    powers = powers.defined() ? Join(powers, own, norm_type) : own;
     type = Promote(type, grad.dtype());
   }
   const Tensor norm = Root(powers, norm_type).to(type);

@@ -24,7 +24,7 @@ void AddTensors(Module& module, const std::string& prefix,
   for (const Part& part : module.parts()) {
     if (part.module != nullptr) {
       AddTensors(*part.module, prefix + part.name + ".", named_tensors);
-    } else if (*part.tensor) {
+    } else if (part.tensor->defined()) {
       named_tensors->push_back({prefix + part.name, part.tensor, part.kind});
     }
   }
@@ -113,7 +113,7 @@ void Module::to(DType type, Where where) {
     Tensor& tensor = *named.tensor;
     if (!IsFloat(tensor.dtype())) continue;
     tensor.set_data(tensor.to(type));
-    if (Tensor grad = tensor.grad()) grad.set_data(grad.to(type));
+    if (Tensor grad = tensor.grad(); grad.defined()) grad.set_data(grad.to(type));
   }
 }
 

@@ -60,7 +60,7 @@ std::pair<Tensor, Tensor> MultiheadAttention::operator()(const Tensor& query, co
     const Tensor rows = !has_batch ? x.unsqueeze(0) : options.batch_first ? x : x.transpose(0, 1);
     const int64_t from = i * embed_dim, to = from + embed_dim;
     const Tensor out = linear(rows, in_proj_weight.slice(0, from, to),
-                              in_proj_bias ? in_proj_bias.slice(0, from, to) : Tensor());
+                              in_proj_bias.defined() ? in_proj_bias.slice(0, from, to) : Tensor());
     return out.view({rows.size(0), rows.size(1), num_heads, embed_dim / num_heads}).transpose(1, 2);
   };
   const Tensor q = projected(query, 0), k = projected(key, 1), v = projected(value, 2);
@@ -69,7 +69,7 @@ std::pair<Tensor, Tensor> MultiheadAttention::operator()(const Tensor& query, co
     RaiseHere("MultiheadAttention: query {} and key {} have different batches", TextOfSizes(query),
               TextOfSizes(key));
   Tensor scores = matmul(q * std::sqrt(1 / double(embed_dim / num_heads)), k.transpose(-2, -1));
-  if (const Tensor& mask = masks.attn_mask) {
+  if (const Tensor& mask = masks.attn_mask; mask.defined()) {
     if (mask.sizes() == Dims{target, source}) {
       scores = Masked(scores, mask);
     } else if (mask.sizes() == Dims{batch * num_heads, target, source}) {
@@ -80,7 +80,7 @@ std::pair<Tensor, Tensor> MultiheadAttention::operator()(const Tensor& query, co
                 SizesText({batch * num_heads, target, source}));
     }
   }
-  if (const Tensor& mask = masks.key_padding_mask) {
+  if (const Tensor& mask = masks.key_padding_mask; mask.defined()) {
     const Dims sizes = has_batch ? Dims{batch, source} : Dims{source};
     if (mask.sizes() != sizes) {
       RaiseHere("MultiheadAttention: key_padding_mask has sizes {}, but {} are needed",

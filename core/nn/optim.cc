@@ -92,7 +92,7 @@ std::vector<Optimizer::Trained> Optimizer::AllTrained() {
   size_t index = 0;
   for (size_t i = 0; i < param_groups.size(); ++i) {
     for (const Tensor& param : param_groups[i].params) {
-      if (const Tensor grad = param.grad()) {
+      if (const Tensor grad = param.grad(); grad.defined()) {
         trained.push_back({.index = index,
                            .group = &param_groups[i],
                            .lr = &numbers_[i].lr,
@@ -196,7 +196,7 @@ void SGD::step(Where where) {
     if (group.weight_decay != 0) change = change + weights * group.weight_decay;
     if (options_.momentum != 0) {
       Tensor& buffer = state_[trained.index]["momentum_buffer"];
-      if (!buffer) {
+      if (!buffer.defined()) {
         buffer = change.to(trained.param.dtype()).clone();
       } else {
         const Tensor added = options_.dampening == 0 ? change : change * (1 - options_.dampening);
@@ -247,7 +247,7 @@ std::vector<Adam::Corrections> Adam::Count(const std::vector<Trained>& trained) 
              &corrections.count.device() == &one.param.device();
     });
     if (known == all.end()) {
-      Tensor next = !count         ? zeros({}, DType::kF64, one.param.device())
+      Tensor next = !count.defined() ? zeros({}, DType::kF64, one.param.device())
                     : rests(count) ? count.clone()
                                    : count;
       next.add_(1);
@@ -291,7 +291,7 @@ void Adam::step(Where where) {
     State& state = state_[trained.index];
     Tensor &mean = state["exp_avg"], &square = state["exp_avg_sq"];
     for (Tensor* moment : {&mean, &square}) {
-      if (!*moment)
+      if (!moment->defined())
         *moment = zeros(trained.param.sizes(), trained.param.dtype(), trained.param.device());
     }
     const TensorImpl* count = state["step"].impl();
@@ -313,7 +313,7 @@ void reduce_gradients(optim::Optimizer& optimizer, Where where) {
   if (ranks == 1) return;
   std::vector<Tensor> gradients;
   for (const Tensor& parameter : optimizer.parameters()) {
-    if (Tensor gradient = parameter.grad()) gradients.push_back(gradient);
+    if (Tensor gradient = parameter.grad(); gradient.defined()) gradients.push_back(gradient);
   }
   all_reduce_(ReduceOp::kSum, gradients, 1.0 / double(ranks));
 }

@@ -113,7 +113,7 @@ Tensor FlatPlaces(const Tensor& view, const std::vector<std::pair<int64_t, Tenso
     Tensor place = is_single ? tensor : tensor.to(DType::kI64);
     place = lazy::where(lt(place, 0), place + size, place);
     if (!is_single) place = Expanded(clamp(place, 0, std::max<int64_t>(size - 1, 0)), sizes);
-    flat = flat ? flat * size + place : place;
+    flat = flat.defined() ? flat * size + place : place;
   }
   return flat.view({-1});
 }

@@ -114,7 +114,7 @@ Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tenso
   fn->edges.reserve(inputs.size());
   for (const auto& [input] : inputs) {
     GradFn::Edge& edge = fn->edges.emplace_back();
-    if (input && input.requires_grad()) edge = EdgeTo(input);
+    if (input.defined() && input.requires_grad()) edge = EdgeTo(input);
   }
   out.impl()->requires_grad = true;
   out.impl()->grad_fn = std::move(fn);
@@ -161,7 +161,7 @@ class Backward {
     if (!result.requires_grad()) {
       RaiseHere("{} of a tensor that does not depend on a tensor with requires_grad_()", caller);
     }
-    if (!gradient) {
+    if (!gradient.defined()) {
       if (result.numel() != 1) {
         RaiseHere(
             "{} of a tensor of {} elements: a loss must have one element. Reduce it, for example "
@@ -189,7 +189,7 @@ class Backward {
       if (!IsOnTheWay(*fn)) continue;
       Grads of_inputs = Apply(*fn, grad);
       for (size_t i = 0; i < fn->edges.size(); ++i) {
-        if (of_inputs[i]) Give(fn->edges[i], std::move(of_inputs[i]));
+        if (of_inputs[i].defined()) Give(fn->edges[i], std::move(of_inputs[i]));
       }
     }
   }
@@ -208,7 +208,7 @@ class Backward {
     Grads grads;
     for (const void* key : keys) {
       const Tensor& grad = wanted_.at(key);
-      grads.push_back(grad ? grad.clone() : Tensor());
+      grads.push_back(grad.defined() ? grad.clone() : Tensor());
     }
     return grads;
   }
@@ -252,12 +252,12 @@ class Backward {
     }
     if (OnlySomeAreWanted()) {
       Tensor& sum = wanted_.at(edge.leaf.get());
-      sum = sum ? add(sum, grad) : std::move(grad);
+      sum = sum.defined() ? add(sum, grad) : std::move(grad);
       return;
     }
     // A leaf's gradient is a tensor of its own, to which later ones are added in place.
     Tensor& sum = edge.leaf->grad;
-    if (sum) {
+    if (sum.defined()) {
       sum.add_(grad);
     } else {
       sum = grad.clone();
@@ -327,7 +327,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   Grads grads = backward.RunTo(inputs);
   for (size_t i = 0; i < grads.size(); ++i) {
-    if (!grads[i] && !allow_unused) {
+    if (!grads[i].defined() && !allow_unused) {
       RaiseHere(
           "autograd::grad(): no output depends on input {}, {}. Pass allow_unused=true if that is "
           "intended",

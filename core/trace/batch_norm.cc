@@ -63,7 +63,7 @@ Tensor Infer(const Tensor& x, const Tensor& weight, const Tensor& bias, const Te
 
 // Returns the type in which `x` is normalized.
 DType NormalizedIn(const Tensor& x, const Tensor& weight) {
-  const DType type = weight ? Promote(x.dtype(), weight.dtype()) : x.dtype();
+  const DType type = weight.defined() ? Promote(x.dtype(), weight.dtype()) : x.dtype();
   return IsNarrow(type) ? DType::kF32 : type;
 }
 
@@ -74,10 +74,10 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
   OpCall call(where);
   const DType type = NormalizedIn(x, weight);
   auto given = [&](const Tensor& parameter, double value) {
-    return parameter ? parameter.to(type) : full({x.size(1)}, value, type, x.device());
+    return parameter.defined() ? parameter.to(type) : full({x.size(1)}, value, type, x.device());
   };
   const Tensor in = x.to(type), scale = given(weight, 1), shift = given(bias, 0);
-  if (!training && !(running_mean && running_var))
+  if (!training && !(running_mean.defined() && running_var.defined()))
     RaiseHere("batch_norm in evaluation: there is no running mean and variance");
   if (!training)
     return Infer(in, scale, shift, running_mean.to(type), running_var.to(type), eps).to(x.dtype());
@@ -85,7 +85,7 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
   if (count == 1) RaiseHere("batch_norm in training: a single value per channel has no variance");
   Statistics batch;
   const Tensor out = Train(in, scale, shift, eps, &batch);
-  if (running_mean) {
+  if (running_mean.defined()) {
     NoGrad no_grad;
     // The running variance is the unbiased one, that of the population from which the batch was
     // drawn.
@@ -113,8 +113,8 @@ Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight, con
   Tensor out = batch_norm(groups, {}, {}, {}, {}, /*training=*/true, 0, eps).view(sizes);
   Dims channels(sizes.size(), 1);
   channels[1] = sizes[1];
-  if (weight) out = out * weight.view(channels);
-  if (bias) out = out + bias.view(channels);
+  if (weight.defined()) out = out * weight.view(channels);
+  if (bias.defined()) out = out + bias.view(channels);
   return out.to(x.dtype());
 }
 

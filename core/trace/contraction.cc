@@ -50,7 +50,7 @@ Tensor AsBatch(const Tensor& x, const Dims& batch, int64_t rows, int64_t columns
 }
 
 Tensor WithBias(const Tensor& x, const Tensor& bias, int64_t after) {
-  if (!bias) return x;
+  if (!bias.defined()) return x;
   Dims sizes = bias.sizes();
   sizes.resize(sizes.size() + size_t(after), 1);
   return x + (after == 0 ? bias : bias.view(sizes));

@@ -30,7 +30,7 @@ Tensor deepcopy(const Tensor& x, Where where) {
     RaiseHere("deepcopy() of a tensor that is the result of an operation: detach() it first");
   Tensor copy = Wrap(x.device(), NodeOf(x), x.dtype());
   copy.impl()->requires_grad = x.requires_grad();
-  if (const Tensor grad = x.grad()) copy.impl()->grad = deepcopy(grad);
+  if (const Tensor grad = x.grad(); grad.defined()) copy.impl()->grad = deepcopy(grad);
   return copy;
 }
 

@@ -165,6 +165,28 @@ int64_t Tensor::WholeItem(bool is_unsigned, size_t bytes, Where where) const {
   return whole;
 }
 
+namespace {
+
+// Returns the line that computed a tensor, or took it as a view.
+Where LineOf(const TensorImpl& impl) {
+  GraphLock lock;
+  return impl.steps.empty() ? impl.storage->value()->location() : impl.steps.all().back().where;
+}
+
+}  // namespace
+
+Tensor::operator bool() const {
+  if (!defined())
+    Raise("an undefined tensor is neither true nor false. defined() tells whether there is one");
+  const Call call(LineOf(ImplOf(*this)));
+  const int64_t elements = numel();
+  if (elements != 1)
+    RaiseHere("Boolean value of Tensor with {} is ambiguous: {}. Use any() or all(), or defined() to "
+              "know whether there is a tensor",
+              elements == 0 ? "no values" : "more than one value", TextOf(*this));
+  return item(Call::Where()) != 0;
+}
+
 // --- writes in place ---
 
 namespace {

@@ -102,7 +102,7 @@ struct HostTensor {
 
 class Tensor {
  public:
-  Tensor();  // none
+  Tensor();  // undefined
   explicit Tensor(Ref<TensorImpl> impl);
   Tensor(const Tensor&);
   Tensor(Tensor&&) noexcept;
@@ -124,7 +124,9 @@ class Tensor {
   static Tensor FromHost(const HostTensor& host, Device& device = Device::Default(),
                          Where where = Where::current());
 
-  explicit operator bool() const { return bool(impl_); }
+  // Returns whether this handle refers to a tensor. Only that, impl(), assignment and destruction are
+  // possible for one that does not.
+  bool defined() const { return bool(impl_); }
   TensorImpl* impl() const { return impl_.get(); }
 
   DType dtype() const;
@@ -150,6 +152,10 @@ class Tensor {
       return T(WholeItem(std::is_unsigned_v<T>, sizeof(T), where));
     }
   }
+  // Reads whether the only element is not 0, as `if (tensor)` does in PyTorch. An Error if there are
+  // several elements or none. The read is at the line that computed the tensor, which is that of the
+  // condition in `if (x > 0)`.
+  explicit operator bool() const;
   void print(Where where = Where::current()) const;
   // Returns the text that print() prints. It is PyTorch's, with the name of the device, as
   // PyTorch/XLA prints it. `grad_fn` names the last operation that was recorded, which for functions

@@ -117,7 +117,7 @@ using Inputs = std::initializer_list<Input>;
 
 [[noreturn]] void RaiseNone();
 inline TensorImpl& ImplOf(const Tensor& tensor) {
-  if (!tensor) RaiseNone();
+  if (!tensor.defined()) RaiseNone();
   return *tensor.impl();
 }
 // Replaces the history of a view by that of its base's present value, if the base was written since
@@ -127,7 +127,7 @@ inline void UpdateHistory(TensorImpl& tensor) {
   if (tensor.base) UpdateHistoryOfView(tensor);
 }
 inline bool NeedsGrad(const Tensor& input) {
-  if (!input || NoGrad::is_on()) return false;
+  if (!input.defined() || NoGrad::is_on()) return false;
   UpdateHistory(*input.impl());
   return input.impl()->requires_grad;
 }

@@ -8,7 +8,7 @@ using namespace lazy;
 
 Seen GrowingCache::Add(size_t layer, const Seen& added, const Tensor& /*positions*/) {
   Seen& seen = layers_[layer];
-  if (!seen.keys) return seen = added;
+  if (!seen.keys.defined()) return seen = added;
   seen.keys = cat(std::vector{seen.keys, added.keys}, 2);
   seen.values = cat(std::vector{seen.values, added.values}, 2);
   return seen;

@@ -11,9 +11,9 @@ Tensor Attention::operator()(const Tensor& x, const Tensor& positions, Cache* ca
   Seen seen{parts[1], parts[2]};
   if (cache != nullptr) seen = cache->Add(layer, seen, positions);
   const Tensor read =
-      seen.mask ? scaled_dot_product_attention(parts[0], seen.keys, seen.values, seen.mask)
-                : scaled_dot_product_attention(parts[0], seen.keys, seen.values,
-                                               /*causal=*/time > 1);
+      seen.mask.defined()
+          ? scaled_dot_product_attention(parts[0], seen.keys, seen.values, seen.mask)
+          : scaled_dot_product_attention(parts[0], seen.keys, seen.values, /*causal=*/time > 1);
   return out(read.transpose(1, 2).view({batch, time, width}));
 }
 

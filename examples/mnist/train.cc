@@ -102,7 +102,7 @@ class Training {
       DeviceLoader loader([this] { return NextBatch(); });
       for (int64_t number = 0; auto batch = loader.next(); ++number) step(number, *batch);
     }
-    MnistResult result{.loss = loss ? loss.item() : 0};
+    MnistResult result{.loss = loss.defined() ? loss.item() : 0};
     result.steps_ns = std::chrono::nanoseconds(Clock::now() - begin).count();
     result.accuracy = Accuracy(net);
     return result;

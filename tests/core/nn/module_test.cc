@@ -60,7 +60,7 @@ TEST(Module, MovesToADevice) {
   EXPECT_EQ(Values(net.first.weight), before);
   const Tensor loss = sum(net(ones({1, 2})));
   loss.backward();
-  EXPECT_TRUE(net.first.weight.grad());
+  EXPECT_TRUE(net.first.weight.grad().defined());
   const Tensor same = net.first.weight;
   net.to(Device::Default());
   EXPECT_TRUE(AreTied(same, net.first.weight));  // it was on the device already

@@ -36,7 +36,7 @@ void Check(const Function& f, const std::vector<Dims>& sizes, double least = -2,
   weighted(inputs).backward();
   NoGrad no_grad;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    ASSERT_TRUE(inputs[i].grad());
+    ASSERT_TRUE(inputs[i].grad().defined());
     const HostTensor grad = inputs[i].grad().to_cpu();
     ASSERT_EQ(grad.shape.dims, sizes[i]);
     for (size_t k = 0; k < values[i].size(); ++k) {
@@ -212,7 +212,7 @@ TEST(Gradient, OfACopiedLeafGoesToTheLeaf) {
   EXPECT_TRUE(x.requires_grad());
   sum(x * x).backward();
   EXPECT_EQ(Values(leaf.grad()), (std::vector<float>{2, 4}));
-  EXPECT_FALSE(x.grad());
+  EXPECT_FALSE(x.grad().defined());
   Tensor narrow = zeros({2});
   narrow.copy_(leaf);
   sum(narrow).backward();
@@ -363,10 +363,10 @@ TEST(Gradient, OfChosenTensors) {
   EXPECT_EQ(Values(grads[0]), (std::vector<float>{5, 9}));
   EXPECT_EQ(Values(grads[1]), (std::vector<float>{10, 18}));
   EXPECT_EQ(Values(grads[2]), (std::vector<float>{5, 9}));
-  EXPECT_FALSE(x.grad());
+  EXPECT_FALSE(x.grad().defined());
   grads = autograd::grad({square}, {other, x}, {PutDoubles({1, 10}, {2})}, /*retain_graph=*/false,
                          /*allow_unused=*/true);
-  EXPECT_FALSE(grads[0]);
+  EXPECT_FALSE(grads[0].defined());
   EXPECT_EQ(Values(grads[1]), (std::vector<float>{8, 160}));
   EXPECT_EQ(Values(autograd::grad({x}, {x}, {PutDoubles({5, 6}, {2})})[0]),
             (std::vector<float>{5, 6}));

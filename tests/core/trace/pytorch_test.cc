@@ -188,7 +188,7 @@ TEST(WritesInPlace, OfADetachedTensor) {
   EXPECT_THAT(Values(y), ElementsAre(2, 20));
   sum(detached).backward();
   EXPECT_THAT(Values(w.grad()), ElementsAre(4, 0));
-  EXPECT_FALSE(x.grad());
+  EXPECT_FALSE(x.grad().defined());
   sum(y).backward();
   EXPECT_THAT(Values(x.grad()), ElementsAre(2, 2));
 }
@@ -320,7 +320,7 @@ TEST(Gradients, OfAChainOfAnyLength) {
   ASSERT_EQ(pthread_create(&thread, &small, give_up, &y), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&small);
-  EXPECT_FALSE(y);
+  EXPECT_FALSE(y.defined());
 }
 
 TEST(Gradients, OfGroupedAndDilatedConvolutions) {

@@ -51,6 +51,44 @@ TEST(Tensor, RecordingAnOperationIsTracing) {
   observe::observer = nullptr;
 }
 
+int64_t Reads() { return counter_value("aten::_local_scalar_dense").value_or(0); }
+
+TEST(Tensor, AConditionReadsTheValue) {
+  const Tensor x = arange(3, DType::kF32);
+  const int64_t before = Reads();
+  EXPECT_FALSE(x[0] > 0.5);
+  EXPECT_TRUE(x[1] > 0.5);
+  EXPECT_TRUE(!any(zeros({2})));
+  EXPECT_TRUE(x[2]);
+  EXPECT_TRUE(full({1, 1}, NAN));
+  EXPECT_EQ(Reads(), before + 5);
+  EXPECT_THAT(MessageOf([&] { (void)bool(x); }),
+              HasSubstr("Boolean value of Tensor with more than one value is ambiguous: f32[3]"));
+  EXPECT_THAT(MessageOf([] { (void)bool(zeros({0})); }),
+              HasSubstr("Boolean value of Tensor with no values is ambiguous"));
+  EXPECT_THAT(MessageOf([] { (void)bool(Tensor()); }), HasSubstr("defined() tells"));
+  EXPECT_TRUE(x.defined());
+  EXPECT_FALSE(Tensor().defined());
+}
+
+// The language does not tell a conversion the line of its call. The tensor's is that of the
+// condition.
+TEST(Tensor, AConditionIsReadAtItsLine) {
+  class Lines final : public Listener {
+   public:
+    void OnExecution(const observe::Execution& execution) override {
+      Hear(fmt::format("{} {}", execution.cause, execution.stack[0].line()));
+    }
+  };
+  static Lines& listener = *new Lines;
+  const Tensor x = arange(3, DType::kF32);
+  observe::observer = &listener;
+  const uint32_t line = Where::current().line() + 1;
+  if (x[0] > 0.5) ADD_FAILURE();
+  observe::observer = nullptr;
+  EXPECT_THAT(listener.heard, ElementsAre(fmt::format("value_access {}", line)));
+}
+
 TEST(Tensor, IsWrittenThroughItsViews) {
   Tensor x = zeros({2, 3});
   x.select(0, 1).add_(5);

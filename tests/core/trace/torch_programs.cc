@@ -14,7 +14,7 @@ namespace xlaprof::lazy {
 namespace {
 
 std::string TextOf(const Tensor& tensor) {
-  if (!tensor) return "none";
+  if (!tensor.defined()) return "none";
   const HostTensor host = tensor.to_cpu();
   std::vector<double> values;
   for (int64_t i = 0; i < host.shape.elements(); ++i) values.push_back(host.Real(i) + 0.0);
@@ -49,17 +49,17 @@ class TensorProgram {
       Tensor loss;
       for (size_t i = 0; i < tensors_.size(); ++i) {
         const Tensor& x = tensors_[i];
-        if (!x || !x.requires_grad()) continue;
+        if (!x.defined() || !x.requires_grad()) continue;
         const Tensor weights = arange(x.numel(), DType::kF64) + int64_t(i + 1);
         const Tensor part = sum(x * weights.view(x.sizes()));
-        loss = loss ? loss + part : part;
+        loss = loss.defined() ? loss + part : part;
       }
-      if (loss) loss.backward();
+      if (loss.defined()) loss.backward();
       for (const Tensor& leaf : leaves_) results_.push_back("grad " + TextOf(leaf.grad()));
     } catch (const Error&) {
       results_.push_back("backward raises");
     }
-    for (const Tensor& x : tensors_) results_.push_back(TextOf(x ? x.detach() : x));
+    for (const Tensor& x : tensors_) results_.push_back(TextOf(x.defined() ? x.detach() : x));
     return fmt::format("{}", fmt::join(results_, "|"));
   }
 

@@ -371,7 +371,7 @@ std::vector<ProgramResult> RunProgram(const json& program,
     const Tensor grad = values[i].grad();
     ProgramResult& result = results.emplace_back();
     result.what = fmt::format("gradient of {}", i);
-    if (grad) result.value = grad.to_cpu();
+    if (grad.defined()) result.value = grad.to_cpu();
   }
   return results;
 }
