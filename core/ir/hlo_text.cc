@@ -244,6 +244,45 @@ class HloPrinter {
     return "%" + name;
   }
 
+  // Returns the name of the computation that combines two elements with their places.
+  std::string LargestComputation(const xla::Instruction& instruction) {
+    const auto scalar = [](const xla::Type& type) { return xla::Type{type.element, {}}.HloText(); };
+    const std::string type = scalar(instruction.outputs[0]), place = scalar(instruction.outputs[1]);
+    const std::string name = fmt::format("largest_{}_{}", xla::HloName(instruction.type.element),
+                                         xla::HloName(instruction.outputs[1].element));
+    std::string text = fmt::format(
+        "%{0} (a: {1}, i: {2}, b: {1}, j: {2}) -> ({1}, {2}) {{\n"
+        "  %a = {1} parameter(0)\n"
+        "  %i = {2} parameter(1)\n"
+        "  %b = {1} parameter(2)\n"
+        "  %j = {2} parameter(3)\n",
+        name, type, place);
+    for (const xla::LargestStep& step : xla::LargestSteps(instruction.type.element)) {
+      std::string operands;
+      for (std::string_view operand : step.operands) {
+        const std::string_view of = operand == "a" || operand == "b"   ? std::string_view(type)
+                                    : operand == "i" || operand == "j" ? std::string_view(place)
+                                                                       : "pred[]";
+        operands += fmt::format("{}{} %{}", operands.empty() ? "" : ", ", of, operand);
+      }
+      const std::string_view result = step.opcode != "select" ? "pred[]"
+                                      : step.of_places        ? std::string_view(place)
+                                                              : std::string_view(type);
+      text += fmt::format("  %{} = {} {}({})", step.name, result, step.opcode, operands);
+      text += step.direction.empty() ? "\n" : fmt::format(", direction={}\n", step.direction);
+    }
+    computations_.insert(text + fmt::format(
+                                    "  ROOT %largest = ({0}, {1}) tuple({0} %value, {1} %place)\n"
+                                    "}}\n",
+                                    type, place));
+    return "%" + name;
+  }
+
+  std::string ComputationOf(const xla::Instruction& instruction) {
+    if (instruction.combine == xla::kLargest) return LargestComputation(instruction);
+    return Computation(instruction.combine, instruction.type.element);
+  }
+
   std::string Attributes(const xla::Instruction& instruction) {
     const auto& lists = instruction.lists;
     const xla::Element element = instruction.type.element;
@@ -290,10 +329,10 @@ class HloPrinter {
                            instruction.name, GroupsText(instruction.window));
       case Kind::kReduce:
         return fmt::format(", dimensions={}, to_apply={}", Braces(lists[0]),
-                           Computation(instruction.combine, element));
+                           ComputationOf(instruction));
       case Kind::kReduceWindow:
         return fmt::format(", {}, to_apply={}", WindowText(instruction.window),
-                           Computation(instruction.combine, element));
+                           ComputationOf(instruction));
       case Kind::kBatchNorm:
         return fmt::format(", epsilon={}, feature_index=1", RealOf(instruction.number));
       case Kind::kOutput:

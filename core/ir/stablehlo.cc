@@ -230,8 +230,40 @@ class StableHloPrinter {
                          attributes, Signature(instruction));
   }
 
+  // Returns a region that takes two elements with their places.
+  std::string CombineLargest(const xla::Instruction& instruction) {
+    const int64_t n = next_++;
+    const auto scalar = [](const xla::Type& type) {
+      return xla::Type{type.element, {}}.StableHloText();
+    };
+    const std::string type = scalar(instruction.outputs[0]), place = scalar(instruction.outputs[1]);
+    std::string text = fmt::format(
+        "{{\n    ^bb0(%a{0}: {1}, %i{0}: {2}, %b{0}: {1}, %j{0}: {2}):\n", n, type, place);
+    for (const xla::LargestStep& step : xla::LargestSteps(instruction.type.element)) {
+      std::string operands;
+      for (std::string_view operand : step.operands)
+        operands += fmt::format("{}%{}{}", operands.empty() ? "" : ", ", operand, n);
+      const std::string& of = step.of_places ? place : type;
+      if (step.opcode == "compare")
+        text += fmt::format(
+            "      %{1}{0} = stablehlo.compare {2}, {3} : ({4}, {4}) -> tensor<i1>\n", n, step.name,
+            step.direction, operands, of);
+      else if (step.opcode == "select")
+        text += fmt::format("      %{1}{0} = stablehlo.select {2} : tensor<i1>, {3}\n", n, step.name,
+                            operands, of);
+      else
+        text += fmt::format("      %{1}{0} = stablehlo.{2} {3} : tensor<i1>\n", n, step.name,
+                            step.opcode, operands);
+    }
+    return text + fmt::format(
+                      "      stablehlo.return %value{0}, %place{0} : {1}, {2}\n"
+                      "    }}",
+                      n, type, place);
+  }
+
   // Returns a region. The names of its arguments are unique.
   std::string Combine(const xla::Instruction& instruction) {
+    if (instruction.combine == xla::kLargest) return CombineLargest(instruction);
     const int64_t n = next_++;
     const std::string type = xla::Type{instruction.type.element, {}}.StableHloText();
     if (instruction.combine.empty()) {
@@ -356,6 +388,10 @@ class StableHloPrinter {
       case Kind::kConvolution:
         return Convolution(instruction);
       case Kind::kReduce:
+        if (instruction.combine == xla::kLargest)
+          return General(instruction, instruction.name,
+                         fmt::format(" ({})", Combine(instruction)),
+                         "dimensions = " + Array(lists[0]));
         text_ += fmt::format(
             "stablehlo.reduce({} init: {}) applies stablehlo.{} across "
             "dimensions = {} : {}",

@@ -16,6 +16,14 @@ std::pair<int64_t, int64_t> LimitsOf(Element element) {
   });
 }
 
+Dims Without(const Dims& sizes, const Dims& dims) {
+  Dims left;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (std::find(dims.begin(), dims.end(), int64_t(i)) == dims.end()) left.push_back(sizes[i]);
+  }
+  return left;
+}
+
 }  // namespace
 
 Value Builder::Add(Instruction instruction) {
@@ -121,14 +129,9 @@ Value Builder::Pad(Value a, Value value, Dims low, Dims high, Dims interior) {
 }
 
 Value Builder::Reduce(Value a, Value begin, std::string_view combine, Dims dims) {
-  Type type{TypeOf(a).element, {}};
-  const Dims from = TypeOf(a).dims;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (std::find(dims.begin(), dims.end(), int64_t(i)) == dims.end()) type.dims.push_back(from[i]);
-  }
   return Add({.kind = Kind::kReduce,
               .name = "reduce",
-              .type = std::move(type),
+              .type = {TypeOf(a).element, Without(TypeOf(a).dims, dims)},
               .operands = {a, begin},
               .lists = {std::move(dims)},
               .combine = combine});
@@ -142,6 +145,27 @@ Value Builder::ReduceWindow(Value a, Value begin, std::string_view combine, Wind
               .operands = {a, begin},
               .window = std::move(window),
               .combine = combine});
+}
+
+Value Builder::PlaceOfLargest(Instruction reduction, Value a, Value places, Dims to) {
+  const Element element = TypeOf(a).element, place = TypeOf(places).element;
+  reduction.type = {element, to};
+  reduction.outputs = {reduction.type, {place, std::move(to)}};
+  reduction.operands = {a, places, Lowest(element), Highest(place)};
+  reduction.combine = kLargest;
+  return Output(Add(std::move(reduction)), 1);
+}
+
+Value Builder::ArgMax(Value a, Value places, Dims dims) {
+  Dims to = Without(TypeOf(a).dims, dims);
+  return PlaceOfLargest({.kind = Kind::kReduce, .name = "reduce", .lists = {std::move(dims)}}, a,
+                        places, std::move(to));
+}
+
+Value Builder::ArgMax(Value a, Value places, Window window, Dims to) {
+  return PlaceOfLargest(
+      {.kind = Kind::kReduceWindow, .name = "reduce_window", .window = std::move(window)}, a,
+      places, std::move(to));
 }
 
 Value Builder::Output(Value all, int64_t output) {

@@ -80,6 +80,28 @@ static const Rules& AllRules() {
   return *rules;
 }
 
+std::vector<LargestStep> LargestSteps(Element element) {
+  std::vector<LargestStep> steps{{"larger", "compare", {"a", "b"}, "GT"},
+                                 {"same", "compare", {"a", "b"}, "EQ"}};
+  std::string_view larger = "larger", same = "same";
+  if (IsFloat(element)) {
+    steps.insert(steps.end(), {{"nan_a", "compare", {"a", "a"}, "NE"},
+                               {"nan_b", "compare", {"b", "b"}, "NE"},
+                               {"number_b", "not", {"nan_b"}},
+                               {"only_a", "and", {"nan_a", "number_b"}},
+                               {"both", "and", {"nan_a", "nan_b"}},
+                               {"above", "or", {"larger", "only_a"}},
+                               {"alike", "or", {"same", "both"}}});
+    larger = "above", same = "alike";
+  }
+  steps.insert(steps.end(), {{"first", "compare", {"i", "j"}, "LT", true},
+                             {"earlier", "and", {same, "first"}},
+                             {"wins", "or", {larger, "earlier"}},
+                             {"value", "select", {"wins", "a", "b"}},
+                             {"place", "select", {"wins", "i", "j"}, "", true}});
+  return steps;
+}
+
 Graph Lower(const Program& program) {
   Graph graph;
   std::vector<Value> values;

@@ -54,8 +54,10 @@ enum class Kind : uint8_t {
   kPad,           // (operand, value); lists: low, high, interior
   kDot,           // the first `number` dimensions are batches
   kConvolution,   // `name` is the dimension labels in HLO's form
-  kReduce,        // (operand, initial value)
-  kReduceWindow,  // (operand, initial value)
+  // (operand, initial value). With kLargest: (operand, places, initial value, initial place), whose
+  // outputs are the largest elements and their places.
+  kReduce,
+  kReduceWindow,
   kBatchNorm,     // `name` is the operation; number: the bits of epsilon, a double
   kOutput,        // output `number` of its operand
   kGather,        // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
@@ -63,6 +65,20 @@ enum class Kind : uint8_t {
   kCollective,    // lists: the ranks, group by group, and the dimension; number: a group's size
   kSharding,      // `sharding` is that of the operand
 };
+
+// The combination of two elements with their places: the larger one with its place. NaN is larger
+// than all numbers, and of equal elements the one with the smaller place is taken.
+inline constexpr std::string_view kLargest = "largest";
+
+// A step of that combination. Its operands are earlier steps, or the elements `a` and `b` and their
+// places `i` and `j`. The results are the steps `value` and `place`.
+struct LargestStep {
+  std::string_view name, opcode;
+  std::vector<std::string_view> operands;
+  std::string_view direction = "";  // of compare
+  bool of_places = false;           // whether compare or select takes places
+};
+std::vector<LargestStep> LargestSteps(Element element);
 
 struct Window {
   Dims size, stride, low, high;

@@ -17,20 +17,30 @@ Value MaxPool(const Call& call) {
                              WindowOf(call.attributes), call.type);
 }
 
-// Goes through the places of the window. A place gets the gradient if it holds the largest element
-// and no earlier one did. XLA's select_and_scatter cannot be used, because it picks another of
-// equal elements when it goes through the columns first.
+// Numbers the elements of each plane, row by row.
+Value PlacesInPlane(Builder& b, const Dims& sizes) {
+  const Element element = sizes[2] * sizes[3] < INT32_MAX ? Element::kI32 : Element::kI64;
+  const Type plane{element, {sizes[2], sizes[3]}};
+  const Value row = b.Binary("multiply", b.Iota(plane, 0), b.Splat(double(sizes[3]), plane));
+  return b.Broadcast(b.Binary("add", row, b.Iota(plane, 1)), {2, 3}, {element, sizes});
+}
+
+// Finds the place of each window's largest element, then goes through the places of the window: the
+// element that is the chosen one gets the gradient. XLA's select_and_scatter cannot be used, because
+// it picks another of equal elements when it goes through the columns first.
 Value MaxPoolBackward(const Call& call) {
   Builder& b = call.b;
   const Window window = WindowOf(call.attributes);
   const Type input = call.TypeOf(1), pooled = call.TypeOf(0);
   const Element element = SumElement(input.element);
-  const Value lowest = b.Lowest(input.element);
-  const Value largest = b.ReduceWindow(call[1], lowest, "maximum", window, pooled);
-  const Value padded = b.Pad(call[1], lowest, window.low, window.high, Dims(4, 0));
+  const Value places = PlacesInPlane(b, input.dims);
+  const Type chosen_type{b.TypeOf(places).element, pooled.dims};
+  const Value chosen = b.ArgMax(call[1], places, window, pooled.dims);
+  const Value padded = b.Pad(places, b.Constant(-1, chosen_type.element), window.low, window.high,
+                             Dims(4, 0));
   const Value gradient = b.Convert(call[0], element), zero = b.Constant(0, element);
   const Value zeros = b.BroadcastScalar(zero, {element, pooled.dims});
-  Value to_come = b.Splat(1, {Element::kBool, pooled.dims}), total = -1;
+  Value total = -1;
   for (int64_t place = 0; place < window.size[2] * window.size[3]; ++place) {
     Dims start{0, 0, place / window.size[3], place % window.size[3]}, limit, low, high, interior;
     for (size_t i = 0; i < 4; ++i) {
@@ -41,12 +51,11 @@ Value MaxPoolBackward(const Call& call) {
     }
     const Value here = b.Add({.kind = Kind::kSlice,
                               .name = "slice",
-                              .type = pooled,
+                              .type = chosen_type,
                               .operands = {padded},
                               .lists = {start, limit, window.stride}});
-    const Value first = b.Binary("and", b.Compare("EQ", here, largest), to_come);
-    to_come = b.Binary("and", to_come, b.Unary("not", first));
-    const Value part = b.Pad(b.Select(first, gradient, zeros), zero, low, high, interior);
+    const Value is_chosen = b.Compare("EQ", here, chosen);
+    const Value part = b.Pad(b.Select(is_chosen, gradient, zeros), zero, low, high, interior);
     total = total < 0 ? part : b.Binary("add", total, part);
   }
   return b.Convert(total, input.element);

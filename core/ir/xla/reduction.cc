@@ -43,23 +43,11 @@ Value CumSum(const Call& call) {
   return b.Convert(sums, call.type.element);
 }
 
-// Returns the smallest place of an element that equals the maximum. A NaN equals nothing, but
-// counts as the maximum.
 Value ArgMax(const Call& call) {
   Builder& b = call.b;
-  const Type from = call.TypeOf(0);
   const Dims dim = Dimensions(call);
-  const Value largest = b.Reduce(call[0], b.Lowest(from.element), "maximum", dim);
-  Dims others;
-  for (int64_t i = 0; i < from.rank(); ++i) {
-    if (i != dim[0]) others.push_back(i);
-  }
-  Value there = b.Compare("EQ", call[0], b.Broadcast(largest, others, from));
-  if (IsFloat(from.element)) there = b.Binary("or", there, b.Compare("NE", call[0], call[0]));
-  const Type places{Element::kI64, from.dims};
-  const Value highest = b.Highest(Element::kI64);
-  const Value place = b.Select(there, b.Iota(places, dim[0]), b.BroadcastScalar(highest, places));
-  return b.Reshape(b.Reduce(place, highest, "minimum", dim), call.type.dims);
+  const Value places = b.Iota({Element::kI64, call.TypeOf(0).dims}, dim[0]);
+  return b.Reshape(b.ArgMax(call[0], places, dim), call.type.dims);
 }
 
 }  // namespace

@@ -106,6 +106,27 @@ TEST_F(PjrtTraining, AdamLearnsAsOnTheNativeBackend) {
                      Train<optim::Adam>(NewDevice("XLA:2", true), 0.01));
 }
 
+// XLA fuses the normalization with what follows, and computes it more than once. Each window's
+// gradient must reach an element all the same, so that the shift's gradient is their sum.
+TEST_F(PjrtTraining, AMaximumBehindANormalizationKeepsItsGradient) {
+  const auto gradient = [](Device& device) {
+    device.SetSeed(5);
+    const Tensor x = randn({16, 8, 14, 14}, device), g = randn({16, 8, 7, 7}, device);
+    Tensor weight = ones({8}, DType::kF32, device).requires_grad_(),
+           bias = zeros({8}, DType::kF32, device).requires_grad_();
+    sum(max_pool2d(batch_norm(x, {}, {}, weight, bias, /*training=*/true), 2) * g).backward();
+    const HostTensor sums = sum(g, {0, 2, 3}).to_cpu(), got = bias.grad().to_cpu();
+    for (int64_t i = 0; i < 8; ++i) EXPECT_NEAR(got.Real(i), sums.Real(i), 1e-3) << device.name();
+    const Tensor y = batch_norm(x, {}, {}, weight, bias, /*training=*/true);
+    const HostTensor at = argmax(y, 3).to_cpu();
+    for (int64_t i = 0; i < at.shape.elements(); ++i) EXPECT_LT(at.Whole(i), 14);
+    return got;
+  };
+  const HostTensor native = gradient(NewDevice("CPU:10", false)),
+                   pjrt = gradient(NewDevice("XLA:10", true));
+  for (int64_t i = 0; i < 8; ++i) EXPECT_NEAR(native.Real(i), pjrt.Real(i), 1e-3);
+}
+
 // A device of the plugin is a device of the runtime like any other.
 TEST_F(PjrtTraining, DevicesOfOnePluginExchangeTensors) {
   const auto count = CountPjrtDevices(Plugin());

@@ -192,6 +192,26 @@ TEST(HloText, IsXlas) {
             "}\n");
 }
 
+// XLA may compute a number twice, with different rounding, so the place of a maximum is not found by
+// comparing the numbers with their maximum.
+TEST(HloText, FindsPlacesOfMaximaTogetherWithThem) {
+  for (DType type : {DType::kF32, DType::kBF16, DType::kI64}) {
+    ProgramBuilder builder;
+    const int32_t x = builder.Parameter({type, {1, 2, 4, 4}});
+    builder.Result(builder.Do(op::argmax, {x}, {0, 3}));
+    if (IsFloat(type)) {
+      const Attributes window{2, 2, 2, 2, 0, 0};
+      const int32_t pooled = builder.Do(op::max_pool2d, {x}, window);
+      builder.Result(builder.Do(op::max_pool2d_backward, {pooled, x}, window));
+    }
+    const std::string text = HloText(builder.program);
+    EXPECT_THAT(text, HasSubstr("to_apply=%largest_" + std::string(XlaName(type)) + "_s64"));
+    const std::string entry = text.substr(text.find("ENTRY"));
+    EXPECT_EQ(entry.find(" compare(" + std::string(XlaName(type)) + "["), std::string::npos)
+        << entry;
+  }
+}
+
 TEST(HloText, HasATupleOfOutputs) {
   const std::string text = HloText(Normed());
   EXPECT_THAT(

@@ -258,6 +258,34 @@ void AddShapes(std::map<std::string, StepRun>* runs) {
   });
 }
 
+void AddLayers(std::map<std::string, StepRun>* runs) {
+  using Pool = Tensor (*)(const Tensor&, int64_t, int64_t, int64_t, Where);
+  for (const auto& [name, f] : {std::pair<const char*, Pool>{"max_pool2d", max_pool2d},
+                                std::pair<const char*, Pool>{"avg_pool2d", avg_pool2d}}) {
+    (*runs)[name] = [f](const ProgramStep& s) {
+      return Tensors{f(s.value(0), s.whole(1), s.whole(2), s.whole(3), Where::current())};
+    };
+  }
+  runs->merge(std::map<std::string, StepRun>{
+      {"batch_norm",
+       [](const ProgramStep& s) {
+         return Tensors{batch_norm(s.value(0), {}, {}, s.value(1), s.value(2), /*training=*/true)};
+       }},
+      {"layer_norm",
+       [](const ProgramStep& s) {
+         return Tensors{layer_norm(s.value(0), s.value(1), s.value(2))};
+       }},
+      {"group_norm",
+       [](const ProgramStep& s) {
+         return Tensors{group_norm(s.value(0), s.whole(1), s.value(2), s.value(3))};
+       }},
+      {"conv2d",
+       [](const ProgramStep& s) {
+         return Tensors{conv2d(s.value(0), s.value(1), {}, 1, s.whole(2))};
+       }},
+  });
+}
+
 void AddIndexing(std::map<std::string, StepRun>* runs) {
   using ByIndex = Tensor (*)(const Tensor&, int64_t, const Tensor&, Where);
   for (const auto& [name, f] : {std::pair<const char*, ByIndex>{"index_select", index_select},
@@ -326,6 +354,7 @@ const std::map<std::string, StepRun>& StepRuns() {
     AddElementwise(all);
     AddReductions(all);
     AddShapes(all);
+    AddLayers(all);
     AddIndexing(all);
     AddEffects(all);
     return all;

@@ -1,7 +1,7 @@
-"""programs_judge.py BUILD [COUNT [SEED]] checks that random programs give on our runtime what they give with PyTorch.
+"""programs_judge.py BUILD [--chains] [COUNT [SEED]] checks that random programs give on our runtime what they give with PyTorch.
 
-The Python of `scripts/env torch` runs it. BUILD/tests/run_programs runs the programs (2,000 unless COUNT says another number),
-which generate.py makes."""
+The Python of `scripts/env torch` runs it. BUILD/tests/run_programs runs the programs (2,000 unless COUNT says another number), which
+generate.py makes, or chains.py. The environment says on which device."""
 import json
 import pathlib
 import subprocess
@@ -9,6 +9,7 @@ import sys
 
 import torch
 
+import chains
 import generate
 
 
@@ -43,8 +44,9 @@ def run(executable, programs):
 def main():
     torch.set_num_threads(1)
     executable = pathlib.Path(sys.argv[1]) / "tests" / "run_programs"
-    count, seed = (int(a) for a in (sys.argv[2:] + ["2000", "1"][len(sys.argv) - 2:]))
-    made = list(generate.programs(seed, count))
+    numbers = [argument for argument in sys.argv[2:] if argument != "--chains"]
+    count, seed = (int(a) for a in (numbers + ["2000", "1"][len(numbers):]))
+    made = list((chains if "--chains" in sys.argv else generate).programs(seed, count))
     answers = run(executable, [program for program, _ in made])
     wrong, compared = 0, 0
     for (program, results), answer in zip(made, answers):
