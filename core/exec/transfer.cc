@@ -20,11 +20,19 @@ Ref<Data> Put(Device& device, const void* host, Shape shape, const Sharding& sha
   return data;
 }
 
-absl::Status Fetch(const Data& data, void* host) {
+absl::StatusOr<std::vector<std::byte>> Fetch(const Data& data) {
   XP_TRY(AwaitOnHost(data));
   const Ref<Buffer> buffer = data.buffer();
   if (!buffer) return DataLoss("a value that was donated to a later step was read");
-  return data.device().backend().ToHost(*buffer, host);
+  std::vector<std::byte> host;
+  try {
+    host.resize(size_t(data.shape().bytes()));
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    return absl::ResourceExhaustedError(fmt::format(
+        "the host has no memory for the {} bytes of {}", data.shape().bytes(), data.shape().ToText()));
+  }
+  XP_TRY(data.device().backend().ToHost(*buffer, host.data()));
+  return host;
 }
 
 }  // namespace
@@ -40,15 +48,15 @@ Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_loca
   return data;
 }
 
-absl::Status Download(const Data& data, void* host, std::source_location where) {
+absl::StatusOr<std::vector<std::byte>> Download(const Data& data, std::source_location where) {
   Device& device = data.device();
-  if (device.is_host()) return Fetch(data, host);
+  if (device.is_host()) return Fetch(data);
   XLAPROF_OBSERVE(kTransfer, "TransferFromDevice");
   const int64_t begin_ns = device.backend().NowNs();
-  XP_TRY(Fetch(data, host));
+  XP_TRY(std::vector<std::byte> host, Fetch(data));
   Tell(&RuntimeListener::OnTransfer, Transferred{false, device, data.shape().bytes(), begin_ns,
                                                  device.backend().NowNs(), where});
-  return absl::OkStatus();
+  return host;
 }
 
 }  // namespace xlaprof::lazy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <source_location>
+#include <vector>
 
 #include "core/exec/data.h"
 
@@ -12,7 +13,8 @@ namespace xlaprof::lazy {
 // divides it by the sharding. Raises an Error if the device cannot take it.
 Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where,
                  const Sharding& sharding = {});
-// Waits for the data, and copies `data.shape().bytes()` bytes to `host`.
-absl::Status Download(const Data& data, void* host, std::source_location where);
+// Waits for the data, and returns its bytes. Returns an error if the device did not compute it, or
+// if the host has no memory for it.
+absl::StatusOr<std::vector<std::byte>> Download(const Data& data, std::source_location where);
 
 }  // namespace xlaprof::lazy

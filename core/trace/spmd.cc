@@ -143,11 +143,10 @@ void ExpectWhole(const Tensor& x) {
 // Divides a value that is computed already: gets it from the devices, and sends its parts.
 void Divide(Storage& storage, const Ref<Data>& data, const Sharding& sharding) {
   if (data->sharding() == sharding.Simplified().ToAttributes()) return;
-  std::vector<std::byte> bytes(static_cast<size_t>(data->shape().bytes()));
-  if (absl::Status status = Download(*data, bytes.data(), Call::Where()); !status.ok())
-    RaiseHere("{}", Message(status));
+  const auto bytes = Download(*data, Call::Where());
+  if (!bytes.ok()) RaiseHere("{}", Message(bytes.status()));
   Ref<Data> divided =
-      Upload(storage.device(), bytes.data(), data->shape(), Call::Where(), sharding);
+      Upload(storage.device(), bytes->data(), data->shape(), Call::Where(), sharding);
   GraphLock lock;
   storage.Become(std::move(divided));
 }

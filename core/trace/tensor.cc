@@ -125,9 +125,9 @@ HostTensor Tensor::to_cpu(Where where) const {
   Call call(where);
   const TensorImpl& impl = ImplOf(*this);
   const Ref<Data> data = DataOf(*this);
-  HostTensor host{data->shape(), std::vector<std::byte>(size_t(data->shape().bytes()))};
-  if (absl::Status status = Download(*data, host.bytes.data(), Call::Where()); !status.ok())
-    RaiseHere("{}", Message(status));
+  auto bytes = Download(*data, Call::Where());
+  if (!bytes.ok()) RaiseHere("{}", Message(bytes.status()));
+  HostTensor host{data->shape(), *std::move(bytes)};
   const DType logical = impl.storage->logical();
   if (logical == host.shape.dtype) return host;
   return Converted(host.bytes.data(), host.shape, logical);

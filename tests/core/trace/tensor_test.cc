@@ -89,6 +89,13 @@ TEST(Tensor, AConditionIsReadAtItsLine) {
   EXPECT_THAT(listener.heard, ElementsAre(fmt::format("value_access {}", line)));
 }
 
+TEST(Tensor, WhatTheHostCannotHoldIsAnErrorWithItsLine) {
+  for (int64_t size : {int64_t{1} << 33, int64_t{1} << 50, int64_t{1} << 59})
+    EXPECT_THAT(MessageOf([&] { arange(size).to_cpu(); }), HasSubstr("tensor_test.cc:")) << size;
+  EXPECT_THAT(MessageOf([] { matmul(ones({1'000'000, 2}), ones({2, 1'000'000})).to_cpu(); }),
+              HasSubstr("tensor_test.cc:"));
+}
+
 TEST(Tensor, IsWrittenThroughItsViews) {
   Tensor x = zeros({2, 3});
   x.select(0, 1).add_(5);
