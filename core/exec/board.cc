@@ -192,12 +192,17 @@ absl::Status Board::WaitUntil(int64_t rank, uint32_t number, F is_done) {
 // Returns the first input that differs, for an error, or nothing.
 static std::string DifferentInput(int64_t a, std::string_view of_a, int64_t b,
                                   std::string_view of_b) {
-  const std::vector<std::string> in_a = absl::StrSplit(absl::string_view(of_a.data(), of_a.size()), ' '),
-                                      in_b = absl::StrSplit(absl::string_view(of_b.data(), of_b.size()), ' ');
+  const auto split = [](std::string_view shapes) -> std::vector<std::string> {
+    return absl::StrSplit(absl::string_view(shapes.data(), shapes.size()), ' ', absl::SkipEmpty());
+  };
+  const std::vector<std::string> in_a = split(of_a), in_b = split(of_b);
   for (size_t i = 0; i < std::min(in_a.size(), in_b.size()); ++i) {
     if (in_a[i] != in_b[i])
       return fmt::format(" Input {} is {} on rank {} and {} on rank {}.", i, in_a[i], a, in_b[i], b);
   }
+  if (in_a.size() != in_b.size())
+    return fmt::format(" The graph has {} inputs on rank {} and {} on rank {}.", in_a.size(), a,
+                       in_b.size(), b);
   return "";
 }
 

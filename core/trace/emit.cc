@@ -65,10 +65,18 @@ class ScalarCache {
   absl::flat_hash_map<Key, Recent::iterator> by_key_;
 };
 
+// Returns whether 0 and 1 are part of the device's graphs. They are not on one of several ranks,
+// which must run the same graph: its own number, such as its rank or how many samples it has, may be
+// 0 or 1 on one of them only.
+bool HasSpecialScalars(const Device& device) {
+  return !environment().no_special_scalars &&
+         (device.rank() == nullptr || device.rank()->ranks() == 1);
+}
+
 NodePtr ScalarNode(Scalar value, DType type, Device& device) {
   static ScalarCache& cache = *new ScalarCache;
   const bool is_special = value.real == 0 || value.real == 1;
-  if (!is_special || environment().no_special_scalars) return cache.Get(device, value, type);
+  if (!is_special || !HasSpecialScalars(device)) return cache.Get(device, value, type);
   return IsFloat(type) ? Node::Constant(value.real, type, Call::Where())
                        : Node::Constant(int64_t(value.real), type, Call::Where());
 }

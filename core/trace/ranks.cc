@@ -3,6 +3,9 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -13,20 +16,61 @@
 namespace xlaprof::lazy {
 namespace {
 
-// The first error of all ranks. Those of others may follow from it.
-class FirstError {
+// What is printed if the other ranks have not returned so long after one failed.
+constexpr std::chrono::seconds kGrace{1};
+
+// Which ranks have returned, and the first error of all. Errors of others may follow from it.
+class Progress {
  public:
-  void Note(std::exception_ptr error) {
+  explicit Progress(size_t ranks) : has_returned_(ranks) {}
+
+  void NoteError(int64_t rank, const internal::Failure& failure) {
     std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
+    if (failed_ >= 0) return;
+    failed_ = rank;
+    first_ = failure;
+    changed_.notify_all();
   }
-  void Raise() {
-    if (error_) std::rethrow_exception(error_);
+  void NoteReturn(int64_t rank) {
+    std::lock_guard lock(mutex_);
+    has_returned_[size_t(rank)] = true;
+    changed_.notify_all();
+  }
+  // Waits until all have returned. A rank that hangs would hide the error of another one, so it is
+  // printed before.
+  void Await(Where where) {
+    std::unique_lock lock(mutex_);
+    const auto all = [&] { return std::ranges::count(has_returned_, false) == 0; };
+    changed_.wait(lock, [&] { return all() || failed_ >= 0; });
+    if (changed_.wait_for(lock, kGrace, all)) return;
+    std::string left;
+    for (size_t rank = 0; rank < has_returned_.size(); ++rank)
+      if (!has_returned_[rank]) left += fmt::format("{}{}", left.empty() ? "" : ", ", rank);
+    fmt::print(stderr,
+               "xlaprof: run_ranks: rank {} failed: {}\n  at {}:{}\nrun_ranks waits for rank {}, "
+               "whose function has not returned\n",
+               failed_, first_.why, where.file_name(), where.line(), left);
+    changed_.wait(lock, all);
+  }
+  // Raises the first error, as an Error if it is not a std::exception.
+  void Raise(Where where) {
+    if (failed_ < 0) return;
+    try {
+      std::rethrow_exception(first_.error);
+    } catch (const std::exception&) {
+      throw;
+    } catch (...) {
+      Call call(where);
+      RaiseHere("run_ranks: rank {} failed: {}", failed_, first_.why);
+    }
   }
 
  private:
   std::mutex mutex_;
-  std::exception_ptr error_;
+  std::condition_variable changed_;
+  std::vector<bool> has_returned_;
+  int64_t failed_ = -1;
+  internal::Failure first_;
 };
 
 }  // namespace
@@ -54,16 +98,17 @@ Failure RunAsRank(Device& device, const std::function<void()>& fn) {
 namespace {
 
 // Runs one rank. Its device has the rank until all are done.
-void RunRank(Device& device, const std::function<void(int64_t, Device&)>& fn, FirstError* first) {
+void RunRank(Device& device, const std::function<void(int64_t, Device&)>& fn, Progress* progress) {
   const Rank& rank = *device.rank();
   pthread_setname_np(pthread_self(), fmt::format("rank {}", rank.number()).c_str());
   Device::OfThread of_thread(device);
   const auto run = [&] { fn(rank.number(), device); };
   if (const internal::Failure failure = internal::RunAsRank(device, run); failure.error) {
-    first->Note(failure.error);  // before others get errors that follow from it
+    progress->NoteError(rank.number(), failure);  // before others get errors that follow from it
     rank.board().Fail(rank.number(), failure.why);
   }
   device.WaitForAll();
+  progress->NoteReturn(rank.number());
 }
 
 }  // namespace
@@ -83,13 +128,14 @@ void run_ranks(std::span<Device* const> devices,
   const std::shared_ptr<Board> board = Board::ForThreads(int64_t(devices.size()));
   for (size_t i = 0; i < devices.size(); ++i)
     devices[i]->set_rank(std::make_shared<Rank>(board, int64_t(i)));
-  FirstError first;
+  Progress progress(devices.size());
   std::vector<std::thread> threads;
   for (Device* device : devices)
-    threads.emplace_back([&, device] { RunRank(*device, fn, &first); });
+    threads.emplace_back([&, device] { RunRank(*device, fn, &progress); });
+  progress.Await(where);
   for (std::thread& thread : threads) thread.join();
   for (Device* device : devices) device->set_rank(nullptr);
-  first.Raise();
+  progress.Raise(where);
 }
 
 }  // namespace xlaprof::lazy

@@ -35,6 +35,10 @@ TEST_F(Launch, TakesALambda) {
     EXPECT_THAT(ran.out, HasSubstr(fmt::format("rank {}: 0.5 0\n", rank)));
 }
 
+TEST_F(Launch, ARanksNumberMayBeOne) {
+  EXPECT_EQ(Launched("numbers").out, "sum 10\nsum 10\nsum 10\nsum 10\n");
+}
+
 TEST_F(Launch, CanStayInOneProcess) {
   const Ran ran = Launched("single");
   EXPECT_EQ(ran.status, 0);

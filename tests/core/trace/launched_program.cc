@@ -46,6 +46,13 @@ void Train(int64_t rank, int64_t steps, const std::string& mode, const std::vect
 
 void Nothing(int64_t) {}
 
+// The first thing that everybody writes.
+void SumOfNumbers(int64_t rank) {
+  const Tensor sum = all_reduce(ReduceOp::kSum, full({3}, double(rank + 1)));
+  mark_step();
+  fmt::print("sum {}\n", sum[0].item());
+}
+
 }  // namespace
 }  // namespace xlaprof::lazy
 
@@ -66,6 +73,7 @@ int main(int argc, char** argv) {
              {.processes = 2}, std::tuple(0.5));
       return 0;
     }
+    if (mode == "numbers") return launch(SumOfNumbers, {.processes = 4}), 0;
     launch(Train, {.processes = 4, .debug_single_process = mode == "single"},
            std::tuple(6, mode, data, start));
     fmt::print("done\n");

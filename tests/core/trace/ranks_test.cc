@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "core/metrics/metrics.h"
 #include "core/nn/data_parallel.h"
@@ -20,6 +22,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<Device*> FourDevices() {
   static const std::vector<Device*>& devices = *[] {
@@ -163,6 +166,44 @@ TEST(Ranks, SayWhichGraphsDiffer) {
   EXPECT_THAT(error, AllOf(HasSubstr("the ranks run different graphs: rank 0 is at "
                                      "xla::all_reduce of f32[4] to f32[4] in graph SyncTensorsGraph."),
                            HasSubstr("after 3 steps, and rank 1 is at xla::all_reduce of f32[3] to f32[3]")));
+}
+
+// A rank's own number may be 0 or 1, which are not baked into the graphs of ranks.
+TEST(Ranks, MayHaveTheNumbersZeroAndOne) {
+  const auto sums = OfRanks([](int64_t rank, Device&) {
+    return all_reduce(ReduceOp::kSum, full({2}, double(rank)) * double(rank));
+  });
+  for (const HostTensor& value : sums) EXPECT_EQ(Values(value)[0], 0 + 1 + 4 + 9);
+}
+
+TEST(Ranks, SayWhichInputsAreMissing) {
+  const std::string error = ErrorOf([](int64_t rank, Device&) {
+    all_reduce(ReduceOp::kSum, rank == 2 ? arange(4, DType::kF32) : OfRank(rank)).to_cpu();
+  });
+  EXPECT_THAT(error, AllOf(HasSubstr("the ranks run different graphs"),
+                           Not(HasSubstr(" is  on rank"))));
+}
+
+TEST(Ranks, RaiseAnErrorForWhatIsNoException) {
+  EXPECT_THAT(ErrorOf([](int64_t rank, Device&) {
+                if (rank == 1) throw 5;
+              }),
+              AllOf(HasSubstr("run_ranks: rank 1 failed: it raised what is not a std::exception"),
+                    HasSubstr("ranks_test.cc:")));
+}
+
+// The rank that hangs here returns when the message has been printed.
+TEST(Ranks, PrintTheErrorBeforeTheyWaitForARankThatHangs) {
+  testing::internal::CaptureStderr();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string error = ErrorOf([&](int64_t rank, Device&) {
+    if (rank == 3) Raise("the data is gone");
+    if (rank == 2) std::this_thread::sleep_until(begin + std::chrono::milliseconds(2'500));
+  });
+  EXPECT_EQ(error, "the data is gone");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("run_ranks: rank 3 failed: the data is gone\n  at "),
+                    HasSubstr("run_ranks waits for rank 2, whose function has not returned")));
 }
 
 TEST(Ranks, SayWhoMadeFewerSteps) {
