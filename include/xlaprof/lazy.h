@@ -4,6 +4,9 @@
 // xlaprof::serve.
 #pragma once
 
+// clang-format off
+#include "core/trace/posix_sync.h"  // first
+// clang-format on
 #include "core/debug/debug.h"
 #include "core/environment.h"
 #include "core/metrics/metrics.h"
