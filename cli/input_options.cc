@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/escape.h"
+#include "base/say.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "profiler/import/formats.h"
@@ -47,7 +48,7 @@ absl::Status TellRing(const Store& store, const std::string& path) {
       "xlaprof: {0}: its recording still runs, or its ring cannot be read: what it did last is not "
       "in here. What is wrong with the ring: xlaprof recover {1}\n",
       path, ShellWord(path));
-  fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
+  Say(Printable(text, /*keep_newlines=*/true));
   return absl::OkStatus();
 }
 
@@ -65,7 +66,7 @@ absl::StatusOr<Store> OpenInput(const InputOptions& input) {
           : end == "killed"
               ? "its process was killed"
               : "it lacks events of forked processes, which went on after its recording");
-      fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
+      Say(Printable(text, /*keep_newlines=*/true));
       return **std::move(killed);
     }
     XP_TRY(Store store, Store::Open(input.paths[0]));

@@ -1,8 +1,10 @@
 #include "cli/program.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +16,7 @@
 
 #include "base/escape.h"
 #include "base/leftover.h"
+#include "base/say.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 #include "profiler/import/map_guard.h"
@@ -40,15 +43,25 @@ constexpr const char* kNoMemory =
   try {
     std::rethrow_exception(reason);
   } catch (const std::bad_alloc&) {
-    for (const char* part : {"xlaprof: ", kNoMemory, "\n"})
-      (void)!write(STDERR_FILENO, part, std::strlen(part));
+    for (const char* part : {"xlaprof: ", kNoMemory, "\n"}) Say(part);
     RemoveLeftovers();
     _exit(kExitCouldNot);
   } catch (const std::exception& error) {
-    for (const char* part : {"xlaprof: ", error.what(), "\n"})
-      (void)!write(STDERR_FILENO, part, std::strlen(part));
+    for (const char* part : {"xlaprof: ", error.what(), "\n"}) Say(part);
   }
   std::abort();
+}
+
+// Puts something on those of the descriptors 0, 1 and 2 that are closed, so that no file that the
+// program opens becomes its standard output or its standard error. Using them fails as before. They
+// are closed again for programs that this one executes.
+void HoldStandardDescriptors() {
+  constexpr std::array kWrongWay{O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int fd = 0; fd < int(kWrongWay.size()); ++fd) {
+    // open(2) takes the lowest number that is free, which is this one.
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      (void)!open("/dev/null", kWrongWay[size_t(fd)] | O_CLOEXEC);
+  }
 }
 
 }  // namespace
@@ -58,6 +71,7 @@ void AddHelperCommand(CLI::App& app, const char* command, const char* summary) {
 }
 
 int RunProgram(int argc, char** argv, const Program& program) {
+  HoldStandardDescriptors();
   std::set_terminate(Terminate);
   // Writing a file beyond `ulimit -f` is then an error, as on a full disk, and does not end the
   // program.
@@ -75,7 +89,7 @@ int RunProgram(int argc, char** argv, const Program& program) {
   if (program.footer != nullptr) app.footer(program.footer);
   program.add_commands(app, exit_status);
   if (argc == 1) {
-    fmt::print("{}", app.help());
+    if (const absl::Status printed = Print(app.help()); !printed.ok()) Fail(printed);
     return kExitCouldNot;
   }
   // CLI11 would say that a subcommand is required, but not that this word is none.
@@ -102,8 +116,9 @@ int RunProgram(int argc, char** argv, const Program& program) {
     // anything.
     std::ostringstream out, err;
     const int status = app.exit(error, out, err);
-    fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));
-    fmt::print(stderr, "{}", Printable(err.str(), /*keep_newlines=*/true));
+    Say(Printable(err.str(), /*keep_newlines=*/true));
+    const absl::Status printed = Print(Printable(out.str(), /*keep_newlines=*/true));
+    if (!printed.ok()) return Fail(printed);
     return status == 0 ? kExitDone : program.misuse_status;
   } catch (const std::bad_alloc&) {
     return Fail(absl::ResourceExhaustedError(kNoMemory));

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "analyzers/report/report_layout.h"
 #include "base/escape.h"
+#include "base/say.h"
 #include "cli/terminal.h"
 
 namespace xlaprof {
@@ -27,15 +27,14 @@ void Progress::Update(double fraction, std::string_view what) {
   if (now - start_ < kSilent || (visible_ && now - drawn_ < kBetweenDraws)) return;
   drawn_ = now;
   visible_ = true;
-  fmt::print(stderr, "\r\x1b[K{}", ProgressLine(fraction, what, TerminalWidth(STDERR_FILENO) - 1));
-  std::fflush(stderr);
+  Say(fmt::format("\r\x1b[K{}",
+                  ProgressLine(fraction, what, TerminalWidth(STDERR_FILENO) - 1)));
 }
 
 void Progress::Done() {
   if (!visible_) return;
   visible_ = false;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  Say("\r\x1b[K");
 }
 
 std::string ProgressLine(double fraction, std::string_view what, int width) {

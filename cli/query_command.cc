@@ -1,13 +1,12 @@
 #include "cli/query_command.h"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
 
 #include "base/escape.h"
+#include "base/say.h"
 #include "cli/input_options.h"
 #include "cli/query_output.h"
 #include "cli/query_views.h"
@@ -29,17 +28,15 @@ absl::Status QueryOn(const Store& store, const QueryOptions& options, bool* prin
   // Damage is not an error, because the rest was read. But the user must know that counts may be
   // too low.
   XP_TRY(std::string damage, DamageOf(store));
-  if (!damage.empty()) std::fprintf(stderr, "xlaprof: %s\n", Printable(damage).c_str());
+  if (!damage.empty()) Say(fmt::format("xlaprof: {}\n", Printable(damage)));
   XP_TRY(auto damaged, store.One<int64_t>("SELECT xlaprof_chunks_damaged()"));
   if (damaged.value_or(0) > 0) {
-    std::fprintf(
-        stderr,
-        "xlaprof: %lld damaged chunks of this store were left out: the result lacks their events\n",
-        static_cast<long long>(*damaged));
+    Say(fmt::format(
+        "xlaprof: {} damaged chunks of this store were left out: the result lacks their events\n",
+        *damaged));
   }
-  if (std::fflush(stdout) != 0 && status.ok())
-    return IoError("cannot write the result: {}", std::strerror(errno));
-  return status;
+  XP_TRY(std::move(status));
+  return Print("");
 }
 
 absl::Status Query(const QueryOptions& options) {

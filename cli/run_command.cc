@@ -6,12 +6,13 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 #include "base/escape.h"
+#include "base/say.h"
 #include "cli/input_options.h"
+#include "cli/output.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
 #include "profiler/launch/child.h"
@@ -74,6 +75,16 @@ constexpr std::string_view kNothingRecorded =
     "TorchTPU or JAX, nor one with xlaprof's recorder. Python that is started with -I, -E or -S is not "
     "recorded.";
 
+// Writes the report beside the files that it is made from. A file of the command's keeps its name.
+absl::Status KeepReport(const std::filesystem::path& path, std::string_view text) {
+  auto output = Output::Open(path.string(), {});
+  if (absl::IsAlreadyExists(output.status()))
+    return absl::AlreadyExistsError(
+        fmt::format("{}: is the command's own file, so the report is not kept", path.string()));
+  XP_TRY(output.status());
+  return output->WriteText(text);
+}
+
 // Prints the report on standard error, because standard output is the command's.
 void PrintReport(const std::filesystem::path& folder, const Ended& ended) {
   std::error_code error;
@@ -82,22 +93,23 @@ void PrintReport(const std::filesystem::path& folder, const Ended& ended) {
   const std::string how =
       EndText(ended.exit_status, ended.signal != 0 ? OptInt(ended.signal) : OptInt());
   if (!HasRecorded(folder)) {
-    fmt::print(stderr, "xlaprof: {}; {}\n", how, kNothingRecorded);
+    Say(fmt::format("xlaprof: {}; {}\n", how, kNothingRecorded));
     return;
   }
   const absl::StatusOr<ReportTexts> report = ReportOn(relative);
   std::string text = "\n";
   if (report.ok()) {
-    std::ofstream(folder / kReportFile) << report->for_file;
+    const absl::Status kept = KeepReport(folder / kReportFile, report->for_file);
     text += fmt::format(
         "{}\nThe files are in {}. To see the report again, or the timeline in the browser:\n"
         "  xlaprof report {}\n  xlaprof view {}\n",
         report->for_terminal, name, name, name);
+    if (!kept.ok()) text += fmt::format("xlaprof: {}\n", Printable(Message(kept)));
   } else {
     text += fmt::format("xlaprof: {}; {}\n", how,
                         Printable(Message(report.status()), /*keep_newlines=*/true));
   }
-  (void)WriteAll(stderr, text, "standard error").ok();
+  Say(text);
 }
 
 // Packs the recording, and says so on standard error. A failure does not change the exit status, which
@@ -109,9 +121,9 @@ void Pack(const RunArguments& arguments, const std::filesystem::path& folder) {
     Fail(packed.status());
     return;
   }
-  fmt::print(stderr, "xlaprof: {}: {}, {} replaced. To read it: xlaprof report {}\n",
-             arguments.archive, Plural(packed->files, "file"), Plural(packed->secrets, "secret"),
-             ShellWord(arguments.archive));
+  Say(fmt::format("xlaprof: {}: {}, {} replaced. To read it: xlaprof report {}\n",
+                  arguments.archive, Plural(packed->files, "file"),
+                  Plural(packed->secrets, "secret"), ShellWord(arguments.archive)));
   std::error_code error;
   if (arguments.tidy) std::filesystem::remove_all(folder, error);
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/escape.h"
 #include "base/numbers.h"
+#include "base/say.h"
 
 namespace xlaprof {
 
@@ -40,16 +42,18 @@ bool WantsColour(std::string_view when, int fd) {
 }
 
 int Fail(const absl::Status& status) {
-  fmt::print(stderr, "xlaprof: {}\n", Printable(Message(status), /*keep_newlines=*/true));
+  Say(fmt::format("xlaprof: {}\n", Printable(Message(status), /*keep_newlines=*/true)));
   return kExitCouldNot;
 }
 
-absl::Status WriteAll(FILE* file, std::string_view text, const std::string& name) {
-  if (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0)
+absl::Status Print(std::string_view text) {
+  const bool had_failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0 &&
+      !had_failed)
     return absl::OkStatus();
-  return IoError("{}: cannot write all of it: {}", name, std::strerror(errno));
+  return IoError("standard output: cannot write all of it: {}",
+                 std::strerror(errno == 0 ? EIO : errno));
 }
-
-absl::Status Print(std::string_view text) { return WriteAll(stdout, text, "standard output"); }
 
 }  // namespace xlaprof

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -23,13 +22,11 @@ int TerminalWidth(int fd);
 // terminal that supports colour, and that NO_COLOR is not set.
 bool WantsColour(std::string_view when, int fd = STDOUT_FILENO);
 
-// Prints "xlaprof: message" on stderr, with control characters escaped. Returns kExitCouldNot.
+// Says "xlaprof: message" on stderr, with control characters escaped. Returns kExitCouldNot.
 int Fail(const absl::Status& status);
 
-// Writes all of `text` to a file. `name` is its name for messages.
-absl::Status WriteAll(FILE* file, std::string_view text, const std::string& name);
-
-// Writes all of `text` to stdout.
+// Writes all of `text` to stdout, and what waits in its buffer. Also returns an error if an earlier
+// write to stdout failed. Messages go to stderr, with Say (base/say.h).
 absl::Status Print(std::string_view text);
 
 }  // namespace xlaprof

@@ -11,6 +11,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/report/report.h"
 #include "base/escape.h"
+#include "base/say.h"
 #include "base/temporary_folder.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
@@ -97,23 +98,20 @@ std::string Forwarding(const std::string& url) {
 
 // Prints the address of the run, and opens it in the desktop's browser, if there is one. `folder`
 // must exist until the browser has read its page.
-void Announce(const std::string& url, bool open, const TemporaryFolder& folder) {
-  fmt::print("{}\n", url);
-  std::fflush(stdout);
+absl::Status Announce(const std::string& url, bool open, const TemporaryFolder& folder) {
+  XP_TRY(Print(url + "\n"));
   const bool has_desktop =
       !Environment("DISPLAY").empty() || !Environment("WAYLAND_DISPLAY").empty();
   const std::filesystem::path page = folder.path() / "open.html";
   if (open && has_desktop && WriteRedirect(url, page).ok() && OpenBrowser(page)) {
-    fmt::print("  opens in the browser. Ctrl-C ends it\n");
+    return Print("  opens in the browser. Ctrl-C ends it\n");
   } else if (const std::string forwarding = Forwarding(url); !forwarding.empty()) {
-    fmt::print(
+    return Print(fmt::format(
         "  open this in your browser. Ctrl-C ends it. Over ssh, run this on your own machine "
         "first:\n    {}\n",
-        forwarding);
-  } else {
-    fmt::print("  open this in a browser on this machine. Ctrl-C ends it\n");
+        forwarding));
   }
-  std::fflush(stdout);
+  return Print("  open this in a browser on this machine. Ctrl-C ends it\n");
 }
 
 // Waits for one of these signals.
@@ -133,7 +131,7 @@ absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
            Viewer::Start({.port = arguments.port,
                           .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
     // The browser starts while the store is read.
-    Announce(viewer->url(), !arguments.no_open, folder);
+    XP_TRY(Announce(viewer->url(), !arguments.no_open, folder));
   }
   XP_TRY(viewer->Show(store));
   WaitForEnd(signals);
@@ -149,7 +147,7 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   const std::filesystem::path trace = folder.path() / "run.pftrace";
   XP_TRY(const Exported exported, FindExporter("perfetto")->write(run, findings, {.path = trace}));
   for (const std::string& what : exported.left_out)
-    fmt::print(stderr, "xlaprof: left out: {}\n", Printable(what));
+    Say(fmt::format("xlaprof: left out: {}\n", Printable(what)));
   PerfettoUiOptions options{.trace = trace};
   if (auto copy = FindPerfettoUi(Environment("PATH"), Environment("HOME"))) {
     options.copy = *copy;
@@ -162,7 +160,7 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   }
   const sigset_t signals = BlockEndingSignals();
   XP_TRY(auto ui, PerfettoUi::Start(options));
-  Announce(ui->url(), !arguments.no_open, folder);
+  XP_TRY(Announce(ui->url(), !arguments.no_open, folder));
   WaitForEnd(signals);
   return absl::OkStatus();
 }
