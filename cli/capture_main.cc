@@ -129,7 +129,7 @@ absl::Status CheckKeep(const fs::path& keep) {
   std::error_code error;
   fs::create_directories(keep, error);
   if (error) return IoError("--keep {}: cannot be created: {}", keep.string(), error.message());
-  return CheckWritable(keep / "plugins");
+  return internal::ToStatus(UnfinishedFile::Create(keep / "plugins"));
 }
 
 // Copies what arrived to the directory that the user named, in the tree that XProf and TensorBoard
@@ -192,7 +192,6 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   // Checks the output before any program is asked, because the captured minute cannot be repeated.
   XP_TRY(Output output,
          Output::Open(arguments.output, {.force = arguments.force, .kind = OutputKind::kStore}));
-  XP_TRY(CheckWritable(arguments.output));
   if (!arguments.keep.empty()) XP_TRY(CheckKeep(arguments.keep));
   Interrupt interrupt;
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("capture"));

@@ -7,6 +7,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 #include "base/escape.h"
+#include "base/say.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -35,10 +36,7 @@ absl::StatusOr<std::optional<Output>> OpenOutput(const ExportArguments& argument
   if (output.extension() == ".gz" && !exporter.streams)
     return Invalid("{}: {} files are not read compressed. Choose a name without .gz",
                    arguments.output, exporter.name);
-  return Output::Open(arguments.output,
-                      {.input = arguments.input,
-                       .force = arguments.force,
-                       .kind = arguments.is_report ? OutputKind::kReport : OutputKind::kFile});
+  return Output::Open(arguments.output, {.input = arguments.input, .force = arguments.force});
 }
 
 }  // namespace
@@ -57,7 +55,11 @@ absl::Status RunExport(const ExportArguments& arguments) {
       XP_TRY(findings, Analyze(run));
     }
     Progress progress;
-    ExportOptions options{.path = output ? output->path() : kStdout,
+    fs::path path = kStdout;
+    if (output) {
+      XP_TRY(path, output->Begin());
+    }
+    ExportOptions options{.path = path,
                           .gzip = fs::path(arguments.output).extension() == ".gz",
                           .source_roots = SourceRoots(arguments.input, arguments.source_roots)};
     options.progress = [&](double fraction) { progress.Update(fraction, arguments.output); };
@@ -79,7 +81,7 @@ absl::Status RunExport(const ExportArguments& arguments) {
   // The text has names of files and texts of stores, which may be hostile.
   text = Printable(text, /*keep_newlines=*/true);
   if (output) return Print(text);
-  std::fputs(text.c_str(), stderr);
+  Say(text);
   return absl::OkStatus();
 }
 

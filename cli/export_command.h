@@ -20,7 +20,6 @@ struct ExportArguments {
   std::string format, output;  // output "-": standard output, if the format allows it
   std::vector<std::string> source_roots;
   bool force = false, no_findings = false;
-  bool is_report = false;  // the output replaces an earlier one, like every report
 };
 
 // Writes the run of `arguments.input` and prints on standard output what was written.

@@ -1,14 +1,13 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
-#include "cli/terminal.h"
+#include "base/descriptor.h"
 #include "profiler/import/plan/identify.h"
 #include "profiler/store/store.h"
 
@@ -17,56 +16,66 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool IsStream(mode_t mode) { return S_ISFIFO(mode) || S_ISCHR(mode); }
+
+// Writes to a file that exists, or to what a pipe or a device stands for. Nothing is emptied, whatever
+// has got that name meanwhile.
+absl::Status WriteTo(const fs::path& path, std::string_view text, bool is_stream,
+                     const std::string& name) {
+  const auto failed = [&](int error) {
+    return IoError("{}: cannot write all of it: {}", name, std::strerror(error));
+  };
+  Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
+  struct stat info {};
+  if (!file.is_open() || fstat(file.get(), &info) != 0) return failed(errno);
+  if (is_stream && !IsStream(info.st_mode))
+    return Invalid("{}: is no pipe or device any more. Choose another name", name);
+  while (!text.empty()) {
+    const ssize_t wrote = write(file.get(), text.data(), text.size());
+    if (wrote < 0 && errno != EINTR) return failed(errno);
+    if (wrote > 0) text.remove_prefix(size_t(wrote));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 bool LiesIn(const fs::path& file, const fs::path& folder) {
   std::error_code error;
   const fs::path relative = fs::relative(file, folder, error);
   return !error && !relative.empty() && *relative.begin() != "..";
 }
 
-absl::Status WriteFile(const fs::path& path, std::string_view text, const std::string& name) {
-  FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return IoError("{}: cannot write: {}", name, std::strerror(errno));
-  absl::Status status = WriteAll(file, text, name);
-  if (std::fclose(file) != 0 && status.ok())
-    return IoError("{}: cannot write all of it: {}", name, std::strerror(errno));
-  return status;
-}
-
-}  // namespace
-
-Output::Output(std::string path, Options options)
-    : output_(std::move(path)),
-      options_(std::move(options)),
-      unfinished_(std::make_unique<UnfinishedFile>(output_)) {}
-
-absl::StatusOr<Output> Output::Open(const std::string& path, Options options) {
-  Output output(path, std::move(options));
-  XP_TRY(output.Check());
+absl::StatusOr<Output> Output::Open(std::string path, Options options) {
+  Output output(std::move(path), std::move(options));
+  XP_TRY(const Target target, output.Check());
+  if (target != Target::kStream) XP_TRY(UnfinishedFile::Create(output.name_));  // removed at once
   return output;
 }
 
-absl::Status Output::Check() {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(output_, error))) return absl::OkStatus();
+absl::StatusOr<Output::Target> Output::Check() {
+  if (fs::path(name_).filename().empty()) return Invalid("-o {}: names no file", name_);
+  struct stat named {
+  }, followed{};
+  if (lstat(name_.c_str(), &named) != 0) return Target::kNew;
   XP_TRY(CheckIsNotRead());
-  const bool is_in_input = std::ranges::any_of(options_.input.paths, [&](const std::string& input) {
-    return fs::is_directory(input, error) && LiesIn(output_, input);
-  });
-  const OutputKind kind = options_.kind;
-  if (!fs::is_regular_file(output_, error)) {
-    if (kind == OutputKind::kTextReport) return absl::OkStatus();
-    return Invalid("{}: exists and is not a regular file. Choose another name", output_);
+  if (!S_ISREG(named.st_mode)) {
+    if (options_.kind == OutputKind::kTextReport && stat(name_.c_str(), &followed) == 0 &&
+        IsStream(followed.st_mode))
+      return Target::kStream;
+    if (S_ISLNK(named.st_mode))
+      return Invalid("{}: is a link, which is not replaced. Name the file itself, or another one",
+                     name_);
+    return Invalid("{}: exists and is not a regular file. Choose another name", name_);
   }
-  const bool is_report = kind == OutputKind::kReport || kind == OutputKind::kTextReport;
-  if (is_report && !is_in_input) return absl::OkStatus();
   if (!options_.force)
     return absl::AlreadyExistsError(
-        fmt::format("{}: already exists. Choose another name, or pass --force", output_));
-  if (kind != OutputKind::kStore) return absl::OkStatus();
-  if (auto store = Store::Open(output_); !store.ok())
+        fmt::format("{}: already exists. Choose another name, or pass --force", name_));
+  if (options_.kind != OutputKind::kStore) return Target::kReplaced;
+  if (auto store = Store::Open(name_); !store.ok())
     return Invalid("{}: exists and is not an xlaprof store, so --force does not replace it ({})",
-                   output_, Message(store.status()));
-  return absl::OkStatus();
+                   name_, Message(store.status()));
+  return Target::kReplaced;
 }
 
 absl::Status Output::CheckIsNotRead() {
@@ -77,39 +86,38 @@ absl::Status Output::CheckIsNotRead() {
   }
   std::error_code error;
   for (const fs::path& file : *read_) {
-    if (fs::equivalent(output_, file, error))
-      return Invalid("{}: this file is being read. Choose another name", output_);
+    if (fs::equivalent(name_, file, error))
+      return Invalid("{}: this file is being read. Choose another name", name_);
   }
   return absl::OkStatus();
 }
 
+absl::StatusOr<fs::path> Output::Begin() {
+  if (!unfinished_) {
+    XP_TRY(UnfinishedFile file, UnfinishedFile::Create(name_));
+    unfinished_ = std::make_unique<UnfinishedFile>(std::move(file));
+  }
+  return unfinished_->path();
+}
+
 absl::Status Output::Finish() {
-  XP_TRY(Check());
+  XP_TRY(Target target, Check());
+  if (target == Target::kNew) {
+    const absl::Status finished = unfinished_->FinishNew();
+    if (!absl::IsAlreadyExists(finished)) return finished;
+    XP_TRY(target, Check());
+  }
+  if (target == Target::kStream)
+    return Invalid("{}: exists and is not a regular file. Choose another name", name_);
   return unfinished_->Finish();
 }
 
 absl::Status Output::WriteText(std::string_view text) {
-  std::error_code error;
-  const fs::file_status own = fs::symlink_status(output_, error);
-  if (fs::exists(own) && !fs::is_regular_file(own)) return WriteFile(output_, text, output_);
-  // In a directory without write permission, no unfinished file can be put beside the output.
-  const fs::path folder = fs::path(output_).parent_path();
-  if (fs::exists(own) && access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
-    return WriteFile(output_, text, output_);
-  XP_TRY(WriteFile(path(), text, output_));
-  if (fs::exists(own)) fs::permissions(path(), own.permissions(), error);
+  XP_TRY(const Target target, Check());
+  if (target == Target::kStream) return WriteTo(name_, text, /*is_stream=*/true, name_);
+  XP_TRY(const fs::path path, Begin());
+  XP_TRY(WriteTo(path, text, /*is_stream=*/false, name_));
   return Finish();
-}
-
-absl::Status CheckWritable(const fs::path& path) {
-  const UnfinishedFile probe(path);
-  const int fd = open(probe.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    return IoError("{}: cannot be created: {}. Check that its directory exists and is writable",
-                   path.string(), std::strerror(errno));
-  }
-  close(fd);
-  return absl::OkStatus();
 }
 
 }  // namespace xlaprof

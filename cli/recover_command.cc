@@ -62,7 +62,8 @@ absl::StatusOr<std::string> RecoverTo(const std::string& path, const std::string
       Output::Open(to, {.input = {.paths = {path}}, .force = force, .kind = OutputKind::kStore}));
   XP_TRY(std::optional<Store> whole, ReadKilled(path));
   if (!whole) return fmt::format("{}: nothing waits in a ring\n", path);
-  XP_TRY(whole->Run("VACUUM INTO ?1", output.path().string()));
+  XP_TRY(const fs::path part, output.Begin());
+  XP_TRY(whole->Run("VACUUM INTO ?1", part.string()));
   XP_TRY(const std::string killed, KilledText(*whole));
   XP_TRY(output.Finish());
   return fmt::format("{}: has what {} and its ring hold. To see it: xlaprof report {}\n{}", to,

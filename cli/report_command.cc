@@ -47,8 +47,7 @@ absl::Status RunReport(const ReportArguments& arguments) {
                       .format = arguments.format,
                       .output = arguments.output.empty() ? "-" : arguments.output,
                       .source_roots = arguments.source_roots,
-                      .force = arguments.force,
-                      .is_report = true});
+                      .force = arguments.force});
   std::optional<Output> output;
   if (!arguments.output.empty()) {
     XP_TRY(output, Output::Open(arguments.output, {.input = arguments.input,
@@ -76,7 +75,7 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   command->add_option("-o,--output", arguments->output,
                       "Writes the report, also as html, to this file instead of standard output");
   command->add_flag("--force", arguments->force,
-                    "Replaces an existing file in a directory that is read");
+                    "Replaces an existing file");
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->add_flag(

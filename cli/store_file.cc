@@ -25,7 +25,7 @@ absl::Status StoreFindings(const Findings& findings, Store& store) {
 
 absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
                                   const std::function<absl::Status(Store&)>& finish) {
-  XP_TRY(Store store, Store::Create(path));
+  XP_TRY(Store store, Store::CreateIn(path));
   // The file has no reader and no name yet. So its pages are written once, and are flushed only at
   // the end.
   XP_TRY(store.Exec("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY"));
@@ -63,9 +63,10 @@ absl::Status InsertFindings(const Findings& findings, std::string_view database,
 
 absl::StatusOr<std::string> WriteStoreFile(ImportOptions inputs, Output& output,
                                            const std::function<absl::Status(Store&)>& finish) {
-  XP_TRY(Report report, ImportInto(inputs, output.path(), finish));
+  XP_TRY(const fs::path path, output.Begin());
+  XP_TRY(Report report, ImportInto(inputs, path, finish));
   std::error_code error;
-  auto bytes = fs::file_size(output.path(), error);
+  auto bytes = fs::file_size(path, error);
   XP_TRY(output.Finish());
   int64_t files = 0, warnings = 0;
   for (const SourceRow& source : report.sources) files += source.imported;

@@ -46,9 +46,11 @@ class SqliteExport {
 
  private:
   absl::Status Open() {
-    // Removes the file, because an export that failed late may have left half of one there.
+    // An export that failed late may have left half of a file there. It is emptied and not removed,
+    // because its writer has locked it.
     std::error_code error;
-    std::filesystem::remove(options_.path, error);
+    if (std::filesystem::exists(options_.path, error))
+      std::filesystem::resize_file(options_.path, 0, error);
     int rc =
         sqlite3_open_v2(options_.path.c_str(), &db_,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);

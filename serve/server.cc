@@ -13,6 +13,7 @@
 
 #include "base/clock_ns.h"
 #include "base/temporary_folder.h"
+#include "base/unfinished_file.h"
 #include "serve/profile_request.h"
 #include "serve/profiler_service.grpc.pb.h"
 #include "serve/recorder.h"
@@ -173,13 +174,11 @@ class Service final : public tensorflow::ProfilerService::Service {
   static absl::Status Keep(const fs::path& file, const fs::path& to) {
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
-    const fs::path part =
-        to.parent_path() / fmt::format(".{}.{}.part", to.filename().string(), getpid());
-    if (!error) fs::copy_file(file, part, fs::copy_options::overwrite_existing, error);
-    if (!error) fs::rename(part, to, error);
-    if (!error) return absl::OkStatus();
-    std::error_code ignored;
-    fs::remove(part, ignored);
+    if (!error) {
+      XP_TRY(UnfinishedFile kept, UnfinishedFile::Create(to));
+      fs::copy_file(file, kept.path(), fs::copy_options::overwrite_existing, error);
+      if (!error) return kept.Finish();
+    }
     return IoError(
         "{}: this process cannot write there: {}. Choose another folder, or set emit_xspace",
         to.string(), error.message());

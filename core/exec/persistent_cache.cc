@@ -45,11 +45,14 @@ void Warn(const fs::path& path, std::string_view what) {
 absl::Status Write(const fs::path& path, std::string_view header, std::string_view bytes) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  UnfinishedFile file(path);
-  std::ofstream out(file.path(), std::ios::binary);
-  out << header << CheckSum(bytes) << bytes;
-  out.close();
-  if (!out || !file.Finish().ok())
+  absl::StatusOr<UnfinishedFile> file = UnfinishedFile::Create(path);
+  std::ofstream out;
+  if (file.ok()) {
+    out.open(file->path(), std::ios::binary);
+    out << header << CheckSum(bytes) << bytes;
+    out.close();
+  }
+  if (!file.ok() || !out || !file->Finish().ok())
     return IoError("cannot be written, so compiled programs are not kept");
   return absl::OkStatus();
 }

@@ -309,7 +309,7 @@ absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTens
   for (const Named* tensor : order) hash.Add(Bytes(tensor->second.values));
   header.replace(kHashBegins.size(), kUnset.size(), hash.text());
 
-  UnfinishedFile unfinished(path);
+  XP_TRY(UnfinishedFile unfinished, UnfinishedFile::Create(path));
   std::ofstream file(unfinished.path(), std::ios::binary);
   const uint64_t length = header.size();
   file.write(reinterpret_cast<const char*>(&length), 8);

@@ -125,7 +125,7 @@ std::vector<fs::path> FilesBelow(const fs::path& folder) {
 
 absl::StatusOr<Packed> PackFolder(const fs::path& folder, const fs::path& archive,
                                   const Secrets& secrets) {
-  UnfinishedFile file(archive);
+  XP_TRY(UnfinishedFile file, UnfinishedFile::Create(archive));
   TarWriter tar(file.path());
   Packed packed;
   for (const fs::path& path : FilesBelow(folder)) {

@@ -297,7 +297,7 @@ absl::Status Drain::WriteAgain() {
   if (FileNumber(path_) != 0) return Invalid("another file has its name");
   if (!collector_) return IoError("it could not be opened again after an error");
   XP_TRY(EndHere());
-  UnfinishedFile again(path_);
+  XP_TRY(UnfinishedFile again, UnfinishedFile::Create(path_));
   XP_TRY(store_->Run("VACUUM INTO ?1", again.path().string()));
   collector_.reset();
   store_.reset();

@@ -2,13 +2,13 @@
 
 #include <absl/cleanup/cleanup.h>
 #include <fcntl.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <deque>
 
+#include "base/file_system.h"
 #include "base/numbers.h"
 #include "profiler/store/empty_schema.h"
 #include "profiler/store/schema_changes.h"
@@ -73,27 +73,6 @@ struct Store::Impl {
 
 namespace {
 
-// Returns whether the file is on a file system on which SQLite's locks or mmap cannot be trusted.
-// The numbers are f_type of statfs (linux/magic.h).
-bool OnNetworkFileSystem(const std::filesystem::path& path) {
-  struct statfs info {};
-  std::filesystem::path folder =
-      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  if (statfs(folder.c_str(), &info) != 0) return false;
-  switch (static_cast<uint32_t>(info.f_type)) {
-    case 0x6969:      // NFS
-    case 0xFF534D42:  // CIFS
-    case 0xFE534D42:  // SMB2
-    case 0x517B:      // SMB
-    case 0x01021997:  // 9P
-    case 0x00C36400:  // Ceph
-    case 0x0BD00BD0:  // Lustre
-      return true;
-    default:
-      return false;
-  }
-}
-
 absl::Status OpenConnection(const std::string& name, int flags, Store::Impl* impl) {
   sqlite3** db = &impl->db;
   int rc = sqlite3_open_v2(name.c_str(), db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -126,7 +105,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
     return IoError("{}: cannot create it ({}). Check that the folder exists and can be written",
                    path.string(), std::strerror(errno));
   close(fd);
-  auto made = Fill(path);
+  auto made = CreateIn(path);
   if (!made.ok()) {
     std::error_code error;
     std::filesystem::remove(path, error);
@@ -134,7 +113,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   return made;
 }
 
-absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
+absl::StatusOr<Store> Store::CreateIn(const std::filesystem::path& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path.string();
   XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE, impl.get()));
@@ -142,7 +121,7 @@ absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
   XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA synchronous=NORMAL;", kPageBytes)));
   // WAL lets readers work while we write, but needs shared memory, which network file systems do
   // not provide.
-  bool network = OnNetworkFileSystem(path);
+  const bool network = FileSystemOf(path) == FileSystem::kNetwork;
   if (!network) XP_TRY(store.Exec("PRAGMA journal_mode=WAL;"));
   store.impl_->wal = !network;
   XP_TRY(store.Begin());  // one for all tables
@@ -252,7 +231,7 @@ absl::StatusOr<Store> Store::OpenForWriting(const std::filesystem::path& path) {
   XP_TRY(Store store, OpenExisting(
                           path, SQLITE_OPEN_READWRITE, std::make_unique<Impl>(),
                           +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); }));
-  if (!OnNetworkFileSystem(path)) {
+  if (FileSystemOf(path) != FileSystem::kNetwork) {
     XP_TRY(store.Exec("PRAGMA synchronous=NORMAL; PRAGMA journal_mode=WAL;"));
     store.impl_->wal = true;
   }

@@ -75,6 +75,8 @@ class Store {
   // Creates an empty store. Returns AlreadyExists if `path` exists; if several callers create it at
   // once, one of them does. If this fails, it leaves no file.
   static absl::StatusOr<Store> Create(const std::filesystem::path& path);
+  // Makes an empty store of an empty file. If this fails, the file stays.
+  static absl::StatusOr<Store> CreateIn(const std::filesystem::path& empty);
   // Creates an empty store that SQLite keeps in memory and spills to an unnamed file when large. It
   // is deleted when it is closed.
   static absl::StatusOr<Store> CreateTemporary();
@@ -181,7 +183,6 @@ class Store {
 
  private:
   explicit Store(std::unique_ptr<Impl> impl);
-  static absl::StatusOr<Store> Fill(const std::filesystem::path& path);  // for Create
   absl::StatusOr<Statement*> Cached(std::string_view sql) const;         // for Add
   // `schema` is "" or "main.", which comes before the table's name.
   template <class Row, class... Params>
