@@ -149,8 +149,9 @@ std::string TerminalSafeJson(std::string json) {
   return out.append(json, copied);
 }
 
-std::string CsvText(std::string_view text) {
-  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != text.npos;
+std::string CsvText(std::string_view text, CsvTexts texts) {
+  const bool formula = texts == CsvTexts::kNoFormulas && !text.empty() &&
+                       std::string_view("=+-@\t\r").find(text[0]) != text.npos;
   bool quoted = text.empty() || formula;
   std::string out = formula ? "'" : "";
   for (size_t at = 0; at < text.size();) {

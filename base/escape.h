@@ -36,9 +36,14 @@ std::string MarkdownFenced(std::string_view language, std::string_view body);
 // already.
 std::string TerminalSafeJson(std::string json);
 
-// Returns a CSV field (RFC 4180) that a spreadsheet does not take for a formula: text that begins
-// with one of = + - @ tab CR gets a ' before it. Invalid UTF-8 becomes U+FFFD.
-std::string CsvText(std::string_view text);
+// Says whether a CSV field may begin like a formula of a spreadsheet, with one of = + - @ tab CR.
+enum class CsvTexts : uint8_t {
+  kNoFormulas,  // such text gets a ' before it
+  kExact,
+};
+
+// Returns a CSV field (RFC 4180). Invalid UTF-8 becomes U+FFFD.
+std::string CsvText(std::string_view text, CsvTexts texts = CsvTexts::kNoFormulas);
 
 // Returns `text` as a word to be pasted into a POSIX shell: unchanged if it is harmless, quoted
 // otherwise.

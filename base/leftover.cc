@@ -16,7 +16,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 constexpr int kMostLeftovers = 16;
 constexpr int kMostDepth = 8;  // levels of nested folders
 constexpr size_t kLongestSuffix = 16;

@@ -25,8 +25,8 @@ class Leftover {
 // called where something other than a signal ends the process.
 void RemoveLeftovers();
 
-// Makes SIGINT, SIGTERM and SIGHUP remove every Leftover before they end the program. Signals that
-// are ignored (nohup) stay ignored. Call it in a program of our own only, because a recorded
+// Makes SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE remove every Leftover before they end the
+// program. Signals that are ignored (nohup) stay ignored. Call it in a program of our own only, because a recorded
 // program has signal handlers of its own.
 void RemoveLeftoversAtSignals();
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/number_options.h"
 #include "cli/terminal.h"
 
 namespace xlaprof {
@@ -22,11 +23,17 @@ void AddCaptureCommand(CLI::App& app, int& exit_status,
   command
       ->add_option("--retry", arguments->retries,
                    "Number of further tries if a server is missing, busy, or saw nothing")
-      ->check(CLI::Range(0, 1000));
+      ->check(WholeNumber(0, 1000));
   command->add_option("-o,--output", arguments->output, "The store to write")
       ->capture_default_str();
   command->add_option("--keep", arguments->keep,
                       "Also keeps the hosts' answers (XSpaces) in this directory, for XProf");
+  command
+      ->add_option("--max-answer", arguments->most_answer_mb,
+                   "The largest answer of a host that is taken, in MB")
+      ->type_name("MB")
+      ->check(WholeNumber(1, kMostAnswerMb))
+      ->capture_default_str();
   command->add_flag("--force", arguments->force, "Replaces an existing store");
   command->callback([arguments, run, &exit_status] {
     auto status = run(*arguments);

@@ -2,6 +2,7 @@
 // (capture_main.cc) runs it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,12 @@ struct CaptureArguments {
   std::string duration = "5s", delay = "0s", output = "run.xlaprof";
   std::string keep;  // the directory for the answers of the programs; "": they are not kept
   int retries = 0;   // how often a capture without events is repeated
+  int64_t most_answer_mb = 1000;
   bool force = false;
 };
+
+// A message of gRPC can have 2 GiB.
+inline constexpr int64_t kMostAnswerMb = 2147;
 
 // Adds the subcommand. `run` returns the exit status, which becomes `exit_status`, the result of
 // main and must outlive `app`.

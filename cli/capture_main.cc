@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::system_clock;
 
 constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kBytesPerMb = 1'000'000;
 constexpr int64_t kHourNs = 3600 * 1000 * kMs;
 constexpr auto kBetweenTries = std::chrono::seconds(1);
 constexpr auto kPollTime = std::chrono::milliseconds(100);
@@ -104,6 +105,7 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureArguments& argumen
         .duration_ms = plan.duration_ns / kMs,
         .start_epoch_ns = plan.delay_ns == 0 ? 0 : EpochNs(begin) + plan.delay_ns,
         .folder = own,
+        .most_bytes = arguments.most_answer_mb * kBytesPerMb,
         .stop = stop.get_token()};
     asked.push_back(
         std::async(std::launch::async, CaptureOne, request, plan.delay_ns, arguments.retries));
@@ -134,10 +136,15 @@ absl::Status CheckKeep(const fs::path& keep) {
 
 // Copies what arrived to the directory that the user named, in the tree that XProf and TensorBoard
 // read.
-absl::Status KeepAnswers(const fs::path& answers, const fs::path& keep) {
+absl::Status KeepAnswers(const fs::path& run, const fs::path& folder, const fs::path& keep) {
+  const fs::path to = keep / run.lexically_relative(folder);
   std::error_code error;
-  fs::create_directories(keep / answers.filename(), error);
-  if (!error) fs::copy(answers, keep / answers.filename(), fs::copy_options::recursive, error);
+  fs::create_directories(to, error);
+  for (fs::directory_iterator at(run, error), end; !error && at != end; at.increment(error)) {
+    XP_TRY(Output kept, Output::Open((to / at->path().filename()).string(), {}));
+    XP_TRY(const fs::path part, kept.Begin());
+    if (fs::copy_file(at->path(), part, fs::copy_options::overwrite_existing, error)) XP_TRY(kept.Finish());
+  }
   if (error) return IoError("--keep {}: cannot write there: {}", keep.string(), error.message());
   return absl::OkStatus();
 }
@@ -160,7 +167,7 @@ absl::StatusOr<std::string> WriteCaptures(const CaptureArguments& arguments,
   }
   if (error)
     return IoError("{}: cannot move the captures there: {}", run.string(), error.message());
-  if (!arguments.keep.empty()) XP_TRY(KeepAnswers(folder / "plugins", arguments.keep));
+  if (!arguments.keep.empty()) XP_TRY(KeepAnswers(run, folder, arguments.keep));
   // The files are deleted when the command ends, so the sources are named after their hosts.
   auto name_sources = [&](Store& store) -> absl::Status {
     for (const auto& [file, host] : names)

@@ -11,7 +11,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 std::atomic<bool> asked_for{false};
 // The text to print at the end, in AllWords.
@@ -27,7 +27,7 @@ std::forward_list<std::string>& AllWords() {
 
 void OnSignal(int signal) {
   const std::string* words = last_words.load();
-  if (words == nullptr && !asked_for.exchange(true)) return;
+  if (words == nullptr && signal != SIGQUIT && !asked_for.exchange(true)) return;
   if (words != nullptr) {
     (void)!write(STDERR_FILENO, words->data(), words->size());
   } else {

@@ -1,5 +1,5 @@
-// Handles Ctrl-C, a closed terminal, and a batch system's request to end, for commands that have
-// results to keep.
+// Handles Ctrl-C, Ctrl-\, a closed terminal, and a batch system's request to end, for commands that
+// have results to keep.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
 
   // Returns whether the end was requested. Until EndWith the first request is only noted, and the
-  // second ends the program.
+  // second ends the program. Ctrl-\ (SIGQUIT) always ends it.
   bool asked() const;
   // From now on, a request ends the program at once and prints `text`.
   void EndWith(const std::string& text);

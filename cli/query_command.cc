@@ -20,10 +20,12 @@ namespace {
 struct QueryOptions {
   std::string path, sql, format = "table";
   InputOptions input;  // its paths are unused
+  bool raw = false;
 };
 
 absl::Status QueryOn(const Store& store, const QueryOptions& options, bool* printed) {
-  auto output = QueryOutput::Make(options.format, stdout);
+  auto output = QueryOutput::Make(options.format, stdout,
+                                  options.raw ? CsvTexts::kExact : CsvTexts::kNoFormulas);
   absl::Status status = ReadSql(store, options.sql, *output, printed);
   // Damage is not an error, because the rest was read. But the user must know that counts may be
   // too low.
@@ -66,6 +68,8 @@ void AddQueryCommand(CLI::App& app, int& exit_status) {
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
+  command->add_flag("--raw", options->raw,
+                    "Writes texts of CSV as they are, also those that a spreadsheet takes for formulas");
   AddRunOptions(*command, options->input);
   command->footer(
       "Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY "

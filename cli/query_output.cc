@@ -63,7 +63,7 @@ class TableOutput : public QueryOutput {
     }
   }
 
-  void Row(sqlite3_stmt* stmt) override {
+  bool Row(sqlite3_stmt* stmt) override {
     std::vector<std::string> row(columns_.size());
     for (size_t i = 0; i < columns_.size(); ++i) {
       int type = sqlite3_column_type(stmt, int(i));
@@ -74,9 +74,13 @@ class TableOutput : public QueryOutput {
       (type == SQLITE_INTEGER || type == SQLITE_FLOAT ? columns_[i].numbers : columns_[i].others) +=
           1;
     }
-    if (widths_known_) return PrintRow(row);
-    rows_.push_back(std::move(row));
-    if (rows_.size() == kWidthRows) PrintHead();
+    if (widths_known_) {
+      PrintRow(row);
+    } else {
+      rows_.push_back(std::move(row));
+      if (rows_.size() == kWidthRows) PrintHead();
+    }
+    return std::ferror(out_) == 0;
   }
 
   void End() override {
@@ -125,27 +129,29 @@ class TableOutput : public QueryOutput {
 
 class CsvOutput : public QueryOutput {
  public:
-  explicit CsvOutput(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
+  CsvOutput(std::FILE* out, CsvTexts texts)
+      : out_(out), terminal_(isatty(fileno(out)) == 1), texts_(texts) {}
 
   void Begin(sqlite3_stmt* stmt) override {
     if (!first_) std::fputc('\n', out_);
     first_ = false;
     std::string line;
     for (int i = 0; i < sqlite3_column_count(stmt); ++i)
-      line += (i > 0 ? "," : "") + CsvText(sqlite3_column_name(stmt, i));
+      line += (i > 0 ? "," : "") + CsvText(sqlite3_column_name(stmt, i), texts_);
     Print(line);
   }
 
-  void Row(sqlite3_stmt* stmt) override {
+  bool Row(sqlite3_stmt* stmt) override {
     std::string line;
     for (int i = 0; i < sqlite3_column_count(stmt); ++i) {
       const int type = sqlite3_column_type(stmt, i);
       if (i > 0) line += ',';
       if (type == SQLITE_NULL) continue;
       const bool number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-      line += number ? ValueOf(stmt, i) : CsvText(ValueOf(stmt, i));
+      line += number ? ValueOf(stmt, i) : CsvText(ValueOf(stmt, i), texts_);
     }
     Print(line);
+    return std::ferror(out_) == 0;
   }
 
   void End() override {}
@@ -160,6 +166,7 @@ class CsvOutput : public QueryOutput {
 
   std::FILE* out_;
   const bool terminal_;
+  const CsvTexts texts_;
   bool first_ = true;
 };
 
@@ -182,7 +189,7 @@ class JsonOutput : public QueryOutput {
     std::fputc('[', out_);
   }
 
-  void Row(sqlite3_stmt* stmt) override {
+  bool Row(sqlite3_stmt* stmt) override {
     std::string line = rows_++ == 0 ? "\n  {" : ",\n  {";
     for (size_t i = 0; i < keys_.size(); ++i) {
       if (i > 0) line += ", ";
@@ -191,7 +198,7 @@ class JsonOutput : public QueryOutput {
       AddValue(line, stmt, int(i));
     }
     line += '}';
-    std::fwrite(line.data(), 1, line.size(), out_);
+    return std::fwrite(line.data(), 1, line.size(), out_) == line.size();
   }
 
   void End() override { std::fputs(rows_ == 0 ? "]\n" : "\n]\n", out_); }
@@ -229,9 +236,10 @@ class JsonOutput : public QueryOutput {
 
 }  // namespace
 
-std::unique_ptr<QueryOutput> QueryOutput::Make(std::string_view format, std::FILE* out) {
+std::unique_ptr<QueryOutput> QueryOutput::Make(std::string_view format, std::FILE* out,
+                                               CsvTexts texts) {
   if (format == "table") return std::make_unique<TableOutput>(out);
-  if (format == "csv") return std::make_unique<CsvOutput>(out);
+  if (format == "csv") return std::make_unique<CsvOutput>(out, texts);
   if (format == "json") return std::make_unique<JsonOutput>(out);
   return nullptr;
 }

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "base/say.h"
 #include "cli/input_options.h"
+#include "cli/number_options.h"
 #include "cli/output.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
@@ -162,7 +163,7 @@ void AddRunCommand(CLI::App& app, int& exit_status) {
                       "Profiles steps A to B, both included, instead of some steady steps: A:B");
   command->add_option("--duration", options.duration_s, "Ends the profile after this many seconds")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(RealNumber(0.001, 1e6));
   auto* light = command->add_flag("--light", arguments->is_light,
                                   "Records what costs next to nothing (the default)");
   command

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "cli/number_options.h"
 #include "cli/terminal.h"
 #include "profiler/stacks/stacks.h"
 
@@ -44,7 +46,7 @@ void AddStacksCommand(CLI::App& app, int& exit_status) {
       "stacks", "Shows where a hanging program is: stacks of all its processes, and open scopes");
   command->add_option("PID", arguments->pid, "The process; its descendants are read, too")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, INT32_MAX));
   command->add_option("--format", arguments->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--all", arguments->all,
@@ -55,7 +57,7 @@ void AddStacksCommand(CLI::App& app, int& exit_status) {
       ->add_option(
           "--timeout", arguments->timeout_s,
           "Seconds that reading one process may take; all together take at most six times that")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(RealNumber(0.1, 3600))
       ->capture_default_str();
   command->footer("py-spy reads Python programs (pip install py-spy), gdb all others.");
   command->callback([arguments, &exit_status] {

@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/temporary_folder.h"
 #include "cli/input_options.h"
+#include "cli/number_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
 #include "exporters/exporter.h"
@@ -185,7 +186,7 @@ void AddViewCommand(CLI::App& app, int& exit_status) {
   command
       ->add_option("--port", arguments->port,
                    "Port of 127.0.0.1 to serve on. Without it, any free port")
-      ->check(CLI::Range(1, 65535));
+      ->check(WholeNumber(1, 65535));
   command->add_flag("--no-open", arguments->no_open, "Only prints the address");
   command->add_flag(
       "--perfetto", arguments->perfetto,

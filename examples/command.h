@@ -25,7 +25,7 @@ struct Weights {
 inline void AddOptions(CLI::App& app, Weights& weights) {
   CLI::Option* file = app.add_option("--weights", weights.file, "a file of safetensors");
   app.add_option("--train", weights.steps, "trains for so many steps, and saves the weights")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->needs(file);
 }
 

@@ -3,6 +3,8 @@
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 
@@ -18,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr auto kPatience = std::chrono::minutes(10);
 constexpr const char* kSession = "capture";
 constexpr std::string_view kSuffix = ".xplane.pb";
+// gRPC says this if a message is larger than it may be.
+constexpr const char* kTooLarge = "Received message larger than max";
 
 std::string HostOf(const std::string& address) {
   std::string host = address.substr(0, address.rfind(':'));
@@ -69,6 +73,12 @@ std::string NoConnection(const std::string& said) {
   return at == said.npos ? said : said.substr(at + kLast.size());
 }
 
+absl::Status TooLarge(const CaptureRequest& request) {
+  return absl::OutOfRangeError(fmt::format(
+      "{}: the answer has more than {} MB, so it is not kept. Capture for a shorter time (--duration), or allow more (--max-answer)",
+      request.address, request.most_bytes / 1'000'000));
+}
+
 // Returns an error that says what went wrong, as far as gRPC reports it, and what to try.
 absl::Status ErrorOf(const CaptureRequest& request, const grpc::Status& status,
                      std::chrono::steady_clock::duration passed) {
@@ -101,6 +111,7 @@ absl::Status ErrorOf(const CaptureRequest& request, const grpc::Status& status,
                       std::chrono::duration<double>(passed).count()));
     case grpc::ALREADY_EXISTS:
     case grpc::RESOURCE_EXHAUSTED:
+      if (said.find(kTooLarge) != said.npos) return TooLarge(request);
       return absl::AlreadyExistsError(
           fmt::format("{}: {}. Try again later, or with --retry 3", address, said));
     default:
@@ -129,7 +140,9 @@ absl::StatusOr<Captured> Written(const CaptureRequest& request) {
        at.increment(error)) {
     const std::string name = at->path().filename().string();
     if (!name.ends_with(kSuffix) || !at->is_regular_file(error)) continue;
-    return Captured{at->path(), int64_t(at->file_size(error))};
+    const auto bytes = int64_t(at->file_size(error));
+    if (bytes > request.most_bytes) return TooLarge(request);
+    return Captured{at->path(), bytes};
   }
   if (!IsThisMachine(HostOf(request.address))) {
     return NotFound(
@@ -145,7 +158,7 @@ absl::StatusOr<Captured> Written(const CaptureRequest& request) {
 
 absl::StatusOr<Captured> Capture(const CaptureRequest& request) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxReceiveMessageSize(int(std::min<int64_t>(request.most_bytes, INT32_MAX)));
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // With a shared pool, a second attempt of this program would inherit the first one's failure.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

@@ -18,6 +18,7 @@ struct CaptureRequest {
   int64_t duration_ms = 0;
   int64_t start_epoch_ns = 0;    // when to begin, by the server machine's clock; 0: now
   std::filesystem::path folder;  // directory for the XSpace; it exists, and only this host uses it
+  int64_t most_bytes = INT32_MAX;  // of the server's answer
   std::stop_token stop;          // requested when nobody waits any longer
 };
 
@@ -34,6 +35,7 @@ struct Captured {
 //   NotFound          it answered, but nothing had happened
 //   DeadlineExceeded  no answer long after the time was over
 //   Cancelled         it was stopped before there was an answer
+//   OutOfRange        the answer is larger than `most_bytes`, so none of it is kept
 absl::StatusOr<Captured> Capture(const CaptureRequest& request);
 
 // Returns InvalidArgument unless `address` is HOST:PORT or [IPV6]:PORT, with a port of at least 1.

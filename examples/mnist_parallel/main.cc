@@ -154,9 +154,9 @@ int Main(int argc, char** argv) {
   app.add_option("--by", by, "threads, processes or spmd")
       ->check(CLI::IsMember({"threads", "processes", "spmd"}));
   app.add_option("--ranks", options.ranks, "ranks, each with a batch of its own")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--steps", options.steps, "steps")->check(CLI::PositiveNumber);
-  app.add_option("--batch", options.batch, "digits in a rank's batch")->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--steps", options.steps, "steps")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--batch", options.batch, "digits in a rank's batch")->check(CLI::Range(1, 1'000'000));
   app.add_option("--fault", fault,
                  "what rank 1 does differently, unless by spmd, or what is wrong with the data of threads")
       ->check(CLI::IsMember(

@@ -120,7 +120,9 @@ absl::Status ReadSql(const Store& store, const std::string& sql, SqlResults& res
     if (is_result && (rc == SQLITE_ROW || rc == SQLITE_DONE)) {
       *has_results = true;
       results.Begin(raw);
-      for (; rc == SQLITE_ROW; rc = sqlite3_step(raw)) results.Row(raw);
+      for (; rc == SQLITE_ROW; rc = sqlite3_step(raw)) {
+        if (!results.Row(raw)) return absl::OkStatus();
+      }
       results.End();
     }
     if (rc != SQLITE_DONE)

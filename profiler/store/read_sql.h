@@ -13,8 +13,8 @@ class SqlResults {
   virtual ~SqlResults() = default;
   // Begins a result. `stmt` is at its first row if there is one, and has at least one column.
   virtual void Begin(sqlite3_stmt* stmt) = 0;
-  // Takes the current row of `stmt`.
-  virtual void Row(sqlite3_stmt* stmt) = 0;
+  // Takes the current row of `stmt`. Returns whether it takes more rows; if not, ReadSql ends.
+  virtual bool Row(sqlite3_stmt* stmt) = 0;
   virtual void End() = 0;
 };
 

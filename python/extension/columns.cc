@@ -149,9 +149,10 @@ void ColumnsOfResult::Begin(sqlite3_stmt* stmt) {
   }
 }
 
-void ColumnsOfResult::Row(sqlite3_stmt* stmt) {
+bool ColumnsOfResult::Row(sqlite3_stmt* stmt) {
   for (size_t i = 0; i < columns_->columns.size(); ++i) columns_->columns[i].Add(stmt, int(i));
   ++columns_->rows;
+  return true;
 }
 
 }  // namespace xlaprof::python

@@ -54,7 +54,7 @@ struct Columns {
 class ColumnsOfResult : public SqlResults {
  public:
   void Begin(sqlite3_stmt* stmt) override;
-  void Row(sqlite3_stmt* stmt) override;
+  bool Row(sqlite3_stmt* stmt) override;
   void End() override {}
   std::shared_ptr<const Columns> Take() { return std::move(columns_); }
 
