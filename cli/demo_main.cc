@@ -5,6 +5,7 @@
 
 #include "analyzers/report/report.h"
 #include "base/escape.h"
+#include "base/temporary_folder.h"
 #include "cli/demo_command.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -32,15 +33,24 @@ absl::Status RunDemo(const DemoArguments& arguments) {
     return Invalid("--pathology {}: there is no such pathology. Choose one of {}",
                    arguments.pathology, fmt::join(names, ", "));
   }
-  XP_TRY(internal::ToStatus(
-      Output::Open(arguments.output, {.force = arguments.force, .kind = OutputKind::kStore})));
+  XP_TRY(Output output,
+         Output::Open(arguments.output, {.force = arguments.force, .kind = OutputKind::kStore}));
+  // A recording has further files beside it while it runs.
+  XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("demo"));
+  const std::filesystem::path recorded = folder.path() / "run.xlaprof";
   Progress progress;
   XP_TRY(DemoResult result,
-         Demonstrate({.output = arguments.output,
+         Demonstrate({.output = recorded,
                       .pathology = arguments.pathology,
                       .steps = arguments.steps,
                       .progress = [&](double done) { progress.Update(done, "training"); }}));
   progress.Done();
+  XP_TRY(const std::filesystem::path part, output.Begin());
+  std::error_code error;
+  std::filesystem::copy_file(recorded, part, std::filesystem::copy_options::overwrite_existing,
+                             error);
+  if (error) return IoError("{}: cannot write: {}", arguments.output, error.message());
+  XP_TRY(output.Finish());
   XP_TRY(std::string report, ReportOn(arguments.output));
   return Print(
       fmt::format("MNIST, {} steps: {:.1f} % of held-out digits are read right.\n\n{}\n"

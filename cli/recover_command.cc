@@ -5,9 +5,11 @@
 
 #include "analyzers/open_scopes_text.h"
 #include "base/escape.h"
+#include "cli/input_options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "profiler/record/recover.h"
+#include "profiler/store/damaged_store.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -55,19 +57,48 @@ absl::StatusOr<std::string> RecoverStore(const std::string& path) {
   return fmt::format("{}: nothing waits in a ring\n", path);
 }
 
-// Writes a copy of the store at `path` with what waits in its ring, and changes neither.
+// Writes all of `store` to an empty file.
+absl::Status CopyTo(const fs::path& to, const absl::StatusOr<Store>& store) {
+  XP_TRY(store.status());
+  return store->Run("VACUUM INTO ?1", to.string());
+}
+
+// Writes to the empty file `to` what can be read of the store at `path` and of its ring, and changes
+// neither. Returns what that is, in sentences.
+absl::StatusOr<std::string> WriteWhole(const std::string& path, const fs::path& to) {
+  absl::StatusOr<std::optional<Store>> killed = ReadKilled(path);
+  if (killed.ok() && *killed) {
+    XP_TRY((*killed)->Run("VACUUM INTO ?1", to.string()));
+    XP_TRY(const std::string open, KilledText(**killed));
+    return "and its ring hold.\n" + open;
+  }
+  std::error_code error;
+  const absl::Status copied = CopyTo(to, Store::Open(path));
+  if (copied.ok() && !killed.ok()) return killed.status();  // the ring is damaged, the store is not
+  if (copied.ok())
+    return fs::exists(RingPath(path), error)
+               ? "holds. Its recording still runs, so what it did last is missing.\n"
+               : "holds. Nothing waits in a ring.\n";
+  if (!absl::IsDataLoss(copied)) return copied;
+  XP_TRY(Store whole, Store::CreateTemporary());
+  XP_TRY(ReadDamagedStore(path, whole));
+  fs::resize_file(to, 0, error);  // half a copy
+  XP_TRY(CopyTo(to, std::move(whole)));
+  return "still holds, which is damaged.\n";
+}
+
+// Writes a whole store beside a recording, or a damaged store, of which nothing is changed.
 absl::StatusOr<std::string> RecoverTo(const std::string& path, const std::string& to, bool force) {
   XP_TRY(
       Output output,
       Output::Open(to, {.input = {.paths = {path}}, .force = force, .kind = OutputKind::kStore}));
-  XP_TRY(std::optional<Store> whole, ReadKilled(path));
-  if (!whole) return fmt::format("{}: nothing waits in a ring\n", path);
   XP_TRY(const fs::path part, output.Begin());
-  XP_TRY(whole->Run("VACUUM INTO ?1", part.string()));
-  XP_TRY(const std::string killed, KilledText(*whole));
+  XP_TRY(const std::string what, WriteWhole(path, part));
+  XP_TRY(const Store written, Store::Open(part));
+  XP_TRY(const std::string damage, DamageOf(written));
   XP_TRY(output.Finish());
-  return fmt::format("{}: has what {} and its ring hold. To see it: xlaprof report {}\n{}", to,
-                     path, ShellWord(to), killed);
+  return fmt::format("{}: has what {} {}{}To see it: xlaprof report {}\n", to, path, what,
+                     damage.empty() ? "" : damage + "\n", ShellWord(to));
 }
 
 // Returns the stores below `folder` that have a ring, in order.

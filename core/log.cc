@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "base/clock_ns.h"
+#include "base/say.h"
 #include "core/debug/append.h"
 
 namespace xlaprof::lazy {
@@ -80,14 +80,14 @@ bool LogsAnyModule() { return std::ranges::max(TheSettings().levels) > 0; }
 
 void WriteMessage(LogLevel level, const std::source_location& where, std::string_view text) {
   const std::string line = Line("IWE"[size_t(level)], where, text);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  Say(line);
 }
 
 void WriteToCppLog(const std::source_location& where, std::string_view text) {
   const std::string line = Line('I', where, text);
   const std::string& file = TheSettings().file;
   if (file.empty() || !AppendToFile("TF_CPP_VLOG_FILENAME", file, line))
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    Say(line);
 }
 
 }  // namespace xlaprof::lazy

@@ -14,8 +14,6 @@ absl::StatusOr<DemoResult> Demonstrate(const DemoRequest& request) {
   } catch (const lazy::Error& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  std::error_code error;
-  std::filesystem::remove(request.output, error);
   XP_TRY(Recording recording,
          StartRecording(
              request.output,

@@ -12,7 +12,7 @@
 namespace xlaprof {
 
 struct DemoRequest {
-  std::filesystem::path output;  // the store, which is replaced when the training begins
+  std::filesystem::path output;  // the store, which does not exist yet
   std::string pathology;         // empty: none
   int64_t steps = 0;
   std::function<void(double fraction)> progress;

@@ -1,17 +1,15 @@
 // Starts a server if XLAPROF_SERVE is set, without a change of the program's code.
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/numbers.h"
+#include "base/say.h"
 #include "serve/server.h"
 
 namespace xlaprof::serve {
 namespace {
 
-void Say(std::string_view what) {
-  std::fprintf(stderr, "xlaprof: %.*s\n", int(what.size()), what.data());
-}
+void Tell(std::string_view what) { Say(fmt::format("xlaprof: {}\n", what)); }
 
 std::unique_ptr<ProfilerServer> FromEnvironment() {
   const char* text = std::getenv("XLAPROF_SERVE");
@@ -19,16 +17,16 @@ std::unique_ptr<ProfilerServer> FromEnvironment() {
   const std::string_view word = text;
   const std::optional<int> port = ParseInteger<int>(word);
   if (!port) {
-    Say(fmt::format("no profiler server was started: XLAPROF_SERVE={} is not a port, such as 9012",
+    Tell(fmt::format("no profiler server was started: XLAPROF_SERVE={} is not a port, such as 9012",
                     word));
     return nullptr;
   }
   auto server = StartServer(*port);
   if (!server.ok()) {
-    Say(fmt::format("no profiler server was started: {}", std::string(Message(server.status()))));
+    Tell(fmt::format("no profiler server was started: {}", std::string(Message(server.status()))));
     return nullptr;
   }
-  Say(fmt::format("ready to capture: xlaprof capture localhost:{}", (*server)->port()));
+  Tell(fmt::format("ready to capture: xlaprof capture localhost:{}", (*server)->port()));
   return *std::move(server);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/say.h"
 #include "core/debug/append.h"
 #include "core/debug/blocks.h"
 #include "core/debug/dump.h"
@@ -29,10 +30,12 @@ bool PrintsBlocks(int64_t level) {
   return environment().debug_level >= level && environment().local_rank == 0;
 }
 
-// Prints to PT_XLA_DEBUG_FILE, or to `stream` if that is not set.
+// Prints to PT_XLA_DEBUG_FILE, or to `stream` if that is not set. A stream that cannot be written
+// changes nothing.
 void Print(std::string_view text, std::FILE* stream) {
   const std::string& path = environment().debug_file;
   if (text.empty() || (!path.empty() && AppendToFile("PT_XLA_DEBUG_FILE", path, text))) return;
+  if (stream == stderr) return Say(text);
   std::fwrite(text.data(), 1, text.size(), stream);
 }
 
@@ -66,7 +69,7 @@ void PrintSummary() {
   // On stderr the lines look like those of a logger with this name.
   for (size_t at = 0; at < summary.size();) {
     const size_t end = summary.find('\n', at);
-    fmt::print(stderr, "pt-xla-profiler: {}\n", std::string_view(summary).substr(at, end - at));
+    Say(fmt::format("pt-xla-profiler: {}\n", std::string_view(summary).substr(at, end - at)));
     at = end + 1;
   }
 }

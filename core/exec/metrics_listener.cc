@@ -1,4 +1,7 @@
+#include <cstdio>
+
 #include "base/metric_names.h"
+#include "base/say.h"
 #include "core/debug/append.h"
 #include "core/environment.h"
 #include "core/exec/device.h"
@@ -22,8 +25,9 @@ void SaveMetrics() {
   if (path.empty()) return;
   static std::atomic<int64_t> saves = 0;
   const std::string text = fmt::format("[MetricsData; step={}]\n{}\n", saves++, metrics_report());
-  if (path == "STDERR" || path == "STDOUT") {
-    fmt::print(path == "STDERR" ? stderr : stdout, "{}\n", text);
+  if (path == "STDERR") return Say(text + "\n");
+  if (path == "STDOUT") {
+    std::puts(text.c_str());
     return;
   }
   AppendToFile("XLA_METRICS_FILE", path, text);

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 #include <string>
 
+#include "base/say.h"
 #include "profiler/record/current.h"
 #include "profiler/record/forked.h"
 #include "profiler/record/start_at.h"
@@ -22,7 +22,7 @@ class OfThisProcess {
   ~OfThisProcess() {
     if (!started_ || pid_ != getpid()) return;
     if (const auto stats = started_->recording.Stop(); !stats.ok())
-      std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());
+      Say(fmt::format("xlaprof: {}\n", Message(stats.status())));
   }
   absl::StatusOr<std::string> Start(const std::string& path) {
     XP_TRY(record::Started started, record::StartAt(path));
