@@ -33,7 +33,7 @@ class LeftoverDeathTest : public testing::Test {
   // Ends the process in the middle of its work.
   void Work(int signal) const {
     RemoveLeftoversAtSignals();
-    const UnfinishedFile file(folder_ / "run.xlaprof");
+    const UnfinishedFile file = *UnfinishedFile::Create(folder_ / "run.xlaprof");
     Make(file.path());
     Make(file.path().string() + "-wal");
     auto folder = TemporaryFolder::Make("test");
@@ -55,7 +55,7 @@ class LeftoverDeathTest : public testing::Test {
 TEST_F(LeftoverDeathTest, SignalsRemoveWhatIsUnfinished) {
   fs::create_directory(folder_ / "kept");
   Make(folder_ / "kept/file");
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     EXPECT_EXIT(Work(signal), KilledBySignal(signal), "");
     EXPECT_THAT(Left(), testing::ElementsAre("kept"));
   }
@@ -65,7 +65,7 @@ TEST_F(LeftoverDeathTest, SignalsRemoveWhatIsUnfinished) {
 TEST_F(LeftoverDeathTest, WhatIsFinishedOrKeptStays) {
   auto work = [&] {
     RemoveLeftoversAtSignals();
-    UnfinishedFile file(folder_ / "run.xlaprof");
+    UnfinishedFile file = *UnfinishedFile::Create(folder_ / "run.xlaprof");
     Make(file.path());
     EXPECT_TRUE(file.Finish().ok());
     auto folder = TemporaryFolder::Make("test");

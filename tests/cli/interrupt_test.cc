@@ -25,6 +25,13 @@ TEST(InterruptDeathTest, SaysWhatIsLeftOnceThereAreLastWords) {
   EXPECT_EXIT(raise(SIGINT), testing::KilledBySignal(SIGINT), "^$");
 }
 
+TEST(InterruptDeathTest, QuitEndsAtOnce) {
+  Interrupt interrupt;
+  EXPECT_EXIT(raise(SIGQUIT), testing::KilledBySignal(SIGQUIT), "");
+  interrupt.EndWith("it is in /tmp/here\n");
+  EXPECT_EXIT(raise(SIGQUIT), testing::KilledBySignal(SIGQUIT), "it is in /tmp/here");
+}
+
 // Under nohup, the signal stays ignored.
 TEST(InterruptDeathTest, WhatIsIgnoredStaysSo) {
   const auto before = signal(SIGINT, SIG_IGN);

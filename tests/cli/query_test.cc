@@ -49,6 +49,13 @@ TEST_F(QueryCommand, CsvIsQuotedAsInRfc4180) {
       "\"\"quote\"\"\",5,\"\",00ff\n\"tab\tand\nline\x1b[31m\",,\"\",00ff\n\nr\n1.0\n");
 }
 
+// A ' keeps a spreadsheet from reading a formula, unless the text is wanted as it is.
+TEST_F(QueryCommand, CsvHasFormulasOnlyIfRaw) {
+  const std::string sql = "SELECT '=1+1' AS a, '-x' AS b, -5 AS c, 'y' AS \"@d\"";
+  EXPECT_EQ(Query(sql, "csv").out, "a,b,c,\"'@d\"\n\"'=1+1\",\"'-x\",-5,y\n");
+  EXPECT_EQ(Query(sql, "csv --raw").out, "a,b,c,@d\n=1+1,-x,-5,y\n");
+}
+
 TEST_F(QueryCommand, JsonIsExact) {
   Ran ran = Query(
       "SELECT dur_ns, 9007199254740992 AS exact, 9007199254740993 AS large, -9007199254740993 AS "

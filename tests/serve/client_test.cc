@@ -146,6 +146,30 @@ TEST_F(Client, TakesProfilesOfManyMegabytes) {
   EXPECT_EQ(fs::file_size(captured->file), size_t(64) << 20);
 }
 
+// Regression: the answer of a hostile server had no bound.
+TEST_F(Client, AnAnswerThatIsTooLargeIsNotKept) {
+  FakeServer server([](const tensorflow::ProfileRequest& request, tensorflow::ProfileResponse& response) {
+    if (request.repository_root().find("large") != std::string::npos) {
+      fs::create_directories(request.repository_root());
+      std::ofstream(fs::path(request.repository_root()) / "x.xplane.pb") << std::string(2'000'000, 'x');
+    } else {
+      response.set_xspace(std::string(2'000'000, 'x'));
+    }
+    return grpc::Status::OK;
+  });
+  CaptureRequest request{.address = AddressOf(server.port()), .duration_ms = 50, .folder = folder_.path()};
+  for (const char* name : {"answer", "large"}) {
+    request.folder = folder_.path() / name;
+    fs::create_directory(request.folder);
+    request.most_bytes = 1'000'000;
+    const auto refused = Capture(request);
+    EXPECT_TRUE(absl::IsOutOfRange(refused.status())) << refused.status();
+    EXPECT_THAT(std::string(Message(refused.status())), HasSubstr("more than 1 MB"));
+    request.most_bytes = 3'000'000;
+    EXPECT_TRUE(Capture(request).ok());
+  }
+}
+
 TEST_F(Client, AnswersWithoutAProfile) {
   FakeServer empty([](const tensorflow::ProfileRequest&, tensorflow::ProfileResponse& response) {
     response.set_empty_trace(true);
