@@ -68,10 +68,9 @@ struct Normed : nn::Module {
 };
 
 HostTensor Host(const Data& data) {
-  HostTensor host{data.shape(), std::vector<std::byte>(size_t(data.shape().bytes()))};
-  if (absl::Status status = Download(data, host.bytes.data(), {}); !status.ok())
-    Raise("{}", Message(status));
-  return host;
+  auto bytes = Download(data, {});
+  if (!bytes.ok()) Raise("{}", Message(bytes.status()));
+  return {data.shape(), *std::move(bytes)};
 }
 
 std::string Numbered(const char* what, size_t i) { return fmt::format("{}/{:03}", what, i); }
