@@ -116,11 +116,18 @@ TEST_F(Messages, ACommandSeesTheStreamsThatAreClosed) {
   EXPECT_EQ(StatusOf("run -o D -- sh look.sh", Stream::kClosed, Stream::kClosed, SIG_DFL), 7);
 }
 
-TEST_F(Messages, ReportsDoNotReplaceTheCommandsFile) {
-  Write("train.py", "import os\nopen('D/report.txt', 'w').write('mine')\nopen('D/log.txt', 'w').write('x')\n");
-  const Ran ran = Run("run -o D -- /usr/bin/python3 train.py");
+// Regression: the report replaced a file that the command wrote to the same directory.
+TEST_F(Messages, TheReportOfARunReplacesNothing) {
+  Write("train.sh",
+        "printf 'Metric: CompileTime\\n  TotalSamples: 1\\n  Accumulator: 01s000ms\\n' >D/metrics.txt\n"
+        "test -z \"$1\" || echo mine >D/report.txt\n");
+  EXPECT_EQ(Run("run -o D -- sh train.sh").status, 0);
+  EXPECT_THAT(Content("D/report.txt"), HasSubstr("compil"));
+  std::filesystem::remove_all(folder_ / "D");
+  const Ran ran = Run("run -o D -- sh train.sh writes");
   EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(Content("D/report.txt"), "mine");
+  EXPECT_EQ(Content("D/report.txt"), "mine\n");
+  EXPECT_THAT(ran.out, HasSubstr("is the command's own file"));
 }
 
 }  // namespace
