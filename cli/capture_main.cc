@@ -142,8 +142,7 @@ absl::Status KeepAnswers(const fs::path& run, const fs::path& folder, const fs::
   fs::create_directories(to, error);
   for (fs::directory_iterator at(run, error), end; !error && at != end; at.increment(error)) {
     XP_TRY(Output kept, Output::Open((to / at->path().filename()).string(), {}));
-    XP_TRY(const fs::path part, kept.Begin());
-    if (fs::copy_file(at->path(), part, fs::copy_options::overwrite_existing, error)) XP_TRY(kept.Finish());
+    XP_TRY(kept.WriteCopy(at->path()));
   }
   if (error) return IoError("--keep {}: cannot write there: {}", keep.string(), error.message());
   return absl::OkStatus();

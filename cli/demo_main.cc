@@ -45,12 +45,7 @@ absl::Status RunDemo(const DemoArguments& arguments) {
                       .steps = arguments.steps,
                       .progress = [&](double done) { progress.Update(done, "training"); }}));
   progress.Done();
-  XP_TRY(const std::filesystem::path part, output.Begin());
-  std::error_code error;
-  std::filesystem::copy_file(recorded, part, std::filesystem::copy_options::overwrite_existing,
-                             error);
-  if (error) return IoError("{}: cannot write: {}", arguments.output, error.message());
-  XP_TRY(output.Finish());
+  XP_TRY(output.WriteCopy(recorded));
   XP_TRY(std::string report, ReportOn(arguments.output));
   return Print(
       fmt::format("MNIST, {} steps: {:.1f} % of held-out digits are read right.\n\n{}\n"

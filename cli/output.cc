@@ -120,4 +120,12 @@ absl::Status Output::WriteText(std::string_view text) {
   return Finish();
 }
 
+absl::Status Output::WriteCopy(const fs::path& file) {
+  XP_TRY(const fs::path path, Begin());
+  std::error_code error;
+  fs::copy_file(file, path, fs::copy_options::overwrite_existing, error);
+  if (error) return IoError("{}: cannot write all of it: {}", name_, error.message());
+  return Finish();
+}
+
 }  // namespace xlaprof

@@ -53,6 +53,8 @@ class Output {
   absl::Status Finish();
   // Does both, and writes all of `text` in between.
   absl::Status WriteText(std::string_view text);
+  // Does both, and copies all of `file` in between.
+  absl::Status WriteCopy(const std::filesystem::path& file);
 
  private:
   enum class Target : uint8_t { kNew, kReplaced, kStream };

@@ -128,6 +128,22 @@ TEST_F(CaptureCommand, KeepsTheProfilesWhereTheStoreCannotBeWritten) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
 }
 
+TEST_F(CaptureCommand, KeepsTheAnswersForOtherTools) {
+  auto server = *StartServer(0);
+  BusyProgram program;
+  const std::string capture =
+      fmt::format("capture 127.0.0.1:{} --duration 100ms --keep ", server->port());
+  Write("file", "thesis");
+  EXPECT_EQ(Run(capture + "file").status, 2);
+  EXPECT_EQ(Content("file"), "thesis");
+  const Ran ran = Run(capture + "kept");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("the hosts' answers are in kept"));
+  const Ran files = RunShell("find kept -type f", folder_);
+  EXPECT_THAT(files.out, testing::MatchesRegex(fmt::format(
+                             "kept/plugins/profile/[0-9_]+/127.0.0.1_{}.xplane.pb\n", server->port())));
+}
+
 // One host of a job hangs, and the user gives up when the other host's profile has arrived.
 TEST_F(CaptureCommand, KeepsWhatArrivedBeforeItIsEnded) {
   auto server = *StartServer(0);

@@ -155,6 +155,16 @@ TEST_F(Outputs, DoNotReplaceWhatAppearedMeanwhile) {
   EXPECT_EQ(Content("new.txt"), "somebody else's");
 }
 
+TEST_F(Outputs, ACopyIsWholeOrAnError) {
+  auto copy = Output::Open(folder_ / "copy.txt", {});
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  EXPECT_THAT(std::string(Message(copy->WriteCopy(folder_ / "nothing"))),
+              HasSubstr("copy.txt: cannot write all of it: No such file or directory"));
+  EXPECT_FALSE(fs::exists(folder_ / "copy.txt"));
+  EXPECT_TRUE(copy->WriteCopy(folder_ / "run/metrics.txt").ok());
+  EXPECT_EQ(Content("copy.txt"), kLog);
+}
+
 TEST_F(Outputs, EveryCommandAsksThem) {
   const std::string log = Content("run/metrics.txt"), store = Content("run/rank.xlaprof");
   for (const char* command :
