@@ -126,7 +126,7 @@ TEST_F(Save, LeavesTheFileBeforeWhereItFails) {
               HasSubstr("the format reserves that name"));
   EXPECT_EQ(load(path_).count("a"), 1u);
   EXPECT_THAT(MessageOf([&] { save({}, folder_.path() / "none" / "x"); }),
-              HasSubstr("cannot be written"));
+              HasSubstr("cannot be created"));
 }
 
 TEST_F(Save, EachCutIsTold) {

@@ -549,7 +549,7 @@ TEST_F(Record, SaysWhenItsStoreCannotBeWrittenAgain) {
     EXPECT_EQ(stats.status().code(), absl::StatusCode::kNotFound);
     EXPECT_THAT(std::string(Message(stats.status())),
                 testing::AllOf(HasSubstr("could not be written again"),
-                               HasSubstr(is_replaced ? "another file has its name" : "cannot open"),
+                               HasSubstr(is_replaced ? "another file has its name" : "cannot be created"),
                                HasSubstr("Its events are lost, unless")));
     std::string content;
     std::ifstream(run) >> content;
