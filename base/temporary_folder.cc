@@ -22,24 +22,21 @@ constexpr const char* kKept = ".kept";
 // A younger folder may just have been made, and not be locked yet.
 constexpr time_t kYoungS = 60;
 
-// Opens and locks a folder. Returns -1 if somebody else has locked it, or it cannot be opened.
-int Lock(const fs::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  if (fd >= 0) close(fd);
-  return -1;
+// Opens and locks a folder. Returns none if somebody else has locked it, or it cannot be opened.
+Descriptor Lock(const fs::path& folder) {
+  Descriptor opened = OpenToRead(folder, O_DIRECTORY | O_NOFOLLOW);
+  return flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();
 }
 
 // Removes the folder if the process that made it was killed.
 void RemoveIfLeft(const fs::path& folder) {
-  const int fd = Lock(folder);
-  if (fd < 0) return;
+  const Descriptor locked = Lock(folder);
+  if (!locked.is_open()) return;
   struct stat status {};
   std::error_code error;
-  if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+  if (fstat(locked.get(), &status) == 0 && status.st_uid == geteuid() &&
       time(nullptr) - status.st_mtime > kYoungS && !fs::exists(folder / kKept, error))
     fs::remove_all(folder, error);
-  close(fd);
 }
 
 // Removes the folders in `place` that killed processes made for this purpose.
@@ -79,7 +76,6 @@ fs::path TemporaryFolder::Keep() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code error;
   if (!path_.empty()) fs::remove_all(path_, error);
-  if (lock_ >= 0) close(lock_);
 }
 
 }  // namespace xlaprof

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/leftover.h"
 #include "base/status.h"
 
@@ -20,7 +21,7 @@ class TemporaryFolder {
   static absl::StatusOr<TemporaryFolder> Make(std::string_view purpose);
   TemporaryFolder(TemporaryFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})),
-        lock_(std::exchange(other.lock_, -1)),
+        lock_(std::move(other.lock_)),
         leftover_(std::move(other.leftover_)) {}
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
@@ -28,10 +29,10 @@ class TemporaryFolder {
   std::filesystem::path Keep();
 
  private:
-  TemporaryFolder(std::filesystem::path path, int lock)
-      : path_(std::move(path)), lock_(lock), leftover_(path_) {}
+  TemporaryFolder(std::filesystem::path path, Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)), leftover_(path_) {}
   std::filesystem::path path_;
-  int lock_;  // a descriptor of the folder, which is locked
+  Descriptor lock_;  // of the folder, which is locked
   Leftover leftover_;
 };
 

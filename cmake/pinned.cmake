@@ -6,7 +6,7 @@ function(xlaprof_source name result)
 endfunction()
 
 # SQLite with its recovery extension. Debian's library lacks SQLITE_ENABLE_DBPAGE_VTAB, which the extension needs. Every preset
-# compiles the same files with the same options, so ccache compiles them once.
+# compiles the same files with the same options, so ccache compiles them once. sqlite_descriptors.cc has its system calls.
 enable_language(C)
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -DNDEBUG")
@@ -14,12 +14,14 @@ if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
 endif()
 xlaprof_source(sqlite3 sqlite_folder)
-add_library(xlaprof_sqlite3 STATIC ${PROJECT_SOURCE_DIR}/profiler/store/sqlite_after_fork.c ${sqlite_folder}/ext/recover/dbdata.c)
+add_library(xlaprof_sqlite3 STATIC ${PROJECT_SOURCE_DIR}/profiler/store/sqlite_after_fork.c ${PROJECT_SOURCE_DIR}/profiler/store/sqlite_descriptors.cc
+            ${sqlite_folder}/ext/recover/dbdata.c)
 target_include_directories(xlaprof_sqlite3 SYSTEM PUBLIC ${sqlite_folder})
 target_compile_definitions(xlaprof_sqlite3 PRIVATE
   SQLITE_DEFAULT_MEMSTATUS=0 SQLITE_DEFAULT_PCACHE_INITSZ=0 SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBPAGE_VTAB SQLITE_ENABLE_MATH_FUNCTIONS
-  SQLITE_MAX_VARIABLE_NUMBER=250000)
-target_link_libraries(xlaprof_sqlite3 PUBLIC Threads::Threads ${CMAKE_DL_LIBS} m)
+  SQLITE_EXTRA_INIT=xlaprof_use_own_descriptors SQLITE_MAX_VARIABLE_NUMBER=250000)
+target_include_directories(xlaprof_sqlite3 PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(xlaprof_sqlite3 PUBLIC Threads::Threads ${CMAKE_DL_LIBS} m INTERFACE xlaprof_base)
 set_target_properties(xlaprof_sqlite3 PROPERTIES UNITY_BUILD OFF)
 
 # Adds abseil and fmt as archives. A build of only the recorder takes them from here, so that it needs no package of either.

@@ -40,11 +40,11 @@ void Block::Forget(size_t from, size_t to) const {
 
 absl::Status ByteSink::Append(const char* data, size_t size) {
   size_ += size;
-  if (fd_.get() < 0 && text_.size() + size <= in_memory_bytes_) {
+  if (!fd_.is_open() && text_.size() + size <= in_memory_bytes_) {
     text_.append(data, size);
     return absl::OkStatus();
   }
-  if (fd_.get() < 0) XP_TRY(Spill());
+  if (!fd_.is_open()) XP_TRY(Spill());
   return Write(data, size);
 }
 
@@ -60,7 +60,7 @@ absl::Status ByteSink::Spill() {
   const char* folder = std::getenv("TMPDIR");
   std::string name = fmt::format("{}/xlaprof-XXXXXX", folder != nullptr ? folder : "/tmp");
   fd_ = Descriptor(mkstemp(name.data()));
-  if (fd_.get() < 0) {
+  if (!fd_.is_open()) {
     return IoError("{}: cannot create a temporary file: {}. Set TMPDIR", name,
                    std::strerror(errno));
   }

@@ -38,7 +38,35 @@ bool Before(const Slot* a, const Slot* b) {
   return a->end != b->end ? a->end - 1 > b->end - 1 : a->depth() < b->depth();
 }
 
+// Returns how many of the dropped events found no room because the disk could not be written.
+uint64_t DroppedByDisk(RingFile& file) {
+  return std::min(SumOver(file, &ThreadHeader::dropped_by_disk),
+                  SumOver(file, &ThreadHeader::dropped));
+}
+
 }  // namespace
+
+int64_t WaitingEvents(const RingFile& file) {
+  int64_t events = 0;
+  for (const Segment& segment : file.segments()) {
+    const ThreadHeader& header = *segment.header;
+    const uint64_t tail = header.tail.load(std::memory_order_acquire);
+    uint64_t at = header.head.load(std::memory_order_relaxed);
+    if (tail - at > SlotsBelow(header.level.load(std::memory_order_acquire) + 1)) continue;
+    Segment::Stretch stretch = segment.From(at);
+    for (; at < tail; ++events) {
+      if (at >= stretch.end) stretch = segment.From(at);
+      const Slot& slot = stretch[at];
+      at += 1 + (slot.plain() ? 0 : uint64_t(slot.arg_slots()));
+    }
+  }
+  return events;
+}
+
+int64_t DroppedEvents(RingFile& file) {
+  return int64_t(file.header().ringless_events.load(std::memory_order_relaxed) +
+                 SumOver(file, &ThreadHeader::dropped));
+}
 
 Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recording_id,
                      int64_t process_id)
@@ -53,7 +81,13 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
       losses_{
           {"dropped_events",
            "Events were dropped, because they came faster than they could be written. Times summed by name are too low. Set XLAPROF_RING_BYTES to more than 16777216, or record fewer scopes.",
-           [](RingFile& file) { return SumOver(file, &ThreadHeader::dropped); }, 0},
+           [](RingFile& file) {
+             return SumOver(file, &ThreadHeader::dropped) - DroppedByDisk(file);
+           },
+           0},
+          {"unwritten_events",
+           "Events were dropped, because the disk could not be written, for example because it was full. Times summed by name are too low. Free space on the disk, or record elsewhere.",
+           DroppedByDisk, 0},
           {"unrecorded_events",
            "Events of some threads were not recorded, because those threads had no ring. Times summed by name are too low. Free space on the disk, or record elsewhere.",
            [](RingFile& file) { return file.header().ringless_events.load(); }, 0},
@@ -116,10 +150,7 @@ absl::Status Collector::TellLosses() {
   return absl::OkStatus();
 }
 
-int64_t Collector::dropped() const {
-  return int64_t(file_.header().ringless_events.load(std::memory_order_relaxed) +
-                 SumOver(file_, &ThreadHeader::dropped));
-}
+int64_t Collector::dropped() const { return DroppedEvents(file_); }
 
 bool Collector::finished(uint32_t segment) const {
   const ThreadHeader& header = *file_.segments()[segment].header;

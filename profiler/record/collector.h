@@ -16,6 +16,11 @@
 
 namespace xlaprof::record {
 
+// Returns the number of events in a ring that are not yet committed.
+int64_t WaitingEvents(const RingFile& file);
+// Returns the number of events that found no room in a ring.
+int64_t DroppedEvents(RingFile& file);
+
 class Collector {
  public:
   // `store` and `file` must outlive this object. `store` must contain recording `recording_id` of

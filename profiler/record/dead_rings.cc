@@ -10,6 +10,7 @@
 
 #include "base/descriptor.h"
 #include "base/sqlite_files.h"
+#include "profiler/record/mapped_path.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
 
@@ -34,6 +35,7 @@ class File {
   bool IsRing() const { return head_ == kMagic; }
   bool IsUnwritten() const { return got_ >= 0 && head_ == std::string(head_.size(), '\0'); }
   bool Lock() { return flock(fd_.get(), LOCK_EX | LOCK_NB) == 0; }
+  bool Remove(const fs::path& path) { return RemoveFile(path, fd_.identity()); }
 
  private:
   const Descriptor fd_;
@@ -56,7 +58,7 @@ absl::Status RemoveDeadRing(const fs::path& path) {
         "elsewhere",
         path.string()));
   }
-  if (unlink(path.c_str()) != 0) {
+  if (!file.Remove(path)) {
     return IoError("{}: belongs to a killed recording and cannot be removed: {}. Record elsewhere",
                    path.string(), std::strerror(errno));
   }
@@ -76,16 +78,10 @@ void RemoveDeadRecordings(const fs::path& folder, std::string_view prefix) {
     if (!ring.IsRing() || !ring.Lock()) continue;
     fs::remove(store, error);
     for (const char* suffix : kSqliteSuffixes) fs::remove(store + suffix, error);
-    fs::remove(RingPath(store), error);
+    ring.Remove(RingPath(store));
   }
 }
 
-bool IsOpenHere(const fs::path& path) {
-  std::error_code error, none;
-  for (fs::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
-       at.increment(error))
-    if (fs::equivalent(at->path(), path, none)) return true;
-  return false;
-}
+bool IsMappedHere(const fs::path& path) { return !MappedPath(IdentityOf(path)).empty(); }
 
 }  // namespace xlaprof::record

@@ -17,7 +17,7 @@ absl::Status RemoveDeadRing(const std::filesystem::path& path);
 // permissions allow.
 void RemoveDeadRecordings(const std::filesystem::path& folder, std::string_view prefix);
 
-// Returns whether this process has the file open, whichever part of the process opened it.
-bool IsOpenHere(const std::filesystem::path& path);
+// Returns whether this process has mapped the file, whichever part of the process did so.
+bool IsMappedHere(const std::filesystem::path& path);
 
 }  // namespace xlaprof::record

@@ -2,19 +2,19 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/clock_ns.h"
 #include "base/numbers.h"
 #include "base/sqlite_files.h"
 #include "base/unfinished_file.h"
+#include "profiler/record/mapped_path.h"
 #include "profiler/record/marked_steps.h"
+#include "profiler/record/own_streams.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/sites.h"
 #include "profiler/record/truncation.h"
@@ -43,27 +43,6 @@ OptInt RankOfProcess() {
   return ParseInteger(rank);
 }
 
-// Returns the inode, which tells a file from another of the same name, or 0 if there is none.
-uint64_t FileNumber(const std::filesystem::path& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
-}
-
-// Returns the present path of a file that this process has open; empty if it was deleted.
-std::filesystem::path WhereIs(uint64_t file_number) {
-  std::error_code error, none;
-  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
-       at.increment(error)) {
-    struct stat status{};
-    if (stat(at->path().c_str(), &status) != 0 || status.st_ino != file_number ||
-        status.st_nlink == 0)
-      continue;
-    const std::filesystem::path path = std::filesystem::read_symlink(at->path(), none);
-    if (!none && FileNumber(path) == file_number) return path;
-  }
-  return {};
-}
-
 std::string ProgramName() {
   return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
 }
@@ -79,15 +58,14 @@ Drain::Drain(std::filesystem::path path, std::string given, RecordOptions option
       file_(std::move(file)),
       origin_ns_(origin_ns),
       number_(number),
-      file_number_(FileNumber(path_)),
+      identity_(IdentityOf(path_)),
       clock_(file_->header().first) {}
 
 absl::Status Drain::Start() {
   if (absl::Status added = AddRows(); !added.ok()) {
     file_->Unlink();
     store_.reset();
-    std::error_code error;
-    std::filesystem::remove(path_, error);
+    RemoveFile(path_, identity_);
     return added;
   }
   Collect();
@@ -98,7 +76,7 @@ absl::Status Drain::Start() {
   nanosleep(&pause, nullptr);
   AddAnchor();
   if (auto network = store_->Meta("network_file_system"); network.ok() && *network)
-    std::fprintf(stderr, "xlaprof: %s: %s\n", path_.c_str(), (*network)->c_str());
+    Tell(fmt::format("{}: {}", path_.string(), **network));
   // The thread blocks all signals, because they are for the program's threads: for their handlers,
   // or for a thread that waits in sigwait.
   sigset_t all, before;
@@ -120,18 +98,42 @@ absl::StatusOr<RecordStats> Drain::Stop() {
   requests_->Answer(UINT64_MAX, Stats());  // later requests need not wait
   RecordStats stats;
   if (error_.ok()) error_ = Finish(&stats);
-  if (absl::IsNotFound(error_)) file_->Unlink();
+  if (!error_.ok() && gone_.ok()) {  // the program may have closed the store's descriptors
+    Recover();
+    if (error_.ok()) error_ = Finish(&stats);
+  }
+  if (!gone_.ok() && left_ != Left::kParts) file_->Unlink();
+  if (!error_.ok()) {
+    file_->header().is_unwritten = 1;
+    error_ = WhatIsLost();
+  }
   collector_.reset();
-  const std::string ring = file_->path().string();
-  if (!error_.ok()) file_->header().is_unwritten = 1;
+  store_.reset();
   file_->Release();
-  if (error_.ok()) return stats;
-  if (absl::IsNotFound(error_)) return error_;
-  return absl::Status(
-      error_.code(),
-      fmt::format(
-          "{}. The last events are in {}. Run `xlaprof recover {}` to add them once the disk works again",
-          std::string_view(Message(error_)), ring, path_.string()));
+  disk_fails = false;
+  if (!error_.ok()) return error_;
+  return stats;
+}
+
+// Returns the error that ended the recording, with the number of events that no readable store has.
+absl::Status Drain::WhatIsLost() const {
+  const std::string_view why = Message(error_);
+  const int64_t waiting = WaitingEvents(*file_);
+  std::string text(why);
+  if (is_complete_) {
+    text += fmt::format(
+        ". Its last events are in {}-wal. Run `xlaprof recover {}` once the disk works again",
+        path_.string(), path_.string());
+  } else if (gone_.ok()) {
+    text += fmt::format(
+        ". The last {} events are in {}. Run `xlaprof recover {}` to add them once the disk works again",
+        waiting, file_->path().string(), path_.string());
+  } else if (left_ == Left::kNothing) {
+    text += fmt::format(". {} events are lost", committed_ + waiting + DroppedEvents(*file_));
+  } else if (waiting > 0) {
+    text += fmt::format(". The last {} events are not in the store", waiting);
+  }
+  return absl::Status(error_.code(), text);
 }
 
 absl::Status Drain::AddRows() {
@@ -183,10 +185,9 @@ std::unique_ptr<Ring> Drain::NewRing() {
     auto added = file_->AddSegment();
     if (!added.ok()) {
       if (!std::exchange(told_ringless_, true)) {
-        std::fprintf(
-            stderr,
-            "xlaprof: one thread cannot be recorded at the moment, so its events are counted as dropped: %s\n",
-            std::string(Message(added.status())).c_str());
+        Tell(fmt::format(
+            "one thread cannot be recorded at the moment, so its events are counted as dropped: {}",
+            std::string_view(Message(added.status()))));
       }
       return nullptr;
     }
@@ -248,6 +249,7 @@ absl::Status Drain::Commit() {
                      ClockNs(CLOCK_THREAD_CPUTIME_ID)));
   XP_TRY(store_->Commit());
   facts_->Committed();
+  committed_ = collector_->events();
   XP_TRY(store_->Begin());
   for (uint32_t i = 0; i < file_->segments().size(); ++i)
     file_->segments()[i].header->head.store(collector_->taken(i), std::memory_order_release);
@@ -258,31 +260,51 @@ absl::Status Drain::Commit() {
 
 absl::Status Drain::Look() {
   if (!gone_.ok()) return gone_;
+  const std::string path = path_.string(), name = path_.filename().string(),
+                    ring = file_->path().filename().string();
   if (WasTruncated()) {
-    gone_ = absl::NotFoundError(fmt::format(
-        "{}: the ring of the recording, {}, was truncated by another program. The recording ended there, and the last events are lost. What was committed before can be read",
-        path_.string(), file_->path().filename().string()));
+    End(Left::kStore,
+        fmt::format(
+            "{}: the ring of the recording, {}, was truncated by another program. The recording ended there, and the last events are lost. What was committed before can be read",
+            path, ring));
     return gone_;
   }
-  if (FileNumber(path_) == file_number_) return absl::OkStatus();
-  if (const std::filesystem::path now = WhereIs(file_number_); !now.empty()) {
-    XP_TRY(EndHere());
+  if (IdentityOf(path_) == identity_) return absl::OkStatus();
+  if (const std::filesystem::path now = MappedPath(identity_); !now.empty()) {
+    absl::Status ended = EndHere();
     // The log is at the old place.
-    XP_TRY(store_->Exec("PRAGMA wal_checkpoint(TRUNCATE)"));
-    gone_ = absl::NotFoundError(fmt::format(
-        "{}: was moved to {} during the recording, which ended there. What was recorded until then can be read. Move it after the program has ended",
-        path_.string(), now.string()));
+    if (ended.ok()) ended = store_->Exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (ended.ok()) {
+      End(Left::kStore,
+          fmt::format(
+              "{}: was moved to {} during the recording, which ended there. What was recorded until then can be read. Move it after the program has ended",
+              path, now.string()));
+    } else {
+      End(Left::kParts,
+          fmt::format(
+              "{}: was moved to {} during the recording, which ended there, because nothing can be written to it any more ({}). Move {}-wal and {} beside it, and run `xlaprof recover`",
+              path, now.string(), std::string_view(Message(ended)), name, ring));
+    }
   } else if (const absl::Status written = WriteAgain(); written.ok()) {
-    gone_ = absl::NotFoundError(fmt::format(
-        "{}: was deleted, or moved to another file system, during the recording, which ended there. What was recorded until then was written to {} again. Move it after the program has ended",
-        path_.string(), path_.filename().string()));
+    End(Left::kStore,
+        fmt::format(
+            "{}: was deleted, or moved to another file system, during the recording, which ended there. What was recorded until then was written to {} again. Move it after the program has ended",
+            path, name));
   } else {
-    gone_ = absl::NotFoundError(fmt::format(
-        "{}: was deleted, replaced, or moved to another file system during the recording, and could not be written again ({}). The recording ended there. Its events are lost, unless it was moved together with the files beside it, {}-wal and {}. Record to a folder that is not cleaned up",
-        path_.string(), std::string_view(Message(written)), path_.filename().string(),
-        file_->path().filename().string()));
+    End(Left::kNothing,
+        fmt::format(
+            "{}: was deleted, replaced, or moved to another file system during the recording, and could not be written again ({}). The recording ended there. Its events are lost, unless it was moved together with the files beside it, {}-wal and {}. Record to a folder that is not cleaned up",
+            path, std::string_view(Message(written)), name, ring));
   }
   return gone_;
+}
+
+// Ends the recording before it is stopped.
+void Drain::End(Left left, std::string why) {
+  left_ = left;
+  gone_ = absl::NotFoundError(why);
+  uint32_t number = number_;
+  recording.compare_exchange_strong(number, 0);
 }
 
 // Commits what waits, as the last. SQLite still writes to the file and to its log, wherever they are.
@@ -294,7 +316,7 @@ absl::Status Drain::EndHere() {
 
 // Writes the store, whose file has no name any more, to its path. Closes it if that succeeds.
 absl::Status Drain::WriteAgain() {
-  if (FileNumber(path_) != 0) return Invalid("another file has its name");
+  if (IdentityOf(path_).exists) return Invalid("another file has its name");
   if (!collector_) return IoError("it could not be opened again after an error");
   XP_TRY(EndHere());
   XP_TRY(UnfinishedFile again, UnfinishedFile::Create(path_));
@@ -409,6 +431,19 @@ void Drain::Recover() {
   if (error_.ok()) error_ = store_->Begin();
 }
 
+// Does a round. If that fails, reopens the store and tries once more at once, because the program
+// may only have closed the store's descriptors, as daemons do.
+void Drain::Attempt(bool all) {
+  for (int tries = error_.ok() ? 2 : 1; tries > 0; --tries) {
+    if (!error_.ok()) Recover();
+    if (error_.ok()) error_ = Round(all);
+    if (error_.ok() || !gone_.ok()) break;
+  }
+  // An error that the thread met in a truncated ring follows from that.
+  if (!error_.ok() && WasTruncated()) error_ = Look();
+  disk_fails = !error_.ok() && gone_.ok();
+}
+
 void Drain::Run() {
   pthread_setname_np(pthread_self(), "xlaprof record");
   last_commit_ns_ = ClockNs(CLOCK_MONOTONIC);
@@ -420,29 +455,35 @@ void Drain::Run() {
       last = stopping_;
     }
     const CommitRequests::Waiting waiting = requests_->waiting();
-    if (!error_.ok()) {
-      error_ = absl::OkStatus();
-      Recover();
-    }
-    if (error_.ok()) error_ = Round(last || waiting.any);
-    // An error that the thread met in a truncated ring follows from that.
-    if (!error_.ok() && WasTruncated()) error_ = Look();
+    Attempt(last || waiting.any);
     drain_cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
     if (waiting.any) requests_->Answer(waiting.asked, Stats());
-    if (!error_.ok() && !told_) {
-      told_ = true;
-      std::fprintf(
-          stderr, "xlaprof: %s%s\n", std::string(Message(error_)).c_str(),
-          absl::IsNotFound(error_)
-              ? ""
-              : ". The program continues. Events that wait for the disk stay in memory while there is room, and are then dropped and counted");
+    if (!error_.ok() && !std::exchange(told_, true)) {
+      Tell(fmt::format(
+          "{}{}", std::string_view(Message(error_)),
+          gone_.ok()
+              ? ". The program continues. Events that wait for the disk stay in memory while there is room, and are then dropped and counted"
+              : ""));
     }
     if (last) return;
   }
 }
 
+// Writes everything that was completed. If that succeeds, a second call only closes the store.
 absl::Status Drain::Finish(RecordStats* stats) {
-  const uint64_t forked = file_->header().forked_events;
+  if (!is_complete_) XP_TRY(Complete(stats));
+  is_complete_ = true;
+  collector_.reset();
+  store_->Rollback();  // Recover begins a transaction
+  XP_TRY(store_->CloseLog());
+  file_->Finish(forked_);
+  std::error_code none;
+  stats->committed_bytes = int64_t(std::filesystem::file_size(path_, none));
+  return absl::OkStatus();
+}
+
+absl::Status Drain::Complete(RecordStats* stats) {
+  forked_ = file_->header().forked_events;
   XP_TRY(WriteName());
   XP_TRY(facts_->Write(*store_));
   // exit() does not leave blocks, so scopes may still be open. Other threads that go on are still
@@ -461,13 +502,7 @@ absl::Status Drain::Finish(RecordStats* stats) {
   XP_TRY(*stats, Stats());
   XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                      recording_id_, drain_cpu_ns_));
-  XP_TRY(store_->Commit());
-  collector_.reset();
-  XP_TRY(store_->CloseLog());
-  file_->Finish(forked);
-  std::error_code none;
-  stats->committed_bytes = int64_t(std::filesystem::file_size(path_, none));
-  return absl::OkStatus();
+  return store_->Commit();
 }
 
 }  // namespace xlaprof::record

@@ -47,10 +47,15 @@ class Drain {
   absl::Status AddRows();
   void Collect() { collector_.emplace(*store_, *file_, clock_, recording_id_, process_id_); }
   void Run();
+  void Attempt(bool all);
   absl::Status Round(bool all);
   absl::Status Commit();
   absl::Status WriteName();
   absl::Status Look();
+  // What is left of a recording that ended early: a store with all that was committed, a store that
+  // waits for its log and its ring, or nothing.
+  enum class Left { kStore, kParts, kNothing };
+  void End(Left left, std::string why);
   absl::Status EndHere();
   absl::Status WriteAgain();
   void KeepReady(uint32_t segment);
@@ -58,6 +63,8 @@ class Drain {
   void AddAnchor();
   void Recover();
   absl::Status Finish(RecordStats* stats);
+  absl::Status Complete(RecordStats* stats);
+  absl::Status WhatIsLost() const;
   absl::StatusOr<RecordStats> Stats() const;  // or why nothing can be committed
 
   const std::filesystem::path path_;
@@ -67,7 +74,7 @@ class Drain {
   const std::unique_ptr<RingFile> file_;
   const int64_t origin_ns_;
   const uint32_t number_;
-  const uint64_t file_number_;
+  const FileIdentity identity_;  // of the store
   Clock clock_;
   int64_t recording_id_ = 0, process_id_ = 0;
   std::optional<Collector> collector_;
@@ -89,7 +96,11 @@ class Drain {
   std::thread thread_;
   absl::Status error_;  // the thread's last error
   absl::Status gone_;   // why nothing more is recorded: the store was moved, or the ring truncated
+  Left left_ = Left::kStore;
   bool told_ = false, told_ringless_ = false;
+  bool is_complete_ = false;  // everything is in the store, whose log may not be closed yet
+  uint64_t forked_ = 0;       // events of forked children that a complete store counts
+  int64_t committed_ = 0;     // events
   const uint64_t ringless_before_ = ringless_events.load();
   int64_t drain_cpu_ns_ = 0, last_commit_ns_ = 0, last_look_ns_ = 0;
 };

@@ -4,12 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "base/descriptor.h"
+#include "profiler/record/own_streams.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
 #include "profiler/record/start_at.h"
@@ -22,9 +23,10 @@ namespace {
 // address never changes, because threads may count while another thread replaces it.
 FileHeader* counted = nullptr;
 
-// Maps `fd`, or private memory if it is -1, in the place of `counted`. A failure leaves what is
-// there.
-void MapCount(int fd) {
+// Maps the file, or private memory if none is open, in the place of `counted`. A failure leaves
+// what is there.
+void MapCount(const Descriptor& file) {
+  const int fd = file.get();
   const int kind = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
   void* page = mmap(counted, kPageBytes, PROT_READ | PROT_WRITE,
                     kind | (counted != nullptr ? MAP_FIXED : 0), fd, 0);
@@ -49,11 +51,9 @@ AtExit::~AtExit() {
   ReleaseCount();  // so that the last child removes the ring
   const auto recovered = RecoverRecording(TheStore());
   if (!recovered.ok() || recovered->forked == 0) return;
-  std::fprintf(
-      stderr,
-      "xlaprof: %s lacks %lld events of forked processes, which went on after its recording. "
-      "XLAPROF_RECORD=DIR/ gives each process a file of its own\n",
-      TheStore().c_str(), static_cast<long long>(recovered->forked));
+  Tell(fmt::format(
+      "{} lacks {} events of forked processes, which went on after its recording. XLAPROF_RECORD=DIR/ gives each process a file of its own",
+      TheStore().string(), recovered->forked));
 }
 
 // A child's own recording, which ends with the child.
@@ -65,8 +65,8 @@ class OfChild {
     if (started.ok()) {
       started_.emplace(*std::move(started));
     } else if (!absl::IsFailedPrecondition(started.status())) {
-      std::fprintf(stderr, "xlaprof: this forked process is not recorded: %s\n",
-                   std::string(Message(started.status())).c_str());
+      Tell(fmt::format("this forked process is not recorded: {}",
+                       std::string_view(Message(started.status()))));
     }
     return started.ok();
   }
@@ -74,8 +74,7 @@ class OfChild {
     if (!started_) return;
     const auto stats = started_->recording.Stop();
     started_.reset();
-    if (!stats.ok())
-      std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());
+    if (!stats.ok()) Tell(Message(stats.status()));
   }
 
  private:
@@ -102,18 +101,17 @@ void PrepareForForks(const std::filesystem::path& store) {
   TheStore() = store;
   TheChild();
   static const AtExit at_exit;  // in the children, too
-  MapCount(-1);
-  const int fd = open(RingPath(store).c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return;
+  MapCount(Descriptor());
+  const Descriptor ring = Descriptor::Open(RingPath(store), O_RDWR);
+  if (!ring.is_open()) return;
   // A child that records for itself counts nothing, so no ring is left for it.
-  if (!RecordsForkedChildren()) RingFile::Hold(fd);
+  if (!RecordsForkedChildren()) RingFile::Hold(ring);
   // The mapping keeps the lock until it is gone from all processes that inherit it.
-  MapCount(fd);
-  close(fd);
+  MapCount(ring);
 }
 
 void ReleaseCount() {
-  if (counted != nullptr) MapCount(-1);
+  if (counted != nullptr) MapCount(Descriptor());
 }
 
 void LoseInForkedChild() {

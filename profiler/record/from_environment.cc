@@ -1,5 +1,6 @@
 // Records and reports as XLAPROF_RECORD and XLAPROF_REPORT say, without a change of the program.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/record/own_streams.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/start_at.h"
@@ -75,14 +77,22 @@ void Report(const std::filesystem::path& path) {
   std::string words[] = {Program(), "report", path.string()};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   std::fflush(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments, environment.data()) != 0 ||
-      !HasRun(child)) {
-    std::fprintf(stderr,
-                 "xlaprof: cannot run `%s report %s`. Install it beside this program, put it on "
-                 "PATH, or name it in XLAPROF_PROGRAM\n",
-                 arguments[0], arguments[2]);
+  if (!IsSameStream(STDOUT_FILENO)) {
+    Tell("the report is not printed, because the program has closed or replaced its standard output");
+    return;
   }
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  if (!IsSameStream(STDERR_FILENO))
+    posix_spawn_file_actions_addopen(&streams, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  if (posix_spawnp(&child, arguments[0], &streams, nullptr, arguments, environment.data()) != 0 ||
+      !HasRun(child)) {
+    Tell(fmt::format(
+        "cannot run `{} report {}`. Install it beside this program, put it on PATH, or name it in XLAPROF_PROGRAM",
+        arguments[0], arguments[2]));
+  }
+  posix_spawn_file_actions_destroy(&streams);
 }
 
 class FromEnvironment {
@@ -95,8 +105,7 @@ class FromEnvironment {
     keep_ = path != nullptr && *path != 0;
     auto started = keep_ ? StartAt(path) : StartTemporary();
     if (!started.ok()) {
-      std::fprintf(stderr, "xlaprof: nothing is recorded: %s\n",
-                   std::string(Message(started.status())).c_str());
+      Tell(fmt::format("nothing is recorded: {}", std::string_view(Message(started.status()))));
       return;
     }
     pid_ = getpid();
@@ -107,21 +116,18 @@ class FromEnvironment {
     if (!recording_ || getpid() != pid_) return;  // this is a forked child that ends
     auto stats = recording_->Stop();
     if (!stats.ok()) {
-      std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());
+      Tell(Message(stats.status()));
       return;
     }
     if (report_) Report(path_);
     if (keep_) {
       if (stats->forked > 0)
-        std::fprintf(
-            stderr,
-            "xlaprof: %lld events of forked processes are not recorded. XLAPROF_RECORD=DIR/ "
-            "gives each process a file of its own\n",
-            static_cast<long long>(stats->forked));
-      std::fprintf(stderr, "xlaprof: %s: %lld event%s of %lld thread%s, %lld dropped\n",
-                   path_.c_str(), static_cast<long long>(stats->events),
-                   stats->events == 1 ? "" : "s", static_cast<long long>(stats->threads),
-                   stats->threads == 1 ? "" : "s", static_cast<long long>(stats->dropped));
+        Tell(fmt::format(
+            "{} events of forked processes are not recorded. XLAPROF_RECORD=DIR/ gives each process a file of its own",
+            stats->forked));
+      Tell(fmt::format("{}: {} event{} of {} thread{}, {} dropped", path_.string(), stats->events,
+                       stats->events == 1 ? "" : "s", stats->threads,
+                       stats->threads == 1 ? "" : "s", stats->dropped));
     } else {
       std::error_code error;
       std::filesystem::remove(path_, error);

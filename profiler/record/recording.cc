@@ -12,6 +12,7 @@
 #include "profiler/record/current.h"
 #include "profiler/record/drain.h"
 #include "profiler/record/forked.h"
+#include "profiler/record/own_streams.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/runtime_observer.h"
@@ -227,6 +228,8 @@ bool Ring::HasRoom(uint64_t slots) {
   head_ = std::max(begin, header_->head.load(std::memory_order_acquire));
   if (tail_ + slots - head_ <= mask_ + 1 || Grow()) return true;
   header_->dropped.store(++dropped_, std::memory_order_relaxed);
+  if (lacks_disk_ || disk_fails.load(std::memory_order_relaxed))
+    header_->dropped_by_disk.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
@@ -240,7 +243,9 @@ bool Ring::Grow() {
     std::lock_guard lock(current.mutex);
     if (current.impl == nullptr || current.impl->number() != recording_) return false;
     RingFile& file = current.impl->file();
-    if (level >= file.levels() || !file.ReserveLevel(header_->number, level)) {
+    const bool may_grow = level < file.levels();
+    lacks_disk_ = may_grow && !file.ReserveLevel(header_->number, level);
+    if (!may_grow || lacks_disk_) {
       retry_ns_ = ClockNs(CLOCK_MONOTONIC) + kRetryNs;
       return false;
     }
@@ -357,11 +362,11 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
     return Invalid("ring_bytes: {} is not a power of two of at least 4096", options.ring_bytes);
   const auto levels = uint32_t(std::countr_zero(slots / record::kSmallestRing)) + 1;
   record::ForgetTruncation();
+  if (record::recording.load() != record::kForkedChild) record::RememberStreams();
   XP_TRY(Store store, Store::Create(given));
   auto file = RingFile::Create(RingPath(path), levels);
   if (!file.ok()) {
-    std::error_code error;
-    std::filesystem::remove(path, error);
+    RemoveFile(path, IdentityOf(path));
     return file.status();
   }
   record::FileHeader& header = (*file)->header();

@@ -159,10 +159,9 @@ absl::Status CopyRing(int from, const std::filesystem::path& path,
   const auto bytes = std::min<off_t>(
       info.st_size,
       off_t(kTableBytes + BytesOfSegment(header.levels) * header.segment_count.load()));
-  const int to = open(copy.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const Descriptor to = Descriptor::Open(copy, O_WRONLY | O_CREAT | O_EXCL, 0600);
   absl::Status status =
-      to < 0 ? IoError("{}", std::strerror(errno)) : CopyRing(from, header, bytes, to);
-  if (to >= 0 && close(to) != 0 && status.ok()) status = IoError("{}", std::strerror(errno));
+      !to.is_open() ? IoError("{}", std::strerror(errno)) : CopyRing(from, header, bytes, to.get());
   if (status.ok()) return status;
   return IoError("{}: cannot copy it to {}: {}. Free space there, or set TMPDIR", path.string(),
                  copy.parent_path().string(), std::string_view(Message(status)));

@@ -96,6 +96,7 @@ struct ThreadHeader {
   alignas(64) std::atomic<uint64_t> tail;  // slots published since the beginning
   std::atomic<uint64_t> dropped;           // events dropped
   std::atomic<uint64_t> dropped_args;
+  std::atomic<uint64_t> dropped_by_disk;  // of `dropped`: because the disk could not be written
   alignas(64) std::atomic<uint64_t> head;   // slots committed, which may be overwritten
   alignas(64) std::atomic<uint32_t> depth;  // the depth of the next scope
   std::atomic<uint32_t> name;               // a string; 0: none
@@ -243,10 +244,13 @@ class alignas(64) Ring {
   uint64_t mask_ = 0;
   uint64_t tail_, head_, dropped_;  // head_: slots before it, or in an earlier ring, need no room
   int64_t retry_ns_ = 0;            // CLOCK_MONOTONIC at which to try again to grow
+  bool lacks_disk_ = false;         // the disk had no room for a larger ring
 };
 
 // Counts this process's events on threads that had no ring.
 inline constinit std::atomic<uint64_t> ringless_events{0};
+// Whether the recording's thread cannot write to the store at the moment.
+inline constinit std::atomic<bool> disk_fails{false};
 // The number of the running recording; 0 if none runs.
 inline constinit std::atomic<uint32_t> recording{0};
 // The number in a child that was forked from a recorded process, until it records for itself.

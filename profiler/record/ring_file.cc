@@ -5,13 +5,13 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "profiler/record/dead_rings.h"
+#include "profiler/record/mapped_path.h"
 #include "profiler/record/size_limit.h"
 #include "profiler/record/truncation.h"
 
@@ -30,14 +30,14 @@ absl::Status Failed(const std::filesystem::path& path, std::string_view what, in
 
 absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Create(const std::filesystem::path& path,
                                                            uint32_t levels) {
-  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-  int fd = open(path.c_str(), kFlags, 0600);
-  if (fd < 0 && errno == EEXIST) {
+  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL;
+  Descriptor opened = Descriptor::Open(path, kFlags, 0600);
+  if (!opened.is_open() && errno == EEXIST) {
     XP_TRY(RemoveDeadRing(path));
-    fd = open(path.c_str(), kFlags, 0600);
+    opened = Descriptor::Open(path, kFlags, 0600);
   }
-  if (fd < 0) return Failed(path, "cannot make the ring of the recording", errno);
-  std::unique_ptr<RingFile> file(new RingFile(path, fd));
+  if (!opened.is_open()) return Failed(path, "cannot make the ring of the recording", errno);
+  std::unique_ptr<RingFile> file(new RingFile(path, std::move(opened)));
   if (absl::Status made = file->Make(levels); !made.ok()) {
     file->Unlink();
     return made;
@@ -46,9 +46,9 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Create(const std::filesystem
 }
 
 absl::Status RingFile::Make(uint32_t levels) {
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) return Failed(path_, "cannot lock", errno);
+  if (flock(Fd(), LOCK_EX | LOCK_NB) != 0) return Failed(path_, "cannot lock", errno);
   XP_TRY(CheckSizeLimit(path_, off_t(kTableBytes)));
-  if (ftruncate(fd_, off_t(kTableBytes)) != 0) return Failed(path_, "cannot grow", errno);
+  if (ftruncate(Fd(), off_t(kTableBytes)) != 0) return Failed(path_, "cannot grow", errno);
   XP_TRY(Reserve(0, kPageBytes));
   XP_TRY(MapTables());
   std::memcpy(header_->magic, kRingMagic, sizeof kRingMagic);
@@ -60,9 +60,10 @@ absl::Status RingFile::Make(uint32_t levels) {
 }
 
 absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::path& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return Failed(path, "cannot open", errno);
-  std::unique_ptr<RingFile> file(new RingFile(path, fd));
+  Descriptor opened = Descriptor::Open(path, O_RDWR);
+  if (!opened.is_open()) return Failed(path, "cannot open", errno);
+  std::unique_ptr<RingFile> file(new RingFile(path, std::move(opened)));
+  const int fd = file->Fd();
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
         fmt::format("{}: this recording is still running. End it first", path.string()));
@@ -112,11 +113,21 @@ RingFile::~RingFile() {
     UnguardMapping(header_);
     munmap(header_, kTableBytes);
   }
-  if (fd_ >= 0) close(fd_);
+}
+
+int RingFile::Fd() {
+  std::lock_guard lock(opening_);
+  int fd = file_.get();
+  if (fd < 0 && file_.is_open()) {
+    Descriptor again = Descriptor::Open(path_, O_RDWR | O_NOFOLLOW);
+    if (again.identity() == file_.identity()) file_ = std::move(again);
+    fd = file_.get();
+  }
+  return fd;
 }
 
 absl::Status RingFile::MapTables() {
-  void* map = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  void* map = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE, MAP_SHARED, Fd(), 0);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   madvise(map, kTableBytes, MADV_RANDOM);  // see MapSegment
   GuardMapping(map, kTableBytes);
@@ -128,14 +139,14 @@ absl::Status RingFile::MapTables() {
 
 // Reserves disk space. Without it a full disk would raise a signal at the first write.
 absl::Status RingFile::Reserve(off_t from, off_t bytes) {
-  const int error = posix_fallocate(fd_, from, bytes);
+  const int error = posix_fallocate(Fd(), from, bytes);
   return error == 0 ? absl::OkStatus() : Failed(path_, "no room", error);
 }
 
 absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index) {
   const size_t bytes = SegmentBytes();
   const off_t at = off_t(kTableBytes + index * bytes);
-  void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
+  void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, Fd(), at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   // Without this, the first page fault would read megabytes of the hole ahead. Large rings are for
   // busy threads, for which larger pages are worth that time.
@@ -154,7 +165,7 @@ absl::StatusOr<Segment> RingFile::AddSegment() {
   const off_t end = at + off_t(SegmentBytes());
   XP_TRY(CheckSizeLimit(path_, end));
   // The file gets the segment's full size, but only the first ring takes room on the disk.
-  if (ftruncate(fd_, end) != 0) return Failed(path_, "cannot grow", errno);
+  if (ftruncate(Fd(), end) != 0) return Failed(path_, "cannot grow", errno);
   XP_TRY(Reserve(at, kPageBytes));
   uint32_t level = std::min(kFirstLevel, levels_ - 1);
   while (!ReserveLevel(count, level)) {
@@ -258,14 +269,13 @@ std::string KeyOf(const FileHeader& header) {
 }
 
 void RingFile::Unlink() {
-  // Its folder may have been moved.
-  std::error_code error;
-  const std::filesystem::path now =
-      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
-  std::filesystem::remove(error ? path_ : now, error);
+  const FileIdentity identity = file_.identity();
+  if (RemoveFile(path_, identity)) return;
+  RemoveFile(MappedPath(identity), identity);  // its folder may have been moved
 }
 
 void RingFile::Finish(uint64_t forked) {
+  const int fd = Fd();
   // The lock is looked at first, because a child that no longer holds it counts no more.
   if (!IsHeld() && header_->forked_events == forked) Unlink();
   header_->segment_count = header_->string_count = header_->string_bytes = header_->site_count = 0;
@@ -273,19 +283,19 @@ void RingFile::Finish(uint64_t forked) {
   // Frees the disk, because a removed file takes its room as long as a child has the header mapped.
   // The file keeps its size, because threads may still write to mappings of it.
   struct stat info{};
-  if (fstat(fd_, &info) == 0 && info.st_size > off_t(kPageBytes))
-    (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(kPageBytes),
+  if (fstat(fd, &info) == 0 && info.st_size > off_t(kPageBytes))
+    (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(kPageBytes),
                     info.st_size - off_t(kPageBytes));
 }
 
-void RingFile::Hold(int fd) {
+void RingFile::Hold(const Descriptor& file) {
   struct flock lock{.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
-  (void)fcntl(fd, F_OFD_SETLK, &lock);
+  (void)fcntl(file.get(), F_OFD_SETLK, &lock);
 }
 
-bool RingFile::IsHeld() const {
+bool RingFile::IsHeld() {
   struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-  return fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return fcntl(Fd(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void RingFile::Release() {
@@ -297,7 +307,7 @@ void RingFile::Release() {
   }
   UnguardMapping(header_);
   munmap(std::exchange(header_, nullptr), kTableBytes);
-  close(std::exchange(fd_, -1));
+  file_ = Descriptor();
 }
 
 }  // namespace xlaprof::record

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/status.h"
 #include "profiler/record/ring.h"
 
@@ -131,29 +132,35 @@ class RingFile {
   std::string_view String(uint32_t id) const;
   const SiteEntry* Site(uint32_t id) const;
 
-  // Removes the file, wherever it was moved.
+  // Removes the file, wherever it was moved on its file system.
   void Unlink();
   // Removes the file once its events are in the store, which counts `forked` of forked_events. If
   // forked children still run, or have counted more, keeps the header.
   void Finish(uint64_t forked);
   // Locks an open ring for forked children, which count in it. The lock does not concern that of a
-  // recording or recovery. It ends with the last descriptor and mapping made from `fd`.
-  static void Hold(int fd);
+  // recording or recovery. It ends with the last descriptor and mapping made from `file`.
+  static void Hold(const Descriptor& file);
   // Releases the file and its lock; nothing else of this object may be used afterwards. Scopes that
   // began before may still end, so the segments' memory stays mapped for good, empty.
   void Release();
 
  private:
-  RingFile(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+  RingFile(std::filesystem::path path, Descriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status Make(uint32_t levels);
   absl::Status MapTables();
   absl::StatusOr<Segment> MapSegment(uint32_t index);
   absl::Status Reserve(off_t from, off_t bytes);
-  bool IsHeld() const;
+  bool IsHeld();
+  // Returns the file's descriptor, or -1. If the program has closed it, opens the file again,
+  // unless another one is at its path. Any thread may call this. The lock of the recording is not
+  // lost then, because the mapping of the header keeps it.
+  int Fd();
   size_t SegmentBytes() const { return BytesOfSegment(levels_); }
 
   const std::filesystem::path path_;
-  int fd_;
+  std::mutex opening_;
+  Descriptor file_;  // under opening_
   FileHeader* header_ = nullptr;
   uint32_t levels_ = 0;
   char* strings_ = nullptr;

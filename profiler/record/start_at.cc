@@ -122,7 +122,7 @@ absl::StatusOr<Started> StartAt(const std::string& where) {
   }
   XP_TRY(const RecordOptions options, OptionsFromEnvironment());
   auto recording = StartRecording(path, options);
-  if (absl::IsAlreadyExists(recording.status()) && IsOpenHere(RingPath(path))) {
+  if (absl::IsAlreadyExists(recording.status()) && IsMappedHere(RingPath(path))) {
     return absl::AlreadyExistsError(fmt::format(
         "{}: another copy of the recorder in this process already records there. The program and the libraries that it loads may each contain a copy. Name a folder (XLAPROF_RECORD=runs/), in which each copy gets its own file",
         path.string()));

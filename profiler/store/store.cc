@@ -2,12 +2,12 @@
 
 #include <absl/cleanup/cleanup.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <deque>
 
+#include "base/descriptor.h"
 #include "base/file_system.h"
 #include "base/numbers.h"
 #include "profiler/store/empty_schema.h"
@@ -95,22 +95,21 @@ sqlite3* Store::db() const { return impl_->db; }
 const Slice& Store::slice() const { return impl_->slice; }
 
 absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
-  // If several callers create it at once, O_EXCL lets one of them succeed.
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0 && errno == EEXIST) {
+  // If several callers create it at once, O_EXCL lets one of them succeed. The file is closed
+  // before SQLite locks it, because closing any descriptor of a file ends the process's locks of
+  // it.
+  const FileIdentity made =
+      Descriptor::Open(path, O_RDWR | O_CREAT | O_EXCL, 0644).identity();
+  if (!made.exists && errno == EEXIST) {
     return absl::AlreadyExistsError(
         fmt::format("{}: already exists. Remove it, or choose another name", path.string()));
   }
-  if (fd < 0)
+  if (!made.exists)
     return IoError("{}: cannot create it ({}). Check that the folder exists and can be written",
                    path.string(), std::strerror(errno));
-  close(fd);
-  auto made = CreateIn(path);
-  if (!made.ok()) {
-    std::error_code error;
-    std::filesystem::remove(path, error);
-  }
-  return made;
+  auto store = CreateIn(path);
+  if (!store.ok()) RemoveFile(path, made);
+  return store;
 }
 
 absl::StatusOr<Store> Store::CreateIn(const std::filesystem::path& path) {

@@ -602,6 +602,11 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   EXPECT_THAT(Rows("SELECT count(DISTINCT value) = count(*) FROM arg WHERE key = 'random'"),
               ElementsAre("1"));
   EXPECT_THAT(Rows("PRAGMA integrity_check"), ElementsAre("ok"));
+  // Regression: the report said that the ring was full because events came too fast.
+  EXPECT_THAT(Rows("SELECT count FROM import_issue WHERE code = 'dropped_events'"),
+              testing::IsEmpty());
+  EXPECT_EQ(Rows("SELECT coalesce(sum(count), 0) FROM import_issue WHERE code = 'unwritten_events'"),
+            Rows("SELECT sum(dropped) FROM recording_thread"));
 }
 
 // The kernel sends a signal to a process that writes beyond `ulimit -f`. Writes of the stopping
