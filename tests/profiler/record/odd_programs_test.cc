@@ -106,6 +106,20 @@ TEST_F(OddProgram, ScopesMayEndOnAnotherThreadOrAfterTheirs) {
               ElementsAre("after 1", "around 0", "moved 0", "orphan 0"));
 }
 
+// Regression: the variables of both macros had the same names.
+#define STEP_AND_SCOPES(number)                                                   \
+  XLAPROF_STEP("train", number); XLAPROF_TRACE("forward"); XLAPROF_TRACE_IN("io", "load"); \
+  XLAPROF_TRACE_ON(Track("queue"), "waits")
+TEST_F(OddProgram, ALineMayHoldDifferentMacros) {
+  auto recording = StartRecording(path_);
+  {
+    STEP_AND_SCOPES(3);
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name FROM event ORDER BY name"),
+              ElementsAre("forward", "load", "train", "waits"));
+}
+
 TEST_F(OddProgram, AThreadMayBeNamedAfterItsFirstEvent) {
   auto recording = StartRecording(path_);
   std::thread([] {
