@@ -155,14 +155,28 @@ std::string ProcessesText(const Report& report) {
   return processes.size() > 16 ? out + "; ..." : out;
 }
 
+// Returns how many events were dropped and why: "5 more dropped because a ring was full".
+static std::string DroppedText(const RecordingCost& recording) {
+  const std::pair<int64_t, std::string_view> causes[] = {
+      {recording.dropped - recording.unwritten - recording.ringless, "a ring was full"},
+      {recording.unwritten, "the disk could not be written"},
+      {recording.ringless, "their threads had no ring"}};
+  std::string whys;
+  for (const auto& [count, why] : causes) {
+    if (count == recording.dropped)
+      return fmt::format("{} more dropped because {}", CountText(count), why);
+    if (count > 0)
+      whys += fmt::format("{}{} because {}", whys.empty() ? "" : ", ", CountText(count), why);
+  }
+  return fmt::format("{} more dropped: {}", CountText(recording.dropped), whys);
+}
+
 std::string RecordingText(const RecordingCost& recording) {
   std::string out = recording.program.empty() ? "a program" : recording.program;
   if (recording.pid) out += fmt::format(" (pid {})", *recording.pid);
   out += fmt::format(
       ": {} of {}, {}", Plural(recording.events, "event"), Plural(recording.threads, "thread"),
-      recording.dropped == 0
-          ? std::string("none dropped")
-          : fmt::format("{} more dropped because a ring was full", CountText(recording.dropped)));
+      recording.dropped == 0 ? std::string("none dropped") : DroppedText(recording));
   if (recording.drain_cpu_ns) {
     out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
     // The writer thread also works before the first event and after the last. In a short recording,

@@ -32,6 +32,18 @@ TEST(RecordingWords, AShareOfACoreIsOneOfAllOfTheTime) {
   EXPECT_THAT(RecordingText(cost), HasSubstr("493 us of CPU (10 % of a core)"));
 }
 
+// Regression: after a full disk, the report said that a ring was full.
+TEST(RecordingWords, EachCauseOfALossHasItsCount) {
+  RecordingCost cost{.program = "train", .ended = true, .threads = 1, .events = 15, .dropped = 9};
+  EXPECT_THAT(RecordingText(cost), HasSubstr("9 more dropped because a ring was full"));
+  cost.unwritten = 9;
+  EXPECT_THAT(RecordingText(cost), HasSubstr("9 more dropped because the disk could not be written"));
+  cost.unwritten = 4, cost.ringless = 2;
+  EXPECT_THAT(
+      RecordingText(cost),
+      HasSubstr("9 more dropped: 3 because a ring was full, 4 because the disk could not be written, 2 because their threads had no ring"));
+}
+
 TEST(ReportText, TellsAll) {
   EXPECT_EQ(ReportText(SampleReport(), {.width = 80}),
             R"(/runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window
