@@ -108,11 +108,12 @@ absl::StatusOr<Ended> RunCommand(const Command& command, const Watched& watched)
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return IoError("cannot make a pipe: {}", std::strerror(errno));
   const Descriptor failure(ends[0]);
+  Descriptor failing(ends[1]);
   const BlockedSignals blocked;
   const Descriptor signals(signalfd(-1, &blocked.blocked(), SFD_CLOEXEC | SFD_NONBLOCK));
   const pid_t child = fork();
-  if (child == 0) Execute(command, words, ends[1], blocked.before());
-  close(ends[1]);
+  if (child == 0) Execute(command, words, failing.get(), blocked.before());
+  failing = Descriptor();
   if (child < 0) return IoError("cannot make a process: {}", std::strerror(errno));
   int error = 0;
   if (read(failure.get(), &error, sizeof error) == ssize_t(sizeof error)) {

@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/clock_ns.h"
+#include "base/descriptor.h"
 #include "profiler/launch/hook_files.h"
 #include "profiler/launch/stderr_pipe.h"
 
@@ -79,19 +79,28 @@ Json FrameworkVariables() {
   return variables;
 }
 
-// The file run.jsonl, which says how the command began and ended.
+// The file run.jsonl, which says how the command began and ended. The command does not inherit it.
 class RunFile {
  public:
-  explicit RunFile(fs::path path) : path_(std::move(path)), out_(path_, std::ios::binary) {}
+  explicit RunFile(fs::path path)
+      : path_(std::move(path)), file_(Descriptor::Open(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666)) {}
 
   absl::Status Add(const Json& line) {
-    out_ << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-    return out_.flush() ? absl::OkStatus() : IoError("{}: cannot be written", path_.string());
+    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const ssize_t written = write(file_.get(), rest.data(), rest.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0)
+        return IoError("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+      rest.remove_prefix(size_t(written));
+    }
+    return absl::OkStatus();
   }
 
  private:
   const fs::path path_;
-  std::ofstream out_;
+  const Descriptor file_;
 };
 
 }  // namespace

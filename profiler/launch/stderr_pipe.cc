@@ -46,7 +46,7 @@ absl::StatusOr<StderrPipe> StderrPipe::Make(const std::filesystem::path& folder)
   // opens it.
   if (mkfifo(path.c_str(), 0600) != 0)
     return IoError("{}: cannot be made: {}", path, std::strerror(errno));
-  StderrPipe pipe(folder, Descriptor(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)));
+  StderrPipe pipe(folder, Descriptor::Open(path, O_RDWR | O_NONBLOCK));
   if (!pipe.fd_.is_open()) return IoError("{}: cannot be opened: {}", path, std::strerror(errno));
   return pipe;
 }
@@ -70,7 +70,7 @@ void StderrPipe::PassOn() {
     const std::string_view text(buffer.data(), size_t(got));
     if (!file_.is_open()) {
       const std::string path = (folder_ / kCopy).string();
-      file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+      file_ = Descriptor::Open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
     }
     WriteAllOf(file_.get(), text);
     line_ += text;

@@ -445,6 +445,171 @@ class Run(unittest.TestCase):
         done = self.run_command("--", sys.executable, "train.py", env=os.environ | {"JAX_LOG_COMPILES": "1"})
         self.assertIn("Finished XLA compilation", done.stderr)
 
+    def test_the_command_inherits_no_file_of_ours(self):
+        done = self.run_command("--", sys.executable, "-c", """if True:
+            import os
+            for number in os.listdir("/proc/self/fd"):
+                try:
+                    print(os.readlink("/proc/self/fd/" + number))
+                except OSError:
+                    pass
+            """)
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn(str(self.folder / "out"), done.stdout)
+
+    CLOSES = """
+        import os, sys, time, logging, jax
+        own = os.path.join(os.environ["XLAPROF_RUN"], f"process.{os.getpid()}.jsonl")
+        def await_record(bytes_before):
+            end = time.monotonic() + 60
+            while (os.path.getsize(own) if os.path.exists(own) else 0) <= bytes_before and time.monotonic() < end:
+                time.sleep(0.02)
+            return os.path.getsize(own)
+        jax.compile("before")
+        size = await_record(0)
+        os.closerange(int(sys.argv[1]), 1024)
+        files = [os.open(f"user_{i}", os.O_RDWR | os.O_CREAT) for i in range(20)]
+        for file in files:
+            os.write(file, b"first\\n")
+        jax.compile("after")
+        await_record(size)
+        for file in files:
+            os.write(file, b"last\\n")
+            os.close(file)
+        """
+
+    def check_files_of_the_user(self):
+        for i in range(20):
+            self.assertEqual((self.folder / f"user_{i}").read_text(), "first\nlast\n", i)
+
+    def test_a_program_that_closes_all_descriptors_keeps_its_files(self):
+        """Regression: the hook wrote its samples and JAX's messages to files that the program opened later."""
+        self.write(JAX | {"train.py": self.CLOSES})
+        done = self.run_command("--", sys.executable, "train.py", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_files_of_the_user()
+        self.assertEqual(len(self.lines()["end"]), 1)
+        [log] = (self.folder / "out").glob("jax_log.*.txt")
+        self.assertEqual(log.read_text().count("Finished XLA compilation"), 2)
+
+    def test_a_daemon_and_a_child_with_close_fds_keep_their_files(self):
+        self.write(JAX | {"train.py": self.CLOSES, "start.py": """
+            import os, subprocess, sys, jax
+            jax.compile("in the parent")
+            subprocess.run([sys.executable, "train.py", "3"], close_fds=True, check=True)
+            jax.compile("after the child")
+            """, "daemon.py": """
+            import os, jax
+            jax.compile("in the parent")
+            done, ended = os.pipe()
+            if os.fork() == 0:
+                os.setsid()
+                if os.fork() == 0:
+                    for number in range(3, 1024):
+                        if number != ended:
+                            try:
+                                os.close(number)
+                            except OSError:
+                                pass
+                    files = [os.open(f"user_{i}", os.O_RDWR | os.O_CREAT) for i in range(20)]
+                    for file in files:
+                        os.write(file, b"first\\n")
+                    jax.compile("in the daemon")
+                    for file in files:
+                        os.write(file, b"last\\n")
+                        os.close(file)
+                os._exit(0)
+            os.close(ended)
+            os.read(done, 1)
+            """})
+        for program in "start.py", "daemon.py":
+            done = self.run_command("--", sys.executable, program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check_files_of_the_user()
+            for file in self.folder.glob("user_*"):
+                file.unlink()
+            (self.folder / "out").rename(self.folder / program.replace(".py", ""))
+
+    def test_no_file_of_ours_becomes_standard_error(self):
+        self.write(JAX | {"train.py": """
+            import os, sys, threading, jax
+            is_done = threading.Event()
+            def write():
+                while not is_done.is_set():
+                    try:
+                        os.write(2, b"to standard error\\n")
+                    except OSError:
+                        pass
+            writer = threading.Thread(target=write)
+            writer.start()
+            for i in range(300):
+                jax.compile("step")
+            is_done.set()
+            writer.join()
+            """})
+        command = f"exec {XLAPROF} run -o out -- {sys.executable} train.py 2>&-"
+        subprocess.run(["sh", "-c", command], cwd=self.folder, stdout=subprocess.DEVNULL, timeout=120)
+        for file in (self.folder / "out").iterdir():
+            self.assertNotIn("to standard error", file.read_text(), file)
+        [log] = (self.folder / "out").glob("jax_log.*.txt")
+        self.assertEqual(log.read_text().count("\n"), 300)
+
+    def test_a_file_at_the_path_of_ours_is_the_programs(self):
+        self.write(JAX | {"train.py": """
+            import glob, os, jax
+            jax.compile("one")
+            [log] = glob.glob(os.environ["XLAPROF_RUN"] + "/jax_log.*")
+            with open("mine", "w") as file:
+                file.write("mine")
+            os.replace("mine", log)
+            jax.compile("two")
+            """})
+        self.assertEqual(self.run_command("--", sys.executable, "train.py").returncode, 0)
+        [log] = (self.folder / "out").glob("jax_log.*.txt")
+        self.assertEqual(log.read_text(), "mine")
+
+    def test_the_trace_of_pytorch_keeps_no_descriptor(self):
+        self.write(TORCH | {"torch/__init__.py": """
+            from torch import autograd, compiler, optim, profiler
+            from torch._logging import _internal
+            """, "torch/_logging/__init__.py": "", "torch/_logging/_internal.py": """
+            import logging, os, tempfile
+            class LazyTraceHandler(logging.StreamHandler):
+                def __init__(self):
+                    logging.Handler.__init__(self)
+                    self.stream = None
+                def emit(self, record):
+                    if self.stream is None:
+                        self.stream = tempfile.NamedTemporaryFile("w+", suffix=".log", prefix="dedicated_log_torch_trace_",
+                                                                  dir=os.environ["TORCH_TRACE"], delete=False)
+                    super().emit(record)
+            LOG_TRACE_HANDLER = LazyTraceHandler()
+            trace_log = logging.getLogger("torch.__trace")
+            trace_log.setLevel(logging.DEBUG)
+            trace_log.propagate = False
+            trace_log.addHandler(LOG_TRACE_HANDLER)
+            """, "train.py": """
+            import os, time, torch
+            from torch._logging._internal import LOG_TRACE_HANDLER, trace_log
+            end = time.monotonic() + 60
+            while "emit" not in vars(LOG_TRACE_HANDLER) and time.monotonic() < end:
+                time.sleep(0.01)
+            trace_log.debug("before")
+            os.closerange(3, 1024)
+            files = [os.open(f"user_{i}", os.O_RDWR | os.O_CREAT) for i in range(20)]
+            for file in files:
+                os.write(file, b"first\\n")
+            trace_log.debug("after")
+            for file in files:
+                os.write(file, b"last\\n")
+                os.close(file)
+            """})
+        done = self.run_command("--", sys.executable, "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_files_of_the_user()
+        [trace] = (self.folder / "out/torch_trace").iterdir()
+        self.assertEqual(trace.read_text(), "before\nafter\n")
+
     def test_the_users_own_sitecustomize_runs(self):
         self.write({"mine/sitecustomize.py": "import sys; sys.mine = 5", "show.py": "import sys; print(sys.mine)"})
         done = self.run_command("--", sys.executable, "show.py", env=os.environ | {"PYTHONPATH": str(self.folder / "mine")})

@@ -2,6 +2,8 @@
 import logging
 import threading
 
+from .own_file import OwnFile
+
 # Loggers of JAX 0.4 to 0.12 that write such messages, and how the messages begin.
 _LOGGERS = ("dispatch", "interpreters.pxla", "interpreters.partial_eval", "pjit", "compiler", "compilation_cache")
 _BEGINNINGS = ("Finished ", "Compiling ", "TRACING CACHE MISS", "Persistent compilation cache ", "PERSISTENT COMPILATION CACHE MISS",
@@ -15,9 +17,8 @@ class JaxLog:
     Several may be open at the same time; each gets all messages. The loggers need not exist yet."""
 
     def __init__(self, path, is_wanted):
-        self.path = path
         self.is_wanted = is_wanted
-        self.file = None
+        self.file = OwnFile(path)
         self.compilations = 0  # that this process has finished
         self.lock = threading.Lock()
         self.format = logging.Formatter("{levelname}:{asctime}:{name}:{lineno}: {message}", style="{").format
@@ -32,20 +33,14 @@ class JaxLog:
         for logger in self.loggers:
             logger.removeFilter(self.write)
             logger.removeFilter(self.is_shown)
-        with self.lock:
-            if self.file is not None:
-                self.file.close()
-                self.file = None
 
     def write(self, record):
         try:
             message = record.getMessage()
             if message.startswith(_BEGINNINGS):
                 with self.lock:
-                    if self.file is None:
-                        self.file = open(self.path, "a", encoding="utf-8", buffering=1)
-                    self.file.write(self.format(record) + "\n")
                     self.compilations += message.startswith(_FINISHED)
+                self.file.write(self.format(record) + "\n")
         except Exception:
             pass
         return True

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+from xlaprof_hook.own_file import OwnFile
 from xlaprof_hook.progress import Progress, is_compiling
 from xlaprof_hook.stacks import Stacks
 from xlaprof_hook.window import Window
@@ -138,8 +139,9 @@ class Observer(threading.Thread):
             text = framework.metrics() if hasattr(framework, "metrics") else ""
             if text:
                 path = os.path.join(self.recording.folder, f"metrics.{self.pid}.txt")
-                with open(path + ".part", "w", encoding="utf-8") as file:
-                    file.write(text)
+                if os.path.exists(path + ".part"):
+                    os.remove(path + ".part")
+                OwnFile(path + ".part").write(text)
                 os.replace(path + ".part", path)
 
     def _add_compile_times(self):

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 
-from xlaprof_hook import profiles
+from xlaprof_hook import own_file, profiles
 
 
 def _loaded(name):
@@ -124,6 +124,11 @@ class PyTorch:
                 self.do_request()
 
         register_optimizer_step_post_hook(after_step)
+        if "TORCH_TRACE" in recording.frameworks.get("torch", ()):
+            # PyTorch would keep the file of its trace open, which it writes only because we ask for it.
+            handler = getattr(_loaded("torch._logging._internal"), "LOG_TRACE_HANDLER", None)
+            if handler is not None:
+                own_file.let_go(handler)
         self.profile = profiles.KinetoProfile(self, recording.options)
 
     def do_at_next_step(self, action):

@@ -22,6 +22,8 @@ import sys
 import threading
 import time
 
+from xlaprof_hook.own_file import OwnFile
+
 VERSION = 1
 
 
@@ -40,8 +42,9 @@ class Record:
     def __init__(self, folder):
         self.pid = os.getpid()
         self.path = os.path.join(folder, f"process.{self.pid}.jsonl")
-        self.file = None
+        self.file = OwnFile(self.path)
         self.lines = []
+        self.is_begun = False
         self.lock = threading.Lock()
 
     def add(self, *line):
@@ -60,8 +63,8 @@ class Record:
             lines, self.lines = self.lines, []
             if not lines or os.getpid() != self.pid:
                 return
-            if self.file is None:
-                self.file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            if not self.is_begun:
+                self.is_begun = True
                 command = getattr(sys, "orig_argv", None) or sys.argv
                 lines.insert(0, ("process", VERSION, self.pid, os.getppid(), _rank(), socket.gethostname(), command, time.time_ns()))
-            os.write(self.file, "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode())
+            self.file.write("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))

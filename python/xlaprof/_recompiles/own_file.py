@@ -1,0 +1,1 @@
+../../../profiler/launch/hook/xlaprof_hook/own_file.py
