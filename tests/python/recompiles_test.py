@@ -4,6 +4,7 @@ tests/live/recompiles_test.py tests it with the frameworks."""
 import logging
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import types
@@ -241,6 +242,48 @@ class NoRecompiles(unittest.TestCase):
                 for _ in steps(range(2)):
                     sys.modules["jax"] = jax
             self.assertEqual(len(warned), late, [str(warning.message) for warning in warned])
+
+
+class TorchTrace(unittest.TestCase):
+    def test_a_block_that_closes_all_descriptors_keeps_its_files(self):
+        """Regression: the trace of torch was written to a file that the block opened later."""
+        program = """if True:
+            import logging, os, sys, types
+            import xlaprof
+            torch, dynamo, internal, structured = (types.ModuleType(name) for name in (
+                "torch", "torch._dynamo", "torch._logging._internal", "torch._logging.structured"))
+            internal.trace_log = logging.getLogger("torch.__trace")
+            internal.trace_log.setLevel(logging.DEBUG)
+            internal.TorchLogsFormatter = lambda trace: logging.Formatter("%(message)s")
+            structured.INTERN_TABLE = {"train.py": 0}
+            sys.modules.update({module.__name__: module for module in (torch, dynamo, internal, structured)})
+            def compile(name):
+                internal.trace_log.debug(name, extra={"metadata": {"compilation_metrics": {"co_name": name}}})
+            def texts():
+                [folder] = [name for name in os.listdir() if name.startswith("xlaprof-")]
+                [trace] = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+                return open(trace).read()
+            check = xlaprof.no_recompiles(after=9)
+            check.__enter__()
+            compile("before")
+            os.closerange(3, 1024)
+            files = [os.open(f"user_{i}", os.O_RDWR | os.O_CREAT) for i in range(20)]
+            compile("after")
+            print(texts(), end="")
+            for file in files:
+                os.write(file, b"mine")
+                os.close(file)
+            for _ in range(10):
+                check.step()
+            check.__exit__(None, None, None)
+            """
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-c", program], cwd=folder, text=True, capture_output=True, timeout=120,
+                                  env=os.environ | {"PYTHONPATH": str(BUILD / "python"), "TMPDIR": "."})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.splitlines()[-2:], ["before", "after"])
+            self.assertEqual({path.name: path.read_text() for path in pathlib.Path(folder).glob("user_*")},
+                             {f"user_{i}": "mine" for i in range(20)})
 
 
 class PyTorchXlaDebugOutput(unittest.TestCase):

@@ -1,9 +1,11 @@
 """Sees what torch.compile compiles."""
+import contextlib
 import logging
 import os
 import sys
 
 from xlaprof._recompiles.caller import caller
+from xlaprof._recompiles.own_file import OwnFile
 
 
 class Torch(logging.Handler):
@@ -15,11 +17,11 @@ class Torch(logging.Handler):
 
     def __init__(self, check, folder):
         super().__init__()
-        self.check, self.folder = check, folder
+        self.check, self.folder, self.is_stopped = check, folder, False
         internal = sys.modules["torch._logging._internal"]
         self.logger = internal.trace_log
         self.setFormatter(internal.TorchLogsFormatter(trace=True))
-        self.file = open(os.path.join(folder, "dedicated_log_torch_trace_.log"), "w", encoding="utf-8")
+        self.file = OwnFile(os.path.join(folder, "dedicated_log_torch_trace_.log"))
         # A trace names files by numbers, which torch writes only once per process.
         for text, number in list(sys.modules["torch._logging.structured"].INTERN_TABLE.items()):
             record = logging.LogRecord(self.logger.name, logging.DEBUG, __file__, 0, "", (), None)
@@ -34,13 +36,14 @@ class Torch(logging.Handler):
     def stop(self):
         self.logger.removeHandler(self)
         self.acquire()
-        self.file.close()
+        self.is_stopped = True
         self.release()
         self.close()
 
     def emit(self, record):
         try:
-            self._write(record)
+            with contextlib.suppress(OSError):  # the reason is then not known, but the compilation counts
+                self._write(record)
             metrics = getattr(record, "metadata", {}).get("compilation_metrics")
             if metrics is not None and not metrics.get("fail_type"):
                 self.check.compiled(self, metrics.get("co_name") or "", *caller("torch"))
@@ -48,5 +51,5 @@ class Torch(logging.Handler):
             self.handleError(record)
 
     def _write(self, record):
-        if not self.file.closed:
+        if not self.is_stopped:
             self.file.write(self.format(record) + "\n")
