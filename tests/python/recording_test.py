@@ -153,6 +153,37 @@ class Programs(unittest.TestCase):
             os.waitpid(child, 0)
             """, check)
 
+    def test_a_program_that_closes_its_descriptors_keeps_its_files(self):
+        """Regression: the recorder wrote into files of the program, and removed one."""
+        def check(files, printed):
+            self.assertEqual(len(files), 2)
+            self.assertEqual(sorted(query(file, "SELECT count(*) FROM event WHERE name = 'work'")[0][0] for file in files), [5, 2000])
+            self.assertEqual(printed.split(), ["kept"])
+
+        self.check_program("""\
+            import os, subprocess, sys, time, xlaprof
+            def work(n):
+                for _ in range(n):
+                    with xlaprof.trace("work"):
+                        pass
+            if len(sys.argv) > 1:
+                work(5)
+                sys.exit()
+            work(1000)
+            os.closerange(3, 1024)
+            files = [os.open(f"user_{i}", os.O_RDWR | os.O_CREAT | os.O_TRUNC) for i in range(20)]
+            for file in files:
+                os.write(file, b"first\\n")
+            subprocess.run([sys.executable, __file__, "child"], close_fds=True, check=True)
+            work(1000)
+            time.sleep(0.3)
+            for file in files:
+                os.write(file, b"last\\n")
+                os.close(file)
+            texts = {open(f"user_{i}").read() for i in range(20)}
+            print("kept" if texts == {"first\\nlast\\n"} else texts)
+            """, check)
+
     def test_a_recording_ends_with_its_block_or_with_the_program(self):
         def check(files, printed):
             self.assertEqual(printed.split(), ["False", "True", "False", "1", "True"])
