@@ -142,6 +142,11 @@ absl::Status Board::Break(std::string_view why) {
   return status();
 }
 
+void Board::StopWaiting() {
+  waits_.store(false, std::memory_order_relaxed);
+  Announce();
+}
+
 absl::Status Board::MissingRank(int64_t rank, uint32_t number) {
   const Seat& own = shared_->seats()[rank];
   for (int64_t other = 0; other < ranks(); ++other) {
@@ -171,6 +176,8 @@ absl::Status Board::WaitUntil(int64_t rank, uint32_t number, F is_done) {
     const uint32_t seen = shared_->changes.load(std::memory_order_acquire);
     XP_TRY(status());
     if (is_done()) return absl::OkStatus();
+    if (!waits_.load(std::memory_order_relaxed))
+      return absl::CancelledError(fmt::format("rank {}: the program has ended", rank));
     XP_TRY(MissingRank(rank, number));
     if (ClockNs(CLOCK_MONOTONIC) > until_ns) {
       const Seat& own = shared_->seats()[rank];

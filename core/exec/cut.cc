@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/environment.h"
+#include "core/exec/at_exit.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"
 #include "core/exec/handles.h"
@@ -128,6 +129,7 @@ void Task::Execute() {
   execution.begin_ns = backend.NowNs();
   absl::StatusOr<std::vector<Ref<Buffer>>> buffers = Run();
   execution.end_ns = backend.NowNs();
+  if (!std::exchange(execution.graph->has_run, true)) at_exit::FinishBeforeWhatExists();
   Tell(&RuntimeListener::OnRan, execution);
   static Metric& wrap_time = LazyMetric("WrapXlaData", Unit::kTimeNs);
   metrics::Timed wrap(wrap_time);
@@ -154,6 +156,7 @@ std::shared_ptr<CompiledGraph> LookUp(Device& device, const TracedGraph& graph) 
 // their way. `graph` must have its hash. The caller holds a GraphLock.
 absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
                                             const Cut& cut) {
+  XP_TRY(at_exit::Status());
   Tell(&RuntimeListener::OnCut, graph, device, cut);
   std::shared_ptr<CompiledGraph> compiled = LookUp(device, graph);
   if (compiled != nullptr) {

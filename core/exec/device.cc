@@ -3,10 +3,13 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 #include "base/clock_ns.h"
 #include "base/fork.h"
 #include "core/environment.h"
+#include "core/exec/at_exit.h"
 #include "core/exec/listener.h"
 #include "core/exec/transfer.h"
 #include "core/ir/call_stack.h"
@@ -21,6 +24,23 @@ namespace {
 // The longest queue that a thread leaves behind. If tracing is faster than the device, a longer
 // queue would fill the memory.
 constexpr int64_t kMaxQueued = 4;
+
+// When the program ends, says after so long which device it waits for.
+constexpr std::chrono::seconds kLongAtExit{5};
+// A lock that is held for so long belongs to the calling thread, which a signal interrupted, or to a
+// thread that waits for it.
+constexpr std::chrono::seconds kLockIsStuck{1};
+
+// Locks the mutex, unless that would take for ever.
+std::unique_lock<std::mutex> LockAtExit(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  const auto until = std::chrono::steady_clock::now() + kLockIsStuck;
+  while (!lock && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    (void)lock.try_lock();
+  }
+  return lock;
+}
 
 // Returns the threads of a device's kernels, so that all devices together use each core once.
 int ThreadsOfOne() {
@@ -123,6 +143,11 @@ Device* Device::Find(std::string_view name) {
   return found == made.devices.end() ? nullptr : *found;
 }
 
+std::vector<Device*> Device::Made() {
+  const auto lock = LockAtExit(AllMade().mutex);
+  return lock ? AllMade().devices : std::vector<Device*>();
+}
+
 std::string Device::Names() {
   std::vector<std::string> names{Supported().front()->name(), std::string(kHostName)};
   MadeDevices& made = AllMade();
@@ -154,12 +179,15 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
   if (environment().ir_debug || environment().hlo_debug) RecordCallStacks();
   thread_ = std::thread([this] { Run(); });
   pthread_setname_np(thread_.native_handle(), name_.c_str());
-  thread_.detach();
-  std::lock_guard lock(AllMade().mutex);
-  AllMade().devices.push_back(this);
+  {
+    std::lock_guard lock(AllMade().mutex);
+    AllMade().devices.push_back(this);
+  }
+  at_exit::FinishBeforeWhatExists();
 }
 
 void Device::Enqueue(std::function<void()> task, bool caller_waits) {
+  at_exit::WatchMainThread();
   std::lock_guard lock(mutex_);
   tasks_.push_back(std::move(task));
   ++enqueued_;
@@ -199,9 +227,51 @@ void Device::WaitForAll() {
   went_.wait(lock, [&] { return done_ >= until; });
 }
 
+void Device::Finish() {
+  using Time = std::chrono::steady_clock;
+  const auto say_at = Time::now() + kLongAtExit;
+  bool is_said = false;
+  // A signal's handler may have called exit() while this thread waited for a condition variable, on
+  // which it cannot wait again. The device's thread may then be stuck with the lock.
+  std::optional<int64_t> until;
+  while (true) {
+    {
+      const auto lock = LockAtExit(mutex_);
+      if (!lock) return;
+      if (!until) {
+        if (rank_ != nullptr) rank_->board().StopWaiting();
+        until = enqueued_;
+        came_.notify_one();
+      }
+      const int64_t left = *until - done_;
+      if (left <= 0 || (is_running_ && runner_ == std::this_thread::get_id())) return;
+      if (!is_said && Time::now() > say_at) {
+        is_said = true;
+        std::fprintf(stderr,
+                     "xlaprof: the program has ended, and waits until device %s has computed %lld "
+                     "%s that %s queued\n",
+                     name_.c_str(), static_cast<long long>(left), left == 1 ? "graph" : "graphs",
+                     left == 1 ? "is" : "are");
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+void Device::EndThread() {
+  {
+    const auto lock = LockAtExit(mutex_);
+    if (!lock || (is_running_ && runner_ == std::this_thread::get_id())) return;
+    ends_ = true;
+    came_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
 // Runs one task. `lock` holds mutex_, and is released meanwhile.
 void Device::RunNext(std::unique_lock<std::mutex>& lock) {
   is_running_ = true;
+  runner_ = std::this_thread::get_id();
   std::function<void()> task = std::move(tasks_.front());
   tasks_.pop_front();
   lock.unlock();
@@ -217,7 +287,8 @@ void Device::RunNext(std::unique_lock<std::mutex>& lock) {
 void Device::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    came_.wait(lock, [&] { return !is_running_ && !tasks_.empty(); });
+    came_.wait(lock, [&] { return !is_running_ && (ends_ || !tasks_.empty()); });
+    if (tasks_.empty()) return;
     RunNext(lock);
   }
 }

@@ -39,6 +39,8 @@ class Device {
   static Device& Named(std::string_view name);
   // Does the same, but returns null if this process has no such device.
   static Device* Find(std::string_view name);
+  // Returns all devices of this process, in the order in which they were made.
+  static std::vector<Device*> Made();
   // Returns the names of the devices that Find() finds, for errors: CPU:0, cpu and CPU:1.
   static std::string Names();
 
@@ -96,6 +98,13 @@ class Device {
   void RunUntil(const Data& data);
   // Waits until everything enqueued before the call is done.
   void WaitForAll();
+  // Does the same when the program ends, but runs nothing on the calling thread, whose thread_local
+  // objects may be gone. Ranks of this process no longer wait for others, so their work ends soon.
+  // Says what it waits for if that takes long. Returns soon if the work cannot be finished, because a
+  // signal's handler called exit() inside of it.
+  void Finish();
+  // Ends the device's thread when nothing is queued, and waits for that. Nothing runs from then on.
+  void EndThread();
 
   // Returns the seed of the next random operation, as a tensor. The sequence begins anew at each
   // step mark, from a value that differs per step.
@@ -131,6 +140,8 @@ class Device {
   std::deque<std::function<void()>> tasks_;
   int64_t enqueued_ = 0, done_ = 0;
   bool is_running_ = false;  // a task runs, on any thread
+  std::thread::id runner_;   // that thread
+  bool ends_ = false;        // the device's thread ends when nothing is queued
   std::thread thread_;
 };
 

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "core/environment.h"
+#include "core/exec/at_exit.h"
 #include "core/exec/device.h"
 #include "core/exec/listener.h"
 
@@ -57,6 +58,7 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> LoadOrCompile(Device& device,
   const std::span<const Attributes> shardings = compiled->executable->result_shardings();
   compiled->result_shardings.assign(shardings.begin(), shardings.end());
   compilation.end_ns = device.backend().NowNs();
+  at_exit::FinishBeforeWhatExists();
   Tell(&RuntimeListener::OnCompiled, compilation);
   if (compilation.was_kept == false)
     kept->Save(device.backend(), *compiled->executable, MakeProgram(graph, compiled->name));

@@ -22,6 +22,7 @@ struct CompiledGraph {
   std::string input_shapes;  // of the parameters, separated by spaces
   std::unique_ptr<Executable> executable;
   std::optional<Program> program;  // kept if errors show it
+  bool has_run = false;            // only the thread that works for the device uses it
 };
 
 // Use it only while holding a GraphLock.
