@@ -21,8 +21,20 @@ constexpr size_t kMaxPathBytes = 4096;      // like the system's PATH_MAX
 constexpr size_t kMaxParts = 64;            // last parts of a path that are searched elsewhere
 constexpr size_t kTextHeadBytes = 4096;     // a file with a NUL in its head is not text
 constexpr int kMaxColumns = 200;
+// The suffixes of files that hold source code. A capture may name any file of the user, and those of
+// other kinds may hold passwords or letters.
+constexpr std::string_view kSourceSuffixes[] = {
+    ".py", ".pyi", ".pyx", ".pxd", ".ipynb",                                          // Python
+    ".c",  ".cc",  ".cpp", ".cxx", ".h",     ".hh", ".hpp", ".hxx", ".inl", ".ipp",   // C and C++
+    ".cu", ".cuh", ".hip",                                                            // kernels
+    ".rs", ".go",  ".java", ".jl", ".swift", ".mojo"};
 // A folder that was copied as a whole has new times, which differ by less.
 constexpr int64_t kCopyingNs = 60'000'000'000;
+
+bool IsSourceCode(const fs::path& file) {
+  const std::string suffix = file.extension().string();
+  return std::ranges::find(kSourceSuffixes, suffix) != std::end(kSourceSuffixes);
+}
 
 // Returns `path` with its symlinks resolved, if it lies under `root` (also resolved), and no
 // directory or file below `root` on the way is hidden. Hidden ones in a home directory hold keys
@@ -92,7 +104,7 @@ std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
       file.find('\0') != std::string::npos)
     return std::nullopt;
   std::optional<fs::path> path = Resolve(file, roots);
-  if (!path) return std::nullopt;
+  if (!path || !IsSourceCode(*path)) return std::nullopt;
   // A link may have replaced the file.
   const Descriptor opened = OpenToRead(*path, O_NOFOLLOW);
   struct stat status{};

@@ -94,6 +94,21 @@ TEST_F(SourceQuote, HiddenFilesHoldSecrets) {
   EXPECT_FALSE(At(".netrc"));
 }
 
+// Regression: a hostile capture in a home directory could show lines of any file that is not hidden.
+TEST_F(SourceQuote, OnlyFilesOfSourceCode) {
+  for (const char* name : {"credentials", "notes.txt", "deploy.sh", "config.json", "train.log"}) {
+    Write(root_ / name, "password\n");
+    EXPECT_FALSE(At(name)) << name;
+  }
+  fs::create_symlink(root_ / "notes.txt", root_ / "notes.py");
+  EXPECT_FALSE(At("notes.py"));  // what a link leads to counts
+  for (const char* name : {"a.py", "a.cc", "a.cpp", "a.cxx", "a.c", "a.h", "a.hpp", "a.cu", "a.cuh",
+                           "a.pyx", "a.ipynb"}) {
+    Write(root_ / name, "code\n");
+    EXPECT_TRUE(At(name)) << name;
+  }
+}
+
 TEST_F(SourceQuote, OnlyRegularTextFiles) {
   Write(root_ / "blob.py", std::string_view("ab\0cd\n", 6));
   EXPECT_FALSE(At("blob.py"));
