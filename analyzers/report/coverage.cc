@@ -64,9 +64,10 @@ absl::Status CoverageTable::AddSources() {
   std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
       dumps;  // format and folder -> place, files
   XP_TRY(store_.Each(
-      "SELECT id, path, coalesce(format, ''), coalesce(note, ''), coalesce(kind, 'reports') FROM "
-      "source WHERE imported = 1 ORDER BY id",
-      [&](int64_t id, std::string path, std::string format, std::string note, SourceKind kind) {
+      "SELECT id, path, coalesce(format, ''), coalesce(note, ''), coalesce(kind, 'reports'), links_to "
+      "FROM source WHERE imported = 1 ORDER BY id",
+      [&](int64_t id, std::string path, std::string format, std::string note, SourceKind kind,
+          OptText links_to) {
         // Programs are dumped to a file each.
         if (kind == SourceKind::kCompiled || kind == SourceKind::kLowered) {
           const std::string folder = path.substr(0, path.find_last_of('/'));
@@ -77,6 +78,7 @@ absl::Status CoverageTable::AddSources() {
         }
         row_of_[id] = rows_.size();
         rows_.push_back({.path = path, .format = format, .note = note});
+        if (links_to) AddNote(rows_.back(), "a link to " + *links_to);
       }));
   for (const auto& [name, dump] : dumps) {
     if (dump.second > 1)

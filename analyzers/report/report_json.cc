@@ -42,6 +42,7 @@ Json Of(const SourceRow& source) {
           {"clock_offset_ns", Absolute(source.clock_offset_ns)},
           {"clock_error_ns", Nullable(source.clock_error_ns)},
           {"derived_from", Nullable(source.derived_from)},
+          {"links_to", Nullable(source.links_to)},
           {"note", Nullable(source.note)}};
 }
 

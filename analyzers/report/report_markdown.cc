@@ -220,7 +220,8 @@ class MarkdownReport {
       Add("- {}: {}\n", Prose(TextOf(issue.severity)), Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
       if (!source.imported && !HoldsImported(report_, source))
-        Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
+        Add("- not read: {}{}: {}\n", Prose(names_.Short(source.path)),
+            source.links_to ? Prose(" (a link to " + *source.links_to + ")") : "",
             Prose(source.note.value_or("not recognised")));
     }
     Add("\n</details>\n");

@@ -458,11 +458,11 @@ class TextReport {
     for (const SourceRow& source : report_.sources) {
       if (source.imported || HoldsImported(report_, source)) continue;
       if (source.derived_from) {
-        groups["made from other files, not counted twice"].push_back(names_.Short(source.path));
+        groups["made from other files, not counted twice"].push_back(NameOf(source));
       } else if (source.format) {
-        groups["not read"].push_back(names_.Short(source.path));
+        groups["not read"].push_back(NameOf(source));
       } else {
-        groups[source.note.value_or("not recognised")].push_back(names_.Short(source.path));
+        groups[source.note.value_or("not recognised")].push_back(NameOf(source));
       }
     }
     std::vector<std::string> others;
@@ -482,6 +482,10 @@ class TextReport {
       Paragraph(4, fmt::format("other runs (--run LABEL{}): {}", why, Listed(others)),
                 Style::kPlain, "  - ");
     }
+  }
+  std::string NameOf(const SourceRow& source) const {
+    const std::string name = names_.Short(source.path);
+    return source.links_to ? fmt::format("{} (a link to {})", name, *source.links_to) : name;
   }
   static std::string Listed(const std::vector<std::string>& names) {
     std::string out;

@@ -11,7 +11,6 @@
 namespace xlaprof {
 
 bool IsBomb(size_t in, size_t out) {
-  constexpr size_t kAlwaysAllowedBytes = size_t{256} << 20;
   return out > kAlwaysAllowedBytes && out / kMaxGrowth > in;
 }
 

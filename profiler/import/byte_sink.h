@@ -19,9 +19,10 @@ inline constexpr size_t kInMemoryBytes = size_t{64} << 20;
 
 // Returns whether `out` bytes from `in` compressed ones are too many, as from a decompression bomb.
 // Captures may always grow to 256 MiB. Hardly any larger one shrinks by more, and its user may
-// decompress it first.
+// decompress it first. Standard input, which comes from 0 bytes on disk, has the same bound.
 bool IsBomb(size_t in, size_t out);
 inline constexpr size_t kMaxGrowth = 100;
+inline constexpr size_t kAlwaysAllowedBytes = size_t{256} << 20;
 
 // Bytes in memory or mapped from a file.
 class Block {

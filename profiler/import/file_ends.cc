@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "profiler/import/byte_sink.h"
+#include "profiler/import/file_kind.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -95,6 +96,7 @@ FileEnds EndsOf(std::string_view bytes) {
 }
 
 std::optional<FileEnds> EndsOf(const std::filesystem::path& path) {
+  if (KindOf(path) != FileKind::kRegular) return std::nullopt;
   Descriptor fd = OpenToRead(path);
   struct stat info{};
   if (fd.get() < 0 || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;

@@ -17,7 +17,8 @@ namespace {
 
 // Lists an archive, which holds no facts itself. Its damage is an issue of its own.
 absl::Status ListArchive(Store& store, const IdentifiedFile& archive) {
-  SourceRow source{.path = archive.path.string(), .bytes = archive.bytes};
+  SourceRow source{
+      .path = archive.path.string(), .bytes = archive.bytes, .links_to = archive.links_to};
   source.note = archive.note ? *archive.note : "an archive: its files are listed separately";
   XP_TRY(int64_t id, store.Add(source));
   if (!archive.note) return absl::OkStatus();
@@ -26,9 +27,12 @@ absl::Status ListArchive(Store& store, const IdentifiedFile& archive) {
       fmt::format("{}. The readable part was imported. Copy or pack it again.", *archive.note));
 }
 
-absl::Status ListFolder(Store& store, const Listing::Unlisted& folder) {
-  XP_TRY(int64_t id, store.Add(SourceRow{.path = folder.path.string(), .note = folder.why}));
-  return store.AddIssue(id, "unreadable_folder", Severity::kWarning, folder.why);
+absl::Status ListUnread(Store& store, const Listing::Unread& unread) {
+  XP_TRY(int64_t id, store.Add(SourceRow{.path = unread.path.string(),
+                                         .note = unread.why,
+                                         .links_to = unread.links_to}));
+  if (unread.issue.empty()) return absl::OkStatus();
+  return store.AddIssue(id, unread.issue, Severity::kWarning, unread.why);
 }
 
 // Writes table run, and gives each process its run. Returns the id of the chosen run.
@@ -74,7 +78,7 @@ class Importing {
     problems_ = std::move(listing.problems);
     problems_.insert(problems_.end(), identified.problems.begin(), identified.problems.end());
     for (const IdentifiedFile& archive : identified.archives) XP_TRY(ListArchive(store_, archive));
-    for (const Listing::Unlisted& folder : listing.folders) XP_TRY(ListFolder(store_, folder));
+    for (const Listing::Unread& unread : listing.unread) XP_TRY(ListUnread(store_, unread));
     places_ = PlaceFiles(files_);
     const JobPlan& job = job_.emplace(files_, places_, options_.run);
     int64_t total_bytes = 0;

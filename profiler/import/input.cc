@@ -16,6 +16,7 @@
 
 #include "profiler/import/byte_sink.h"
 #include "profiler/import/map_guard.h"
+#include "profiler/import/file_kind.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -26,17 +27,42 @@ constexpr size_t kMostAtOnce = size_t(16) << 20;
 // Memory of mapped bytes is released in pieces of this size.
 constexpr size_t kForgetBytes = size_t(8) << 20;
 
-absl::StatusOr<Block> ReadAll(int fd, const std::string& name, size_t size) {
+// Copies bytes until their end, or until `size` of them if it is known. Bytes without a known size may have
+// no end, so they have the bound of what decompresses from nothing.
+absl::StatusOr<Block> ReadAll(int fd, const std::string& name, std::optional<size_t> size) {
   ByteSink sink;
-  sink.Reserve(size);
+  sink.Reserve(size.value_or(0));
   char buffer[1 << 16];
-  while (true) {
-    ssize_t got = read(fd, buffer, sizeof buffer);
+  while (!size || sink.size() < *size) {
+    const size_t wanted = size ? std::min(sizeof buffer, *size - sink.size()) : sizeof buffer;
+    ssize_t got = read(fd, buffer, wanted);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return IoError("{}: cannot read: {}", name, std::strerror(errno));
-    if (got == 0) return std::move(sink).Finish();
+    if (got == 0) break;
     XP_TRY(sink.Append(buffer, size_t(got)));
+    if (!size && IsBomb(0, sink.size())) {
+      return Invalid(
+          "{}: more than {} MiB came, and no end, so reading it stopped. If it has an end, write it to a file first, and name that file",
+          name, kAlwaysAllowedBytes >> 20);
+    }
   }
+  return std::move(sink).Finish();
+}
+
+// Returns how many bytes follow in a descriptor that was opened by somebody else, if that is known.
+std::optional<size_t> BytesLeftOf(int fd) {
+  struct stat info{};
+  if (KindOf(fmt::format("/proc/self/fd/{}", fd)) != FileKind::kRegular || fstat(fd, &info) != 0)
+    return std::nullopt;
+  const off_t at = lseek(fd, 0, SEEK_CUR);
+  if (at < 0) return std::nullopt;
+  return size_t(std::max<off_t>(info.st_size - at, 0));
+}
+
+absl::Status Unreadable(const std::string& name, FileKind kind) {
+  return Invalid(
+      "{}: this is {}, which is not read. To read what a program prints: PROGRAM | xlaprof report -",
+      name, TextOf(kind));
 }
 
 // Says why decompression ended at byte `at`.
@@ -218,8 +244,11 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path,
   std::string name = path.string();
   if (name == "-") {
     name = "standard input";
-    XP_TRY(impl->disk, ReadAll(STDIN_FILENO, name, 0));
+    XP_TRY(impl->disk, ReadAll(STDIN_FILENO, name, BytesLeftOf(STDIN_FILENO)));
   } else {
+    // To open a device may do something to it, so the kind is asked for before.
+    if (const FileKind kind = KindOf(path); kind != FileKind::kRegular && kind != FileKind::kNone)
+      return Unreadable(name, kind);
     Descriptor fd = OpenToRead(path);
     if (fd.get() < 0) {
       if (errno == ENOENT) return NotFound("{}: no such file or directory", name);
@@ -227,11 +256,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path,
     }
     struct stat info{};
     fstat(fd.get(), &info);
-    if (!S_ISREG(info.st_mode)) {
-      return Invalid(
-          "{}: not a regular file. To read what a program prints: PROGRAM | xlaprof report -",
-          name);
-    }
+    if (!S_ISREG(info.st_mode)) return Unreadable(name, FileKind::kOther);
     const auto size = size_t(info.st_size);
     if (size > kInMemoryBytes && maps_large_files) {
       XP_TRY(impl->disk, Block::Map(fd, size, name));

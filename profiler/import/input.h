@@ -15,7 +15,10 @@ namespace xlaprof {
 class InputFile {
  public:
   // Opens a file; `path` "-" reads standard input. Fails if the file is missing, unreadable, not a
-  // regular file, or empty.
+  // regular file, one of the kernel's, or empty. A regular file is read up to the size that it has
+  // when it is opened, because a log may grow as fast as it is read. This also holds for standard
+  // input that is a regular file. Other standard input may have no end, so it fails after
+  // kAlwaysAllowedBytes.
   //
   // Memory stays bounded. Up to 64 MiB of a file, and of its decompressed content, are kept in
   // memory. A larger file is mapped in place with `maps_large_files`, and otherwise copied to an

@@ -19,12 +19,17 @@ bool IsAboutInput(const absl::Status& status) {
          status.code() == absl::StatusCode::kUnimplemented;
 }
 
+// Returns what is known of a file before it is read.
+SourceRow RowOf(const IdentifiedFile& file) {
+  return {.path = file.path.string(), .bytes = file.bytes, .links_to = file.links_to};
+}
+
 }  // namespace
 
 absl::StatusOr<bool> FileReader::ListUnread(const IdentifiedFile& file, bool is_wanted) {
   if (file.derived_from) {
-    SourceRow source{
-        .path = file.path.string(), .bytes = file.bytes, .derived_from = file.derived_from};
+    SourceRow source = RowOf(file);
+    source.derived_from = file.derived_from;
     source.note = file.note ? *file.note
                             : "made from another file of this run: not imported, because every "
                               "event would count twice";
@@ -44,19 +49,26 @@ absl::StatusOr<bool> FileReader::ListUnread(const IdentifiedFile& file, bool is_
 absl::Status FileReader::ListOther(const IdentifiedFile& file, std::string_view chosen) {
   XP_TRY(const bool is_listed, ListUnread(file, /*is_wanted=*/false));
   if (is_listed) return absl::OkStatus();
-  return internal::ToStatus(
-      store_.Add(SourceRow{.path = file.path.string(),
-                           .bytes = file.bytes,
-                           .note = fmt::format("belongs to another run than {}", chosen)}));
+  SourceRow source = RowOf(file);
+  source.note = fmt::format("belongs to another run than {}", chosen);
+  return internal::ToStatus(store_.Add(source));
 }
 
 absl::Status FileReader::Read(IdentifiedFile& file, const Place& place) {
+  // Another name of a file, or a link to it, shows the same events again.
+  if (file.id.is_known()) {
+    const auto [first, is_new] = name_of_.try_emplace(file.id, file.path.string());
+    if (!is_new && !file.derived_from) {
+      file.derived_from = first->second;
+      file.note = fmt::format("the same file as {}, under another name", first->second);
+    }
+  }
   XP_TRY(const bool is_listed, ListUnread(file, /*is_wanted=*/true));
   if (is_listed) return absl::OkStatus();
   const bool is_asked_for = !options_.as_format.empty();
   const Format* format = is_asked_for ? FormatNamed(options_.as_format) : file.format;
   auto opened = file.Open(format != nullptr && format->importer->maps_large_files);
-  SourceRow source{.path = file.path.string(), .bytes = file.bytes};
+  SourceRow source = RowOf(file);
   if (!opened.ok()) {
     ++tried_;
     source.note = std::string(Message(opened.status()));
@@ -120,10 +132,9 @@ absl::Status FileReader::NotRecognised(const IdentifiedFile& file, Look look) {
                   file.path.string(), TextOf(look));
   unknown_.push_back(what);
   if (!file.named && IsDocument(file.path)) return absl::OkStatus();
-  XP_TRY(int64_t id,
-         store_.Add(SourceRow{.path = file.path.string(),
-                              .bytes = file.bytes,
-                              .note = fmt::format("not recognised: looks like {}", TextOf(look))}));
+  SourceRow source = RowOf(file);
+  source.note = fmt::format("not recognised: looks like {}", TextOf(look));
+  XP_TRY(int64_t id, store_.Add(source));
   if (!file.named) return absl::OkStatus();
   return store_.AddIssue(id, "not_recognised", Severity::kWarning,
                          fmt::format("{}. Try --as with one of: {}", what, FormatNames()));

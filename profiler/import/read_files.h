@@ -57,6 +57,7 @@ class FileReader {
   int64_t done_bytes_ = 0;
   std::map<std::string, ImportContext::Position> dumps_;  // how far each dump's process was read
   std::map<int64_t, int64_t> rank_of_source_;
+  std::map<FileId, std::string> name_of_;  // files that were read or listed as of this run
   int read_ = 0;
   size_t tried_ = 0;                   // files of this run or of no run
   std::vector<std::string> problems_;  // one line each

@@ -288,7 +288,8 @@ CREATE TABLE source (
   imported INTEGER NOT NULL,        -- 1: its facts are in the store
   note TEXT,                        -- one sentence: why not imported, how aligned; NULL: nothing to say
   dialects TEXT,                    -- names of the dialects found in a program's output, with commas between; NULL: it is no such output
-  kind TEXT                         -- word of source_kind, which decides how its facts are joined with those of others; NULL: not recognised
+  kind TEXT,                        -- word of source_kind, which decides how its facts are joined with those of others; NULL: not recognised
+  links_to TEXT                     -- path of the file that it leads to; NULL: it is no symbolic link
 );
 
 -- Processes of the job. Importers write at least one row per source. Joining then merges the rows of the same process.

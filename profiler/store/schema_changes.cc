@@ -48,6 +48,8 @@ constexpr std::array kChanges = {
     // To 8: how long each compilation of such a process took.
     "CREATE TABLE observed_compile (id INTEGER PRIMARY KEY, process_id INTEGER, ordinal INTEGER NOT "
     "NULL, ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL)",
+    // To 9: where links lead.
+    "ALTER TABLE source ADD COLUMN links_to TEXT",
 };
 
 static_assert(kOldestSchemaVersion + int(kChanges.size()) == kSchemaVersion,

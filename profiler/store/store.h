@@ -22,7 +22,7 @@
 
 namespace xlaprof {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 // Stores of this schema and of all that followed it can be opened (schema_changes.h).
 inline constexpr int kOldestSchemaVersion = 1;
 // Pages are small because a store has some 36 tables and indexes with at least one page each. Pages

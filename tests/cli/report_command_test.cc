@@ -226,6 +226,38 @@ TEST_F(ReportCommand, CutStoreIsReportedOn) {
   EXPECT_EQ(report["issues"][0]["code"], "damaged_store");
 }
 
+// Regression: `yes | xlaprof report -` filled the disk.
+TEST_F(ReportCommand, StandardInputHasABound) {
+  const Ran ran = RunShell("yes | " XLAPROF_PROGRAM " report -", folder_);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("standard input: more than 256 MiB came"));
+  EXPECT_THAT(ran.out, HasSubstr("write it to a file first"));
+}
+
+TEST_F(ReportCommand, StandardInputMayBeAFile) {
+  Write("log.txt", "skip\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n");
+  const Ran ran = RunShell(
+      "{ head -c 5 > /dev/null; " XLAPROF_PROGRAM " report --format json -; } < log.txt", folder_);
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_EQ(RunShell(XLAPROF_PROGRAM " report - < /proc/self/status", folder_).status, 2);
+}
+
+TEST_F(ReportCommand, SaysWhereLinksLead) {
+  Write("other/log.txt", "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n");
+  std::filesystem::create_directory(folder_ / "run");
+  std::filesystem::create_symlink("../other/log.txt", folder_ / "run/a.txt");
+  std::filesystem::create_symlink("/proc/self/pagemap", folder_ / "run/b");
+  const json report = Json("run");
+  std::map<std::string, json> links;
+  for (const json& source : report["sources"])
+    links[source["path"].get<std::string>()] = source["links_to"];
+  EXPECT_EQ(links["run/a.txt"], (folder_ / "other/log.txt").string());
+  EXPECT_THAT(links["run/b"].get<std::string>(), HasSubstr("/pagemap"));
+  const Ran text = Run("report run");
+  EXPECT_THAT(text.out, HasSubstr("a link to " + (folder_ / "other/log.txt").string()));
+  EXPECT_THAT(text.out, HasSubstr("a file of the kernel"));
+}
+
 TEST_F(ReportCommand, OutputFile) {
   MakeStore("a.xlaprof");
   EXPECT_EQ(Run("report a.xlaprof --format markdown -o out.md").out, "");

@@ -1,10 +1,12 @@
 #include "profiler/import/plan/find_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 
+#include "profiler/import/file_kind.h"
 #include "profiler/import/xla/xla_dump_name.h"
 
 namespace xlaprof {
@@ -17,15 +19,28 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxFiles = 20'000;
 constexpr size_t kMaxDumpFiles = 1'000'000;
 
-void Describe(FoundFile& file) {
+// Returns where a link leads, or nothing if `path` is none.
+std::optional<std::string> TargetOf(const fs::path& path) {
   std::error_code error;
-  file.bytes = int64_t(fs::file_size(file.path, error));
-  if (error) file.bytes = 0;
-  const auto time = fs::last_write_time(file.path, error);
-  if (error) return;
-  file.modified_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                         fs::file_time_type::clock::to_sys(time).time_since_epoch())
-                         .count();
+  if (!fs::is_symlink(path, error)) return std::nullopt;
+  const fs::path target = fs::canonical(path, error);
+  return error ? fs::read_symlink(path, error).string() : target.string();
+}
+
+void Describe(FoundFile& file) {
+  struct stat info{};
+  if (stat(file.path.c_str(), &info) != 0) return;
+  file.bytes = S_ISREG(info.st_mode) ? int64_t(info.st_size) : 0;
+  file.modified_ns = int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
+  file.id = {uint64_t(info.st_dev), uint64_t(info.st_ino)};
+  file.links_to = TargetOf(file.path);
+}
+
+// Returns what to try if a link to a file of this kind is not followed.
+std::string_view AdviceFor(FileKind kind) {
+  if (kind == FileKind::kDirectory) return "Name the directory, too, if it is of this run";
+  if (kind == FileKind::kNone) return "Copy the file there again if it is of this run";
+  return "Copy what you need of it to a file";
 }
 
 // Lists a directory, with all directories below it.
@@ -42,12 +57,12 @@ class Walk {
       XP_TRY(List(folder, folders, error));
       if (!error) continue;
       if (folder == root_) return IoError("{}: cannot list: {}", root_.string(), error.message());
-      listing_.folders.push_back(
-          {folder,
-           fmt::format("{}: cannot list this directory: {}. Its files are missing from the import. "
-                       "Make it readable",
-                       folder.string(), error.message())});
-      listing_.problems.push_back(listing_.folders.back().why);
+      Leave({.path = folder,
+             .why = fmt::format(
+                 "{}: cannot list this directory: {}. Its files are missing from the import. "
+                 "Make it readable",
+                 folder.string(), error.message()),
+             .issue = "unreadable_folder"});
     }
     return absl::OkStatus();
   }
@@ -62,11 +77,18 @@ class Walk {
          entry.increment(error)) {
       const std::string name = entry->path().filename().string();
       if (name.starts_with('.')) continue;
-      if (entry->is_directory(ignored)) {
-        if (!entry->is_symlink(ignored)) folders.push_back(entry->path());
+      const bool is_link = entry->is_symlink(ignored);
+      if (entry->is_directory(ignored) && !is_link) {
+        folders.push_back(entry->path());
         continue;
       }
-      if (!entry->is_regular_file(ignored)) continue;
+      // A link may lead to any file, also to one of the kernel.
+      const FileKind kind = !is_link && entry->is_regular_file(ignored) ? FileKind::kRegular
+                                                                        : KindOf(entry->path());
+      if (kind != FileKind::kRegular) {
+        LeaveSpecial(entry->path(), kind);
+        continue;
+      }
       listing_.files.push_back({.path = entry->path()});
       ++(ParseXlaDumpName(name) ? dumped_ : others_);
       if (others_ > kMaxFiles || dumped_ > kMaxDumpFiles) {
@@ -75,6 +97,35 @@ class Walk {
       }
     }
     return absl::OkStatus();
+  }
+
+  void Leave(Listing::Unread unread) {
+    listing_.problems.push_back(unread.why);
+    listing_.unread.push_back(std::move(unread));
+  }
+
+  // Leaves what is no directory, and leads to no regular file.
+  void LeaveSpecial(const fs::path& path, FileKind kind) {
+    const std::optional<std::string> target = TargetOf(path);
+    if (!target) {
+      listing_.unread.push_back(
+          {.path = path, .why = fmt::format("{}, which is not read", TextOf(kind)), .issue = ""});
+      return;
+    }
+    const bool is_inside = kind == FileKind::kDirectory && LiesInRoot(*target);
+    if (is_inside) return;  // its files are found without the link
+    Leave({.path = path,
+           .why = fmt::format("{}: a link to {}, {}. It is not followed. {}", path.string(), *target,
+                              TextOf(kind), AdviceFor(kind)),
+           // Links to directories lie beside many captures, and most lead to other data.
+           .issue = kind == FileKind::kDirectory ? "" : "link_not_followed",
+           .links_to = target});
+  }
+
+  bool LiesInRoot(const fs::path& real) const {
+    std::error_code error;
+    const fs::path root = fs::canonical(root_, error);
+    return !error && std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
   }
 
   const fs::path& root_;

@@ -209,8 +209,66 @@ TEST_F(FoundFilesTest, APipeIsNotWaitedFor) {
   const fs::path log = Write("metrics.txt", kFoundReport), pipe = root_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(All("SELECT note FROM source WHERE NOT imported"), "a pipe, which is not read");
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "");
   ASSERT_TRUE(Take({log, pipe}).ok());
-  EXPECT_THAT(All("SELECT advice FROM import_issue"), HasSubstr("not a regular file"));
+  EXPECT_THAT(All("SELECT advice FROM import_issue"), HasSubstr("this is a pipe"));
+}
+
+TEST_F(FoundFilesTest, LinksAreFollowedToRegularFilesAndTold) {
+  const fs::path outside = Write("other/metrics.txt", kFoundReport);
+  fs::create_directory(root_ / "capture");
+  fs::create_symlink("../other/metrics.txt", root_ / "capture/link.txt");
+  ASSERT_TRUE(Take({root_ / "capture"}).ok());
+  EXPECT_EQ(Imported(), "capture/link.txt");
+  EXPECT_EQ(All("SELECT links_to FROM source"), "other/metrics.txt");
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "");
+}
+
+// Regression: what a link to /proc/self/pagemap yields is 256 GB, which filled the disk.
+TEST_F(FoundFilesTest, LinksToWhatHasNoSizeAreNotFollowed) {
+  Write("metrics.txt", kFoundReport);
+  const std::vector<std::string> targets = {"/proc/self/status", "/dev/null", root_ / "pipe",
+                                            root_ / "missing"};
+  ASSERT_EQ(mkfifo(targets[2].c_str(), 0600), 0);
+  for (size_t i = 0; i < targets.size(); ++i)
+    fs::create_symlink(targets[i], root_ / fmt::format("link{}", i));
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "metrics.txt");
+  EXPECT_EQ(All("SELECT code FROM import_issue"),
+            "link_not_followed, link_not_followed, link_not_followed, link_not_followed");
+  // /proc/self has the number of the process.
+  EXPECT_EQ(All("SELECT links_to FROM source WHERE path LIKE '%/link1'"), "/dev/null");
+  EXPECT_EQ(All("SELECT links_to FROM source WHERE path LIKE '%/link2'"), "pipe");
+  EXPECT_EQ(All("SELECT links_to FROM source WHERE path LIKE '%/link3'"), "missing");
+}
+
+TEST_F(FoundFilesTest, FilesOfTheKernelAreNotReadByNameEither) {
+  EXPECT_THAT(std::string(Message(Take({"/proc/self/status"}))), HasSubstr("a file of the kernel"));
+  EXPECT_THAT(std::string(Message(Take({"/dev/zero"}))), HasSubstr("a device"));
+}
+
+TEST_F(FoundFilesTest, AFileWithSeveralNamesIsReadOnce) {
+  const fs::path log = Write("metrics.txt", kFoundReport);
+  fs::create_hard_link(log, root_ / "second.txt");
+  fs::create_symlink("metrics.txt", root_ / "third.txt");
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "metrics.txt");
+  EXPECT_EQ(All("SELECT count(*) FROM source WHERE derived_from LIKE '%/metrics.txt'"), "2");
+  EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "1");
+}
+
+// Links to directories lie beside many captures, so they are listed and are no issue.
+TEST_F(FoundFilesTest, LinksToDirectoriesAreListed) {
+  Write("capture/metrics.txt", kFoundReport), Write("other/metrics.txt", kFoundReport);
+  fs::create_directory_symlink("../other", root_ / "capture/link");
+  fs::create_directory_symlink("..", root_ / "capture/above");
+  fs::create_directory_symlink(".", root_ / "capture/itself");
+  ASSERT_TRUE(Take({root_ / "capture"}).ok());
+  EXPECT_EQ(Imported(), "capture/metrics.txt");
+  EXPECT_EQ(All("SELECT path FROM source WHERE NOT imported ORDER BY path"),
+            "capture/above, capture/link");
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "");
 }
 
 // A path that is too long replaces a folder without read permission, because tests may run as root.

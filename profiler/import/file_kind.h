@@ -1,0 +1,27 @@
+// Says which files can be read as captures, without opening them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace xlaprof {
+
+enum class FileKind : uint8_t {
+  kRegular,  // its size is known, and reading it changes nothing
+  kKernel,   // in /proc, /sys or their like, where sizes are not known and reading may have no end
+  kDevice,
+  kPipe,
+  kSocket,
+  kDirectory,
+  kNone,  // there is no such file, or it may not be looked at
+  kOther,
+};
+
+// Returns the kind of the file that `path` leads to, through any links.
+FileKind KindOf(const std::filesystem::path& path);
+
+// Returns the kind in words, such as "a pipe".
+std::string_view TextOf(FileKind kind);
+
+}  // namespace xlaprof
