@@ -34,6 +34,8 @@ absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& argume
       arguments.colour == "always" || (arguments.output.empty() && WantsColour(arguments.colour));
   options.width = TerminalWidth(STDOUT_FILENO);
   options.all = arguments.all;
+  // A file may lie beside the capture, and quotes its messages.
+  options.marks_origin = !arguments.output.empty();
   return arguments.format == "json"       ? ReportJson(report)
          : arguments.format == "markdown" ? ReportMarkdown(report, options)
                                           : ReportText(report, options);

@@ -8,6 +8,7 @@
 #include "exporters/output/json_text.h"
 #include "exporters/timeline/marks.h"
 #include "exporters/timeline/time_span.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 namespace {
@@ -24,7 +25,9 @@ int64_t ExactOrigin(const TimeSpan& span) {
 
 absl::Status Header(const Store& store, const TimeSpan& span, int64_t origin_ns, JsonWriter& json) {
   json.Raw("{\"displayTimeUnit\":\"ns\",\n");
-  std::string other = fmt::format("\"exporter\":\"xlaprof {}\"", kVersion);
+  XP_TRY(const Origin origin, OriginOf(store));
+  std::string other =
+      fmt::format("\"exporter\":\"xlaprof {}\",\"origin\":\"{}\"", kVersion, TextOf(origin));
   if (OptInt base_ns = span.EpochOf(origin_ns)) {
     // The key is Kineto's name for the Unix time of the trace's 0. The string is for readers that
     // hold numbers as doubles.

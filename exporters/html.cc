@@ -13,9 +13,12 @@
 #include "exporters/view/page.h"
 #include "exporters/view/run.h"
 #include "exporters/view/slices.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 namespace {
+
+constexpr std::string_view kHeadElement = "<meta charset=\"utf-8\">";
 
 // Compresses without zlib's header and checksum.
 absl::StatusOr<std::string> Deflated(std::string_view bytes) {
@@ -96,7 +99,11 @@ absl::StatusOr<Exported> WriteHtml(const Run& run, const Findings& findings,
   exported.LeaveOut(lanes.damaged_chunks(), "damaged chunk", " of events");
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   const ViewPage page = Page();
-  XP_TRY(sink->Write(page.before_data));
+  XP_TRY(const Origin origin, OriginOf(store));
+  const size_t head = page.before_data.find(kHeadElement) + kHeadElement.size();
+  XP_TRY(sink->Write(page.before_data.substr(0, head)));
+  XP_TRY(sink->Write(fmt::format("\n<meta name=\"xlaprof-origin\" content=\"{}\">", TextOf(origin))));
+  XP_TRY(sink->Write(page.before_data.substr(head)));
   XP_TRY(std::string lanes_and_steps, RunJson(run, lanes));
   XP_TRY(WriteElement(*sink, "run", "application/json", ForScript(lanes_and_steps)));
   XP_TRY(std::string found, FindingsJson(run, lanes, report, options.source_roots));

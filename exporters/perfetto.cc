@@ -3,6 +3,7 @@
 #include "exporters/exporter.h"
 #include "exporters/perfetto/perfetto_events.h"
 #include "exporters/timeline/time_span.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 namespace {
@@ -27,7 +28,8 @@ absl::StatusOr<Exported> WritePerfetto(const Run& run, const Findings& findings,
   for (const TimelineTrack& track : layout.tracks()) track_ids.push_back(track.track_id);
   XP_TRY(FlowPairs flows, FlowPairs::Read(store, track_ids, FlowPairs::Style::kPairs));
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
-  PerfettoPackets packets(store, *sink, span.EpochOf(origin_ns));
+  XP_TRY(const Origin origin, OriginOf(store));
+  PerfettoPackets packets(store, *sink, span.EpochOf(origin_ns), TextOf(origin));
   PerfettoEvents events(store, flows, origin_ns, packets);
 
   const uint64_t own = packets.Group("xlaprof: findings and steps");

@@ -10,6 +10,7 @@
 #include "exporters/sqlite/row_inserter.h"
 #include "exporters/sqlite/sqlite_sql.h"
 #include "profiler/store/ordered_events.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 
@@ -100,8 +101,10 @@ class SqliteExport {
       XP_TRY(Exec(
           fmt::format("INSERT OR REPLACE INTO meta VALUES ('window_start_ns', '{}')", *start_ns)));
     }
-    return Exec(
-        fmt::format("INSERT OR REPLACE INTO meta VALUES ('exported_by', 'xlaprof {}')", kVersion));
+    XP_TRY(const Origin origin, OriginOf(store_));
+    return Exec(fmt::format(
+        "INSERT OR REPLACE INTO meta VALUES ('exported_by', 'xlaprof {}'), ('origin', '{}')",
+        kVersion, TextOf(origin)));
   }
 
   absl::Status Copy(const Table& table) {

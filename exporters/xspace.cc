@@ -6,6 +6,7 @@
 #include "exporters/timeline/overlap.h"
 #include "exporters/timeline/time_span.h"
 #include "exporters/xspace/xspace_events.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 namespace {
@@ -49,6 +50,7 @@ class XSpaceExport {
     XP_TRY(std::vector<XSpacePlane> planes, XSpaceLayout(store_));
     size_t lines = 0, done = 0;
     for (const XSpacePlane& plane : planes) lines += plane.lines.size();
+    XP_TRY(TaskEnvironment());
     for (const XSpacePlane& plane : planes) {
       XSpaceTables tables(store_);
       BeginPlane(plane.name);
@@ -62,7 +64,6 @@ class XSpaceExport {
       EndPlane(tables);
     }
     XP_TRY(FindingLines());
-    TaskEnvironment();
     XP_TRY(Hosts());
     XP_TRY(LeftOut());
     XP_TRY(file_.Close());
@@ -161,19 +162,23 @@ class XSpaceExport {
     return absl::OkStatus();
   }
 
-  // Adds the plane that gives the Unix time of 0.
-  void TaskEnvironment() {
-    const OptInt start_ns = times_.span.EpochOf(times_.origin_ns),
-                 stop_ns = times_.span.EpochOf(times_.end_ns);
-    if (!start_ns || !stop_ns || *start_ns <= 0) return;
+  // Adds the plane that gives the Unix time of 0, and the origin, which must be near the file's beginning.
+  absl::Status TaskEnvironment() {
+    XP_TRY(const Origin origin, OriginOf(store_));
     XSpaceTables tables(store_);
     BeginPlane("Task Environment");
     ProtoText stats;
-    tables.PutUint(kPlaneStat, tables.Added("profile_start_time"), uint64_t(*start_ns), stats);
-    tables.PutUint(kPlaneStat, tables.Added("profile_stop_time"),
-                   uint64_t(std::max(*start_ns, *stop_ns)), stats);
+    tables.PutString(kPlaneStat, tables.Added("xlaprof_origin"), TextOf(origin), stats);
+    const OptInt start_ns = times_.span.EpochOf(times_.origin_ns),
+                 stop_ns = times_.span.EpochOf(times_.end_ns);
+    if (start_ns && stop_ns && *start_ns > 0) {
+      tables.PutUint(kPlaneStat, tables.Added("profile_start_time"), uint64_t(*start_ns), stats);
+      tables.PutUint(kPlaneStat, tables.Added("profile_stop_time"),
+                     uint64_t(std::max(*start_ns, *stop_ns)), stats);
+    }
     file_.Write(stats);
     EndPlane(tables);
+    return absl::OkStatus();
   }
 
   absl::Status Hosts() {

@@ -8,6 +8,7 @@
 
 #include "analyzers/report/source_quote.h"
 #include "analyzers/run/source_lines.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 namespace {
@@ -96,6 +97,8 @@ absl::StatusOr<Report> MakeReport(const Run& run) {
 absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   Report report;
   XP_TRY(ReadTables(run, report));
+  XP_TRY(const Origin origin, OriginOf(run.store()));
+  report.origin = TextOf(origin);
   XP_TRY(auto label, run.store().Meta("run_label"));
   report.run_label = label.value_or("");
   XP_TRY(report.base_epoch_ns, run.store().MetaNs("base_epoch_ns"));

@@ -31,6 +31,7 @@ struct ReportIssue {
 };
 
 struct Report {
+  std::string origin;                    // mark of origin (profiler/store/origin.h)
   std::string run_label;                 // label of the store's run; "" if it has none
   std::optional<int64_t> base_epoch_ns;  // Unix ns of the store's time 0
   std::optional<int64_t> start_ns;       // start of the capture's window, in the store's time
@@ -67,6 +68,7 @@ struct ReportOptions {
   int width = 100;                                  // columns of the terminal
   std::vector<std::filesystem::path> source_roots;  // directories whose source lines may be quoted
   bool all = false;                                 // show info findings in full, too
+  bool marks_origin = false;                        // end a text with the mark of origin
 };
 
 std::string ReportText(const Report& report, const ReportOptions& options);

@@ -357,6 +357,7 @@ std::string Dump(const Json& json, int indent) {
 
 std::string ReportJson(const Report& report) {
   Json json = {{"xlaprof", kVersion},
+               {"origin", report.origin},
                {"sources", ListOf(report.sources)},
                {"summary", SummaryOf(report)},
                {"findings", ListOf(report.findings)},

@@ -225,6 +225,8 @@ class MarkdownReport {
             Prose(source.note.value_or("not recognised")));
     }
     Add("\n</details>\n");
+    // Markdown does not show comments.
+    if (!report_.origin.empty()) Add("\n<!-- {} -->\n", report_.origin);
   }
 
   const Report& report_;

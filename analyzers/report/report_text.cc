@@ -45,6 +45,10 @@ class TextReport {
     ObservedProcesses();
     Issues();
     NotRead();
+    if (options_.marks_origin && !report_.origin.empty()) {
+      Line();
+      Line(report_.origin);
+    }
     return std::move(out_);
   }
 

@@ -32,6 +32,7 @@ constexpr uint32_t kKeyIid = 1, kUint = 3, kInt = 4, kDouble = 5, kString = 6, k
                    kStringIid = 17;
 // Interned texts
 constexpr uint32_t kIid = 1, kText = 2;
+constexpr uint64_t kUnusedIid = uint64_t(UINT32_MAX) + 1;  // greater than any StringId
 
 // Returns valid UTF-8 without NUL, because readers end a text at NUL.
 std::string PerfettoString(std::string_view text) {
@@ -49,11 +50,17 @@ std::string_view UnitOf(std::string_view name) {
 
 }  // namespace
 
-PerfettoPackets::PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns)
+PerfettoPackets::PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns,
+                                 std::string_view origin)
     : store_(store), buffer_(sink) {
-  ProtoText packet;
+  ProtoText packet, interned, text;
   packet.Varint(kSequence, 1);
   packet.Varint(kSequenceFlags, kStateCleared);
+  // An interned text that no event refers to is not shown.
+  text.Varint(kIid, kUnusedIid);
+  text.Bytes(kText, origin);
+  interned.Bytes(kValues, text.bytes());
+  packet.Bytes(kInternedData, interned.bytes());
   Packet(packet);
   // The root is not a track; it orders the others.
   ProtoText root;

@@ -24,8 +24,8 @@ class PerfettoPackets {
   enum class Type : char { kBegin = 1, kInstant = 3, kCounter = 4 };
 
   // `store` and `sink` must outlive this object. `epoch_ns` is the Unix time of the trace's 0, if
-  // it is known.
-  PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns);
+  // it is known. `origin` is a text that readers leave unread.
+  PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns, std::string_view origin);
 
   // Write tracks. Each has its own uuid, by which its events and children refer to it, and precedes
   // them in the file. `rank` orders processes, or the threads of one; the lowest is at the top.

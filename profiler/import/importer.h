@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "profiler/store/events.h"
@@ -71,6 +72,10 @@ class ImportContext {
   // are aligned with it. Also sets source.clock_offset_ns.
   absl::StatusOr<int64_t> AlignClock(int64_t epoch_ns);
 
+  // Identities of the content (profiler/store/origin.h), if the importer knows better ones than that of the
+  // file's bytes.
+  std::vector<std::string> identities;
+
   // Reports progress in bytes of the input, for the progress bar. A call is cheap. Bytes before
   // `bytes_done` may be read again, but their memory is released.
   std::function<void(size_t bytes_done)> progress = [](size_t) {};
@@ -112,6 +117,11 @@ struct Importer {
   SourceKind kind = SourceKind::kReports;  // what its facts are (schema.sql)
   // True if a run writes such files to a folder of their own. What lies above it is of the same run.
   bool has_own_folder = false;
+  // True if the files are databases of SQLite, which say in a table from what they were made.
+  bool is_store = false;
+  // How much of a run an export to this format keeps. Of several exports of one run, the one that keeps most
+  // is read.
+  int keeps = 0;
   // Describes the recording. Null: files of this format that lie side by side are of one run.
   TraceSpan (*span)(std::string_view bytes) = nullptr;
 };

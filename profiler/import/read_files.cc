@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "profiler/import/formats.h"
 #include "profiler/store/issue_codes.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 namespace {
@@ -121,8 +122,24 @@ absl::Status FileReader::ReadAs(const Format& format, const IdentifiedFile& file
     return store_.AddIssue(id, issue_codes::kUnreadableFile, Severity::kWarning, problems_.back());
   }
   ++read_;
+  AddIdentities(file, format, input, std::move(context.identities));
   if (place.rank) rank_of_source_[id] = *place.rank;
   return store_.Run("UPDATE source SET imported = 1 WHERE id = ?1", id);
+}
+
+void FileReader::AddIdentities(const IdentifiedFile& file, const Format& format,
+                               const InputFile& input, std::vector<std::string> known) {
+  if (known.empty()) known.push_back(ContentIdentity(input.bytes()));
+  // What was made from this file is also made from what this file was made from.
+  if (file.origin) {
+    known.insert(known.end(), file.origin->sources.begin(), file.origin->sources.end());
+  }
+  std::vector<std::string>& all =
+      format.kind == SourceKind::kTimed ? timed_identities_ : other_identities_;
+  for (std::string& identity : known) {
+    if (std::ranges::find(all, identity) == all.end() && all.size() < kMostSources)
+      all.push_back(std::move(identity));
+  }
 }
 
 absl::Status FileReader::NotRecognised(const IdentifiedFile& file, Look look) {
@@ -158,7 +175,10 @@ absl::Status FileReader::TellDamage(const IdentifiedFile& file, const InputFile&
 absl::Status FileReader::Finish() {
   XP_TRY(NumberRanks());
   XP_TRY(events_.Flush());
-  return TellUnboundFlows();
+  XP_TRY(TellUnboundFlows());
+  // The events of the run come from the sources with times. Without one of them, nothing counts twice.
+  return SetOrigin({.sources = timed_identities_.empty() ? other_identities_ : timed_identities_},
+                   store_);
 }
 
 absl::Status FileReader::NumberRanks() {

@@ -29,7 +29,8 @@ class FileReader {
   absl::Status Read(IdentifiedFile& file, const Place& place);
   // Lists a file of another run than `chosen`.
   absl::Status ListOther(const IdentifiedFile& file, std::string_view chosen);
-  // Writes what is known after the last file: the ranks of processes, and what was left out.
+  // Writes what is known after the last file: the ranks of processes, what was left out, and the store's
+  // origin.
   absl::Status Finish();
 
   // Returns the number of files that were read.
@@ -46,6 +47,9 @@ class FileReader {
   absl::Status NotRecognised(const IdentifiedFile& file, Look look);
   absl::Status TellDamage(const IdentifiedFile& file, const InputFile& opened,
                           ImportContext& context);
+  // Notes the identities of a file that was read: `known`, or else that of its bytes.
+  void AddIdentities(const IdentifiedFile& file, const Format& format, const InputFile& input,
+                     std::vector<std::string> known);
   absl::Status TellUnboundFlows();
   absl::Status NumberRanks();
   void TellProgress(const IdentifiedFile& file, size_t done) const;
@@ -58,6 +62,8 @@ class FileReader {
   std::map<std::string, ImportContext::Position> dumps_;  // how far each dump's process was read
   std::map<int64_t, int64_t> rank_of_source_;
   std::map<FileId, std::string> name_of_;  // files that were read or listed as of this run
+  // Identities of the files that were read, by whether their events have times.
+  std::vector<std::string> timed_identities_, other_identities_;
   int read_ = 0;
   size_t tried_ = 0;                   // files of this run or of no run
   std::vector<std::string> problems_;  // one line each

@@ -2,17 +2,16 @@
 // of a job that recorded into one folder. The store of a profile (`xlaprof capture`) is read in the
 // same way, so that it joins with logs and dumps. A single store is opened as it is, and not
 // imported.
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 
-#include "base/temporary_folder.h"
 #include "profiler/import/importer.h"
+#include "profiler/import/store_file.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/damaged_store.h"
 #include "profiler/store/issue_codes.h"
+#include "profiler/store/origin.h"
 #include "profiler/store/tables.h"
 
 namespace xlaprof {
@@ -285,16 +284,6 @@ class Copying {
   std::vector<StringId> strings_;
 };
 
-// Writes a store that was in an archive or compressed to a file.
-absl::Status Write(std::string_view bytes, const std::filesystem::path& path) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(bytes.data(), std::streamsize(bytes.size()));
-  if (out.flush()) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format(
-      "{}: cannot be written. Check the free space of the disk, or set TMPDIR to another one",
-      path.string()));
-}
-
 // Returns the size that the header gives the file: pages (28) of a size (16),
 // https://sqlite.org/fileformat.html.
 uint64_t BytesOfHeader(std::string_view bytes) {
@@ -326,21 +315,14 @@ absl::Status CopyRecording(const Input& input, const Store& from, ImportContext&
         input.path);
   }
   XP_TRY(TellCut(input, context));
+  XP_TRY(Origin origin, OriginOf(from));
+  context.identities = std::move(origin.sources);
   return Copying(from, is_recorded, context).Run();
 }
 
 absl::Status ReadRecording(const Input& input, ImportContext& context) {
-  // The file itself is opened if it is a plain file, because the last commits are in the log file
-  // beside it.
-  std::error_code error;
-  std::filesystem::path path = input.path;
-  std::optional<TemporaryFolder> unpacked;
-  if (std::filesystem::file_size(path, error) != input.bytes.size() || error) {
-    XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("store"));
-    unpacked.emplace(std::move(folder));
-    path = unpacked->path() / "unpacked.xlaprof";
-    XP_TRY(Write(input.bytes, path));
-  }
+  XP_TRY(const StoreFile file, StoreFile::Of(input.path, input.bytes));
+  const std::filesystem::path& path = file.path();
   auto name = [&](const absl::Status& status) {  // messages use the user's name for the file
     std::string text(Message(status));
     if (const size_t at = text.find(path.string()); at != text.npos)
@@ -368,6 +350,8 @@ extern const Importer recording{
     .read = ReadRecording,
     .maps_large_files = true,
     .framework = Framework::kCpp,
-    .kind = SourceKind::kTimed};
+    .kind = SourceKind::kTimed,
+    .is_store = true,
+    .keeps = 3};
 
 }  // namespace xlaprof

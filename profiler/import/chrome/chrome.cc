@@ -415,6 +415,7 @@ extern const Importer chrome{
     .read = ReadChrome,
     .maps_large_files = true,
     .kind = SourceKind::kTimed,
+    .keeps = 2,
     .span = SpanOfChrome};
 
 }  // namespace xlaprof

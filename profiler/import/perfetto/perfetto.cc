@@ -155,6 +155,7 @@ extern const Importer perfetto{
     .sniff = SniffPerfetto,
     .read = ReadPerfetto,
     .maps_large_files = true,
-    .kind = SourceKind::kTimed};
+    .kind = SourceKind::kTimed,
+    .keeps = 2};
 
 }  // namespace xlaprof

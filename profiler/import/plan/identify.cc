@@ -8,6 +8,7 @@
 #include "profiler/import/file_ends.h"
 #include "profiler/import/plan/derived_files.h"
 #include "profiler/import/plan/dump_files.h"
+#include "profiler/import/plan/made_files.h"
 #include "profiler/import/xla/xla_dump_name.h"
 #include "profiler/record/recover.h"
 
@@ -62,10 +63,11 @@ class Identifying {
       if (file.derived_from || !file.dump.empty()) {
         file.format = nullptr;
         file.look.reset();
-      } else if (file.archive && !options_.formats_are_given) {
-        Sniff(file, EndsOf(file.archive->members()[file.member].bytes));
+      } else if (file.archive) {
+        Describe(file, EndsOf(file.archive->members()[file.member].bytes));
       }
     }
+    ListMadeFiles(out_.files);
     DescribeTraces();
     return std::move(out_);
   }
@@ -82,7 +84,7 @@ class Identifying {
       return;
     }
     // Reading a file without ends reports the reason.
-    if (ends && !options_.formats_are_given) Sniff(file, *ends);
+    if (ends) Describe(file, *ends);
     out_.files.push_back(std::move(file));
   }
 
@@ -132,6 +134,12 @@ class Identifying {
       out_.files.push_back(std::move(member));
     }
     if (!(*archive)->damage().empty()) file.note = (*archive)->damage();
+  }
+
+  // Sets what the ends of a file say of it.
+  void Describe(IdentifiedFile& file, const FileEnds& ends) {
+    file.origin = FindOrigin(ends.bytes);
+    if (!options_.formats_are_given) Sniff(file, ends);
   }
 
   // Sets the format of the file, or what the file looks like.
@@ -206,13 +214,15 @@ absl::StatusOr<std::vector<fs::path>> FilesOnDisk(std::span<const fs::path> inpu
   XP_TRY(const Listing listing, FindFiles(inputs));
   const Identified identified =
       Identify(listing.files, {.formats_are_given = formats_are_given, .opens_archives = false});
-  std::set<fs::path> unknown;
+  std::set<fs::path> unread;
   for (const IdentifiedFile& file : identified.files) {
-    if (!file.named && file.look) unknown.insert(file.path);
+    // An export beside its source can be made again in its place.
+    const bool is_made_by_us = file.derived_from && file.origin;
+    if (!file.named && (file.look || is_made_by_us)) unread.insert(file.path);
   }
   std::vector<fs::path> files;
   for (const FoundFile& file : listing.files) {
-    if (unknown.contains(file.path)) continue;
+    if (unread.contains(file.path)) continue;
     files.push_back(file.path == "-" ? "/dev/stdin" : file.path);
     if (ParseXlaDumpName(file.path.filename().string())) continue;
     // SQLite keeps its logs beside the file that a link leads to, and our ring lies beside the link.

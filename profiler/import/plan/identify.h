@@ -14,6 +14,7 @@
 #include "profiler/import/input.h"
 #include "profiler/import/look.h"
 #include "profiler/import/plan/find_files.h"
+#include "profiler/store/origin.h"
 
 namespace xlaprof {
 
@@ -32,6 +33,7 @@ struct IdentifiedFile : FoundFile {
   const Format* format = nullptr;
   std::optional<Look> look;       // what it looks like if no format is recognised
   std::optional<TraceSpan> span;  // of a trace that does not lie alone
+  std::optional<Origin> origin;   // what xlaprof made it from
 
   // Opens the file, or hands over what identifying it has opened. The bytes of a member are valid
   // as long as its archive.
@@ -58,7 +60,7 @@ struct IdentifyOptions {
 Identified Identify(std::vector<FoundFile> files, const IdentifyOptions& options);
 
 // Returns the files on disk that an import of `inputs` reads: the named ones, and those in
-// directories except files that no importer knows. The ring and the logs of SQLite that a store may
+// directories except files that no importer knows, and what xlaprof made from others. The ring and the logs of SQLite that a store may
 // have are among them. Archives are not opened. Returns the same errors as FindFiles.
 absl::StatusOr<std::vector<std::filesystem::path>> FilesOnDisk(
     std::span<const std::filesystem::path> inputs, bool formats_are_given);

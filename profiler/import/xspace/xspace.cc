@@ -317,6 +317,7 @@ extern const Importer xspace{
     .sniff = SniffXSpace,
     .read = ReadXSpace,
     .maps_large_files = true,
-    .kind = SourceKind::kTimed};
+    .kind = SourceKind::kTimed,
+    .keeps = 1};
 
 }  // namespace xlaprof

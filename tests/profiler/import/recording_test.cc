@@ -53,7 +53,7 @@ absl::Status WriteStore(const fs::path& path, int64_t base_epoch_ns, int64_t pid
       store.Run("INSERT INTO process (id, segment, host, pid) VALUES (?1, 0, 'a', ?2)", kId, pid));
   XP_TRY(store.Exec(
       "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (7, 7, 'host_thread', 'main', 1, NULL, NULL, 0);"
-      "INSERT INTO recording (id, process_id, ring, ring_key, ended, clock, drain_cpu_ns) VALUES (7, 7, 'a.ring', 'key', 1, 'tsc', NULL);"
+      "INSERT INTO recording (id, process_id, ring, ring_key, ended, clock, drain_cpu_ns) VALUES (7, 7, 'a.ring', lower(hex(randomblob(16))), 1, 'tsc', NULL);"
       "INSERT INTO site (id, function, file, line) VALUES (7, 'f', 'a.py', 1);"
       "INSERT INTO stack (id, hash) VALUES (7, 'x');"
       "INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (7, 0, 'f', 'a.py', 1, 1), (7, 1, 'g', 'a.py', 9, 1)"));
@@ -196,6 +196,21 @@ TEST(Recording, TheStoreOfALogIsNotJoinedAgain) {
   ASSERT_TRUE(Import({.inputs = {path, log}}, store).ok());
   EXPECT_EQ(store.One<int64_t>("SELECT count(*) FROM source WHERE imported")->value_or(-1), 1);
   EXPECT_EQ(store.One<int64_t>("SELECT count(*) FROM execution")->value_or(-1), 3);
+}
+
+// `cp run.xlaprof backup.xlaprof` beside it must not count every event twice.
+TEST(Recording, OfACopyIsTakenOnce) {
+  auto folder = TemporaryFolder::Make("test");
+  ASSERT_TRUE(folder.ok());
+  const fs::path first = folder->path() / "a.xlaprof";
+  ASSERT_TRUE(WriteStore(first, 1000, 1).ok());
+  fs::copy(first, folder->path() / "b.xlaprof");
+  Store store = *Store::CreateTemporary();
+  const absl::Status status = Import({.inputs = {folder->path()}}, store);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(*store.One<int64_t>("SELECT count(*) FROM execution"), 1);
+  EXPECT_EQ(*store.One<std::string>("SELECT derived_from FROM source WHERE NOT imported"),
+            first.string());
 }
 
 }  // namespace
