@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
@@ -27,7 +29,7 @@ namespace {
 struct RunArguments {
   RunOptions options;
   std::string steps, archive;
-  bool is_light = false, tidy = false;
+  bool is_light = false, tidy = false, force = false;
 };
 
 absl::StatusOr<std::pair<int64_t, int64_t>> StepsOf(const std::string& text) {
@@ -86,47 +88,81 @@ absl::Status KeepReport(const std::filesystem::path& path, std::string_view text
   return output->WriteText(text);
 }
 
-// Prints the report on standard error, because standard output is the command's.
-void PrintReport(const std::filesystem::path& folder, const Ended& ended) {
-  std::error_code error;
-  const std::string relative = std::filesystem::relative(folder, error).string();
-  const std::string name = ShellWord(relative);
+// Says how to read the recording again, which is a folder or an archive.
+std::string HowToRead(std::string_view what, const std::string& path) {
+  const std::string name = ShellWord(path);
+  return fmt::format(
+      "{} {}. To see the report again, or the timeline in the browser:\n  xlaprof report {}\n  xlaprof view {}\n",
+      what, name, name, name);
+}
+
+// Prints the report on standard error, because standard output is the command's. Returns whether
+// anything was recorded that can be read again.
+bool PrintReport(const std::filesystem::path& folder, const std::string& name, const Ended& ended) {
   const std::string how =
       EndText(ended.exit_status, ended.signal != 0 ? OptInt(ended.signal) : OptInt());
   if (!HasRecorded(folder)) {
     Say(fmt::format("xlaprof: {}; {}\n", how, kNothingRecorded));
-    return;
+    return false;
   }
-  const absl::StatusOr<ReportTexts> report = ReportOn(relative);
-  std::string text = "\n";
-  if (report.ok()) {
-    const absl::Status kept = KeepReport(folder / kReportFile, report->for_file);
-    text += fmt::format(
-        "{}\nThe files are in {}. To see the report again, or the timeline in the browser:\n"
-        "  xlaprof report {}\n  xlaprof view {}\n",
-        report->for_terminal, name, name, name);
-    if (!kept.ok()) text += fmt::format("xlaprof: {}\n", Printable(Message(kept)));
-  } else {
-    text += fmt::format("xlaprof: {}; {}\n", how,
-                        Printable(Message(report.status()), /*keep_newlines=*/true));
+  const absl::StatusOr<ReportTexts> report = ReportOn(name);
+  if (!report.ok()) {
+    Say(fmt::format("\nxlaprof: {}; {}\n", how,
+                    Printable(Message(report.status()), /*keep_newlines=*/true)));
+    return false;
   }
-  Say(text);
+  const absl::Status kept = KeepReport(folder / kReportFile, report->for_file);
+  Say(fmt::format("\n{}\n", report->for_terminal));
+  if (!kept.ok()) Say(fmt::format("xlaprof: {}\n", Printable(Message(kept))));
+  return true;
+}
+
+std::string Listed(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& paths) {
+  constexpr size_t kMost = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(paths.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + Printable(paths[i].lexically_relative(folder).string());
+  if (paths.size() > kMost) text += fmt::format(" and {} more", paths.size() - kMost);
+  return text;
+}
+
+absl::StatusOr<Packed> WriteArchive(Output& archive, const std::filesystem::path& folder) {
+  XP_TRY(const std::filesystem::path file, archive.Begin());
+  XP_TRY(Packed packed, PackFolder(folder, file, Secrets::OfEnvironment()));
+  XP_TRY(archive.Finish());
+  return packed;
 }
 
 // Packs the recording, and says so on standard error. A failure does not change the exit status, which
-// is the command's; the directory then stays.
-void Pack(const RunArguments& arguments, const std::filesystem::path& folder) {
-  const absl::StatusOr<Packed> packed =
-      PackFolder(folder, arguments.archive, Secrets::OfEnvironment());
+// is the command's; the directory then stays. Returns whether the archive was written.
+bool Pack(Output& archive, const std::filesystem::path& folder, const std::string& name, bool tidy) {
+  const absl::StatusOr<Packed> packed = WriteArchive(archive, folder);
   if (!packed.ok()) {
     Fail(packed.status());
-    return;
+    return false;
   }
-  Say(fmt::format("xlaprof: {}: {}, {} replaced. To read it: xlaprof report {}\n",
-                  arguments.archive, Plural(packed->files, "file"),
-                  Plural(packed->secrets, "secret"), ShellWord(arguments.archive)));
-  std::error_code error;
-  if (arguments.tidy) std::filesystem::remove_all(folder, error);
+  Say(fmt::format("xlaprof: {}: {}, {} replaced\n", Printable(archive.name()),
+                  Plural(int64_t(packed->files.size()), "file"), Plural(packed->secrets, "secret")));
+  if (!packed->left_out.empty())
+    Say(fmt::format("xlaprof: the archive lacks what is no file or cannot be read: {}\n",
+                    Listed(folder, packed->left_out)));
+  if (!tidy) return true;
+  const std::vector<std::filesystem::path> stay = RemovePacked(folder, *packed);
+  if (!stay.empty())
+    Say(fmt::format("xlaprof: {} stays, because this is not in the archive or has changed since: {}\n",
+                    ShellWord(name), Listed(folder, stay)));
+  return true;
+}
+
+// Checks the archive's name and the place for it before the command runs.
+absl::StatusOr<std::optional<Output>> OpenArchive(const RunArguments& arguments) {
+  if (arguments.archive.empty()) return std::nullopt;
+  const std::string& folder = arguments.options.folder;
+  if (arguments.tidy && !folder.empty() && LiesIn(arguments.archive, folder))
+    return Invalid("--archive {}: lies in {}, which --tidy removes. Choose another place",
+                   arguments.archive, folder);
+  XP_TRY(Output archive, Output::Open(arguments.archive, {.input = {}, .force = arguments.force}));
+  return archive;
 }
 
 // Returns the exit status of xlaprof.
@@ -135,10 +171,24 @@ absl::StatusOr<int> RunRecorded(RunArguments arguments) {
   if (!arguments.steps.empty()) {
     XP_TRY(options.steps, StepsOf(arguments.steps));
   }
+  absl::StatusOr<std::optional<Output>> archive = OpenArchive(arguments);
+  if (!archive.ok()) {
+    Fail(archive.status());
+    return kExitLauncherFailed;
+  }
   XP_TRY(RecordingFolder folder, RecordingFolder::Make(options));
   XP_TRY(const Ended ended, folder.Record(options));
-  PrintReport(folder.path(), ended);
-  if (!arguments.archive.empty()) Pack(arguments, folder.path());
+  std::error_code error;
+  const std::string name = std::filesystem::relative(folder.path(), error).string();
+  const bool has_report = PrintReport(folder.path(), name, ended);
+  const bool is_packed = *archive && Pack(**archive, folder.path(), name, arguments.tidy);
+  if (!has_report) return ended.exit_status;
+  if (is_packed && arguments.tidy) {
+    Say(HowToRead("The recording is in", (*archive)->name()));
+  } else {
+    Say(HowToRead("The files are in", name));
+    if (is_packed) Say(fmt::format("  xlaprof report {}\n", ShellWord((*archive)->name())));
+  }
   return ended.exit_status;
 }
 
@@ -175,8 +225,10 @@ void AddRunCommand(CLI::App& app, int& exit_status) {
           ->add_option("--archive", arguments->archive,
                        "Packs all files of the recording into this .tar.gz, with secrets of known forms masked")
           ->type_name("FILE");
-  command->add_flag("--tidy", arguments->tidy, "Removes the directory when it is packed")
+  command
+      ->add_flag("--tidy", arguments->tidy, "Removes what is packed, and the directory if it is empty then")
       ->needs(archive);
+  command->add_flag("--force", arguments->force, "Replaces an existing archive")->needs(archive);
   command->add_option("COMMAND", options.command, "The command and its arguments, after --")
       ->required();
   command->positionals_at_end();

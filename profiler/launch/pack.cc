@@ -1,16 +1,21 @@
 #include "profiler/launch/pack.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <fstream>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <ranges>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "base/unfinished_file.h"
+#include "base/descriptor.h"
+#include "profiler/launch/compress.h"
+#include "profiler/launch/tar_writer.h"
 
 namespace xlaprof {
 namespace {
@@ -24,7 +29,7 @@ std::string Unzipped(std::string_view bytes) {
   constexpr int kGzip = 15 + 16;
   if (inflateInit2(&stream, kGzip) != Z_OK) return "";
   std::string out;
-  std::vector<char> block(1 << 20);
+  std::string block(1 << 20, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = uInt(std::min<size_t>(bytes.size(), UINT32_MAX));
   int status = Z_OK;
@@ -38,54 +43,26 @@ std::string Unzipped(std::string_view bytes) {
   return status == Z_STREAM_END ? out : "";
 }
 
-// Writes a gzipped tar, with headers of the form ustar (POSIX 1003.1). libarchive would do so, too, but its
-// static library then needs an XML library.
-class TarWriter {
+// Replaces the secrets of a file, and returns how many there were.
+absl::StatusOr<int64_t> RemoveSecrets(const Secrets& secrets, std::string& bytes) {
+  std::string plain = Unzipped(bytes);
+  if (plain.empty()) return secrets.Remove(bytes);
+  const int64_t removed = secrets.Remove(plain);
+  if (removed > 0) {
+    XP_TRY(bytes, Deflated(plain, DeflateForm::kGzip));
+  }
+  return removed;
+}
+
+// The gzipped file to which the archive is written.
+class GzipFile {
  public:
-  explicit TarWriter(const fs::path& path) : path_(path), file_(gzopen(path.c_str(), "wb")) {}
-  ~TarWriter() {
+  explicit GzipFile(const fs::path& path) : path_(path), file_(gzopen(path.c_str(), "wb")) {}
+  ~GzipFile() {
     if (file_ != nullptr) gzclose(file_);
   }
-  TarWriter(const TarWriter&) = delete;
+  GzipFile(const GzipFile&) = delete;
 
-  absl::Status Add(const std::string& name, int64_t modified_s, std::string_view bytes) {
-    std::array<char, kBlock> header{};
-    if (name.size() > kMostName) return Invalid("{}: the name is too long for an archive", name);
-    const auto put = [&](size_t at, std::string_view text) {
-      std::ranges::copy(text, header.begin() + ptrdiff_t(at));
-    };
-    put(0, name);
-    put(100, "0000644");
-    put(108, "0000000");
-    put(116, "0000000");
-    put(124, fmt::format("{:011o}", bytes.size()));
-    put(136, fmt::format("{:011o}", std::max<int64_t>(0, modified_s)));
-    put(148, "        ");  // the checksum counts itself as spaces
-    put(156, "0");         // a regular file
-    put(257, std::string_view("ustar\0"
-                              "00",
-                              8));
-    unsigned sum = 0;
-    for (char c : header) sum += static_cast<unsigned char>(c);
-    put(148, fmt::format("{:06o}", sum));
-    header[154] = '\0';
-    XP_TRY(Write({header.data(), header.size()}));
-    XP_TRY(Write(bytes));
-    return Write(std::string((kBlock - bytes.size() % kBlock) % kBlock, '\0'));
-  }
-  absl::Status Finish() {
-    XP_TRY(Write(std::string(2 * kBlock, '\0')));
-    const int status = gzclose(std::exchange(file_, nullptr));
-    return status == Z_OK ? absl::OkStatus() : Failed();
-  }
-
- private:
-  static constexpr size_t kBlock = 512, kMostName = 99;
-
-  absl::Status Failed() const {
-    return IoError("{}: cannot be written. Check the disk, and that the folder exists",
-                   path_.string());
-  }
   absl::Status Write(std::string_view bytes) {
     if (file_ == nullptr) return Failed();
     constexpr size_t kMost = 1 << 30;
@@ -96,54 +73,131 @@ class TarWriter {
     }
     return absl::OkStatus();
   }
+  absl::Status Finish() {
+    if (file_ == nullptr) return Failed();
+    return gzclose(std::exchange(file_, nullptr)) == Z_OK ? absl::OkStatus() : Failed();
+  }
+
+ private:
+  absl::Status Failed() const {
+    return IoError("{}: cannot be written. Check the disk, and that the folder exists",
+                   path_.string());
+  }
 
   const fs::path path_;
   gzFile file_;
 };
 
-int64_t ModifiedS(const fs::path& path) {
-  std::error_code error;
-  const auto written = fs::last_write_time(path, error);
-  if (error) return 0;
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::file_clock::to_sys(written).time_since_epoch())
-      .count();
+PackedFile IdentityOf(const fs::path& path, const struct stat& info) {
+  return {.path = path,
+          .device = info.st_dev,
+          .inode = info.st_ino,
+          .bytes = info.st_size,
+          .modified = info.st_mtim};
 }
 
-std::vector<fs::path> FilesBelow(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->symlink_status(error).type() == fs::file_type::regular) files.push_back(at->path());
+bool IsSame(const PackedFile& file, const struct stat& info) {
+  return S_ISREG(info.st_mode) && file.device == info.st_dev && file.inode == info.st_ino &&
+         file.bytes == info.st_size && file.modified.tv_sec == info.st_mtim.tv_sec &&
+         file.modified.tv_nsec == info.st_mtim.tv_nsec;
+}
+
+// Reads a regular file, and says which one it was before it was read. Returns nothing if it is
+// something else or cannot be read.
+std::optional<PackedFile> Read(const fs::path& path, std::string& bytes) {
+  const Descriptor file = OpenToRead(path, O_NOFOLLOW);
+  struct stat info {};
+  if (!file.is_open() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  bytes.clear();
+  bytes.reserve(size_t(info.st_size));
+  std::string block(1 << 18, '\0');
+  while (true) {
+    const ssize_t got = read(file.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return IdentityOf(path, info);
+    bytes.append(block.data(), size_t(got));
   }
-  std::ranges::sort(files);
-  return files;
+}
+
+// Returns everything below `folder` in the order of its names, without following links. What cannot be
+// listed is in `left_out`.
+std::vector<fs::path> EntriesBelow(const fs::path& folder, std::vector<fs::path>& left_out) {
+  std::vector<fs::path> entries;
+  std::vector<fs::path> folders{folder};
+  while (!folders.empty()) {
+    const fs::path at = std::move(folders.back());
+    folders.pop_back();
+    std::error_code error;
+    for (fs::directory_iterator entry(at, error), end; !error && entry != end; entry.increment(error)) {
+      entries.push_back(entry->path());
+      std::error_code no_type;
+      if (entry->symlink_status(no_type).type() == fs::file_type::directory) folders.push_back(entry->path());
+    }
+    if (error) left_out.push_back(at);
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
+bool IsSameFile(const struct stat& info, const struct stat& other) {
+  return info.st_dev == other.st_dev && info.st_ino == other.st_ino;
 }
 
 }  // namespace
 
 absl::StatusOr<Packed> PackFolder(const fs::path& folder, const fs::path& archive,
                                   const Secrets& secrets) {
-  XP_TRY(UnfinishedFile file, UnfinishedFile::Create(archive));
-  TarWriter tar(file.path());
+  GzipFile out(archive);
+  TarWriter tar([&](std::string_view bytes) { return out.Write(bytes); });
+  struct stat own {};
+  if (stat(archive.c_str(), &own) != 0) return IoError("{}: {}", archive.string(), std::strerror(errno));
   Packed packed;
-  for (const fs::path& path : FilesBelow(folder)) {
-    std::ifstream in(path, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) return IoError("{}: cannot be read", path.string());
-    std::string name = (folder.filename() / path.lexically_relative(folder)).string();
-    if (std::string plain = Unzipped(bytes); !plain.empty()) {
-      bytes = std::move(plain);
-      if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  std::string bytes;
+  for (const fs::path& path : EntriesBelow(folder, packed.left_out)) {
+    const std::string name = (folder.filename() / path.lexically_relative(folder)).string();
+    struct stat info {};
+    if (lstat(path.c_str(), &info) != 0 || IsSameFile(info, own)) continue;
+    if (S_ISDIR(info.st_mode)) {
+      XP_TRY(tar.AddFolder(name, info.st_mtim.tv_sec));
+      packed.folders.push_back(path);
+      continue;
     }
-    packed.secrets += secrets.Remove(bytes);
-    ++packed.files;
-    XP_TRY(tar.Add(name, ModifiedS(path), bytes));
+    std::optional<PackedFile> file;
+    if (S_ISREG(info.st_mode)) file = Read(path, bytes);
+    if (!file) {
+      packed.left_out.push_back(path);
+      continue;
+    }
+    XP_TRY(const int64_t removed, RemoveSecrets(secrets, bytes));
+    packed.secrets += removed;
+    XP_TRY(tar.AddFile(name, file->modified.tv_sec, bytes));
+    packed.files.push_back(std::move(*file));
   }
   XP_TRY(tar.Finish());
-  XP_TRY(file.Finish());
+  XP_TRY(out.Finish());
   return packed;
+}
+
+std::vector<fs::path> RemovePacked(const fs::path& folder, const Packed& packed) {
+  std::vector<fs::path> stay;
+  for (const PackedFile& file : packed.files) {
+    struct stat info {};
+    if (lstat(file.path.c_str(), &info) != 0) continue;
+    if (!IsSame(file, info) || unlink(file.path.c_str()) != 0) stay.push_back(file.path);
+  }
+  for (const fs::path& inner : std::views::reverse(packed.folders)) rmdir(inner.c_str());
+  if (rmdir(folder.c_str()) == 0 || errno == ENOENT) return stay;
+  const bool is_known = !stay.empty();
+  std::vector<fs::path> unlisted;
+  for (const fs::path& path : EntriesBelow(folder, unlisted)) {
+    std::error_code error;
+    if (!fs::is_directory(fs::symlink_status(path, error)) && std::ranges::find(stay, path) == stay.end())
+      stay.push_back(path);
+  }
+  if (stay.empty() && !is_known) stay.push_back(folder);
+  std::ranges::sort(stay);
+  return stay;
 }
 
 }  // namespace xlaprof

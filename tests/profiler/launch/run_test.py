@@ -5,9 +5,11 @@ Each stand-in has the parts of its framework that the hook uses, and behaves as 
 frameworks are judged by tests/live/run_test.py."""
 import atexit
 import functools
+import gzip
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -643,6 +645,75 @@ class Run(unittest.TestCase):
                                            capture_output=True).stdout)
         self.assertEqual(report["summary"]["observed_processes"][0]["steps"], 30)
         self.assertIn("the files beside it", [source["derived_from"] for source in report["sources"]])
+
+    def test_an_archive_replaces_nothing_that_was_not_named_for_it(self):
+        thesis = self.folder / "thesis.txt"
+        thesis.write_text("my thesis")
+        thesis.chmod(0o640)
+        (self.folder / "link").symlink_to("thesis.txt")
+        os.mkfifo(self.folder / "pipe")
+        for name, options in [("thesis.txt", []), ("link", ["--force"]), ("pipe", ["--force"]), ("/dev/full", ["--force"]),
+                              (".", ["--force"]), ("nowhere/x.tgz", [])]:
+            done = self.run_command("--archive", name, *options, "--", "touch", "began")
+            self.assertEqual(done.returncode, 125, name)
+            self.assertFalse((self.folder / "began").exists(), f"{name}: the command ran")
+            self.assertFalse((self.folder / "out").exists(), f"{name}: a directory was left")
+        self.assertEqual(thesis.read_text(), "my thesis")
+        done = self.run_command("--archive", "thesis.txt", "--force", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(tarfile.is_tarfile(thesis))
+        self.assertEqual(thesis.stat().st_mode & 0o777, 0o640)
+
+    def test_an_archive_in_what_tidy_removes_is_refused(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "other").symlink_to("out")
+        for name in ["out/x.tgz", "other/x.tgz", "./other/../out/x.tgz"]:
+            done = self.run_command("--archive", name, "--tidy", "--", "touch", "began")
+            self.assertEqual(done.returncode, 125, name)
+            self.assertFalse((self.folder / "began").exists(), f"{name}: the command ran")
+        self.assertEqual(self.run_command("--archive", "out/x.tgz", "--", "true").returncode, 0)
+        with tarfile.open(self.folder / "out/x.tgz") as archive:
+            self.assertEqual(archive.getnames(), ["out/run.jsonl"])
+
+    def test_tidy_removes_only_what_is_in_the_archive(self):
+        self.write({"t.sh": """
+            echo new > out/t.log
+            echo old | gzip > out/t.log.gz
+            mkdir -p out/deep/empty out/kept
+            echo file > out/deep/file
+            ln -s ../t.sh out/kept/link
+            mkfifo out/pipe
+            """})
+        done = self.run_command("--archive", "x.tgz", "--tidy", "--", "sh", "t.sh")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        left = sorted(str(path.relative_to(self.folder / "out")) for path in (self.folder / "out").rglob("*"))
+        self.assertEqual(left, ["kept", "kept/link", "pipe"])
+        self.assertIn("kept/link, pipe", done.stderr)
+        with tarfile.open(self.folder / "x.tgz") as archive:
+            self.assertEqual(sorted(archive.getnames()), ["out/deep", "out/deep/empty", "out/deep/file", "out/kept",
+                                                          "out/report.txt", "out/run.jsonl", "out/t.log", "out/t.log.gz"])
+            self.assertEqual(archive.extractfile("out/t.log").read(), b"new\n")
+            self.assertEqual(gzip.decompress(archive.extractfile("out/t.log.gz").read()), b"old\n")
+
+    def test_a_file_that_changes_after_it_was_packed_stays(self):
+        # A survivor of the command writes on, while the archive of the large file is made.
+        self.write({"t.sh": """
+            head -c 60000000 /dev/urandom > out/zz_large
+            echo begun > out/a.log
+            (i=0; while [ $i -lt 600 ] && [ -e out/zz_large ]; do echo $i >> out/a.log; sleep 0.01; i=$((i + 1)); done) > /dev/null 2>&1 &
+            """})
+        done = self.run_command("--archive", "x.tgz", "--tidy", "--", "sh", "t.sh")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / "out/a.log").read_text().startswith("begun"))
+        self.assertFalse((self.folder / "out/zz_large").exists())
+
+    def test_the_last_lines_name_what_is_left(self):
+        self.write(TORCH_XLA | {"train.py": TRAIN + "\n    train(5)\n"})
+        for options, name in [([], "out"), (["--archive", "x.tgz", "--tidy"], "x.tgz")]:
+            done = self.run_command(*options, "--", sys.executable, "train.py")
+            self.assertEqual(done.stderr.splitlines()[-2:], [f"  xlaprof report {name}", f"  xlaprof view {name}"])
+            self.assertEqual(subprocess.run([XLAPROF, "report", name], cwd=self.folder, capture_output=True).returncode, 0)
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
 
     def test_messages_of_torchtpu_go_to_a_file(self):
         self.write({"torch_tpu/__init__.py": """
