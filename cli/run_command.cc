@@ -126,27 +126,31 @@ std::string Listed(const std::filesystem::path& folder, const std::vector<std::f
   return text;
 }
 
-absl::StatusOr<Packed> WriteArchive(Output& archive, const std::filesystem::path& folder) {
+absl::StatusOr<Packed> WriteArchive(Output& archive, const std::filesystem::path& folder,
+                                    const std::vector<std::string>& command) {
   XP_TRY(const std::filesystem::path file, archive.Begin());
-  XP_TRY(Packed packed, PackFolder(folder, file, Secrets::OfEnvironment()));
+  XP_TRY(Packed packed, PackFolder(folder, file, Secrets::OfRun(command)));
   XP_TRY(archive.Finish());
   return packed;
 }
 
 // Packs the recording, and says so on standard error. A failure does not change the exit status, which
 // is the command's; the directory then stays. Returns whether the archive was written.
-bool Pack(Output& archive, const std::filesystem::path& folder, const std::string& name, bool tidy) {
-  const absl::StatusOr<Packed> packed = WriteArchive(archive, folder);
+bool Pack(Output& archive, const RunArguments& arguments, const std::filesystem::path& folder,
+          const std::string& name) {
+  const absl::StatusOr<Packed> packed = WriteArchive(archive, folder, arguments.options.command);
   if (!packed.ok()) {
     Fail(packed.status());
     return false;
   }
   Say(fmt::format("xlaprof: {}: {}, {} replaced\n", Printable(archive.name()),
-                  Plural(int64_t(packed->files.size()), "file"), Plural(packed->secrets, "secret")));
+                  Plural(packed->members, "file"), Plural(packed->secrets, "secret")));
+  for (const std::string& file : packed->unread)
+    Say(fmt::format("xlaprof: not searched for secrets: {}\n", Printable(file)));
   if (!packed->left_out.empty())
     Say(fmt::format("xlaprof: the archive lacks what is no file or cannot be read: {}\n",
                     Listed(folder, packed->left_out)));
-  if (!tidy) return true;
+  if (!arguments.tidy) return true;
   const std::vector<std::filesystem::path> stay = RemovePacked(folder, *packed);
   if (!stay.empty())
     Say(fmt::format("xlaprof: {} stays, because this is not in the archive or has changed since: {}\n",
@@ -181,7 +185,7 @@ absl::StatusOr<int> RunRecorded(RunArguments arguments) {
   std::error_code error;
   const std::string name = std::filesystem::relative(folder.path(), error).string();
   const bool has_report = PrintReport(folder.path(), name, ended);
-  const bool is_packed = *archive && Pack(**archive, folder.path(), name, arguments.tidy);
+  const bool is_packed = *archive && Pack(**archive, arguments, folder.path(), name);
   if (!has_report) return ended.exit_status;
   if (is_packed && arguments.tidy) {
     Say(HowToRead("The recording is in", (*archive)->name()));

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
-#include "profiler/launch/compress.h"
+#include "profiler/launch/secret_files.h"
 #include "profiler/launch/tar_writer.h"
 
 namespace xlaprof {
@@ -22,37 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns what a gzip file holds, or nothing if `bytes` is none, or is damaged.
-std::string Unzipped(std::string_view bytes) {
-  if (!bytes.starts_with("\x1f\x8b")) return "";
-  z_stream stream{};
-  constexpr int kGzip = 15 + 16;
-  if (inflateInit2(&stream, kGzip) != Z_OK) return "";
-  std::string out;
-  std::string block(1 << 20, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = uInt(std::min<size_t>(bytes.size(), UINT32_MAX));
-  int status = Z_OK;
-  while (status == Z_OK) {
-    stream.next_out = reinterpret_cast<Bytef*>(block.data());
-    stream.avail_out = uInt(block.size());
-    status = inflate(&stream, Z_NO_FLUSH);
-    out.append(block.data(), block.size() - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  return status == Z_STREAM_END ? out : "";
-}
-
-// Replaces the secrets of a file, and returns how many there were.
-absl::StatusOr<int64_t> RemoveSecrets(const Secrets& secrets, std::string& bytes) {
-  std::string plain = Unzipped(bytes);
-  if (plain.empty()) return secrets.Remove(bytes);
-  const int64_t removed = secrets.Remove(plain);
-  if (removed > 0) {
-    XP_TRY(bytes, Deflated(plain, DeflateForm::kGzip));
-  }
-  return removed;
-}
+// The end of the name of SQLite's write-ahead log, which a killed process leaves beside its database.
+constexpr const char* kLogEnd = "-wal";
 
 // The gzipped file to which the archive is written.
 class GzipFile {
@@ -153,11 +124,13 @@ absl::StatusOr<Packed> PackFolder(const fs::path& folder, const fs::path& archiv
   struct stat own {};
   if (stat(archive.c_str(), &own) != 0) return IoError("{}: {}", archive.string(), std::strerror(errno));
   Packed packed;
+  std::vector<fs::path> merged_logs;  // are a part of their databases in the archive
   std::string bytes;
   for (const fs::path& path : EntriesBelow(folder, packed.left_out)) {
     const std::string name = (folder.filename() / path.lexically_relative(folder)).string();
     struct stat info {};
     if (lstat(path.c_str(), &info) != 0 || IsSameFile(info, own)) continue;
+    if (std::ranges::find(merged_logs, path) != merged_logs.end()) continue;
     if (S_ISDIR(info.st_mode)) {
       XP_TRY(tar.AddFolder(name, info.st_mtim.tv_sec));
       packed.folders.push_back(path);
@@ -169,10 +142,20 @@ absl::StatusOr<Packed> PackFolder(const fs::path& folder, const fs::path& archiv
       packed.left_out.push_back(path);
       continue;
     }
-    XP_TRY(const int64_t removed, RemoveSecrets(secrets, bytes));
-    packed.secrets += removed;
+    Masking masking;
+    const fs::path log = path.string() + kLogEnd;
+    std::string log_bytes;
+    std::optional<PackedFile> log_file;
+    if (IsDatabase(bytes)) log_file = Read(log, log_bytes);
+    if (RemoveFromFile(secrets, path.lexically_relative(folder).string(), bytes, masking, log_bytes)) {
+      merged_logs.push_back(log);
+      packed.files.push_back(*std::move(log_file));
+    }
+    packed.secrets += masking.secrets;
+    packed.unread.insert(packed.unread.end(), masking.unread.begin(), masking.unread.end());
     XP_TRY(tar.AddFile(name, file->modified.tv_sec, bytes));
-    packed.files.push_back(std::move(*file));
+    ++packed.members;
+    if (!masking.is_lossy) packed.files.push_back(*std::move(file));
   }
   XP_TRY(tar.Finish());
   XP_TRY(out.Finish());

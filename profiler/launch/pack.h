@@ -27,12 +27,14 @@ struct Packed {
   std::vector<std::filesystem::path> folders;  // the outer ones first
   // What is not in the archive: links, pipes, sockets, and files that cannot be read.
   std::vector<std::filesystem::path> left_out;
-  int64_t secrets = 0;  // secrets that were replaced
+  int64_t members = 0;              // files in the archive
+  int64_t secrets = 0;              // secrets that were replaced
+  std::vector<std::string> unread;  // what is in the archive as it was, and why: "x.7z (7z)"
 };
 
 // Writes all regular files and folders below `folder` to the gzipped tar `archive`, whose members begin
 // with the folder's name and are called as the files are. Secrets are replaced in the archive, also in
-// gzipped files, and not in the folder. The archive itself may lie in the folder and is not packed.
+// what is packed (secret_files.h), and not in the folder. The archive itself may lie in the folder and is not packed.
 // `xlaprof report ARCHIVE` reads it.
 absl::StatusOr<Packed> PackFolder(const std::filesystem::path& folder,
                                   const std::filesystem::path& archive, const Secrets& secrets);

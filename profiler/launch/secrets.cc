@@ -3,157 +3,161 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "profiler/launch/secret_names.h"
+#include "profiler/launch/secret_text.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr size_t kShortestSecret = 8;  // shorter values also occur where they are no secrets
+constexpr size_t kShortestKnown = 8;  // shorter values also occur where they are no secrets
 
-bool IsTokenChar(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-         c == '-' || c == '.' || c == '/' || c == '+' || c == '=';
-}
-bool IsNameChar(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-         c == '-';
-}
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = Lower(c);
-  return lower;
+// Returns the number of a base64 digit of either alphabet, or -1.
+int DigitOf(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+' || c == '-') return 62;
+  return c == '/' || c == '_' ? 63 : -1;
 }
 
-// The beginnings of tokens, and the fewest characters that such a token has.
-struct TokenForm {
-  std::string_view prefix;
-  size_t least;
-};
-constexpr std::array kTokens{
-    TokenForm{"AKIA", 20},  TokenForm{"ASIA", 20},        TokenForm{"AIza", 35},
-    TokenForm{"ya29.", 30}, TokenForm{"ghp_", 30},        TokenForm{"gho_", 30},
-    TokenForm{"ghs_", 30},  TokenForm{"github_pat_", 30}, TokenForm{"glpat-", 20},
-    TokenForm{"hf_", 30},   TokenForm{"sk-", 30},         TokenForm{"xoxb-", 20},
-    TokenForm{"xoxp-", 20}, TokenForm{"eyJhbGciOi", 40},  TokenForm{"Bearer ", 20}};
-
-// The last words of names of secrets. A field that is called only `key` is often that of a cache, so
-// it counts only as a variable.
-constexpr std::array<std::string_view, 11> kNames{
-    "api_key", "apikey", "access_key", "secret_key",  "private_key", "token",
-    "secret",  "passwd", "password",   "credentials", "auth"};
-constexpr std::string_view kKey = "key";
-
-bool EndsWithWord(std::string_view name, std::string_view word) {
-  if (!name.ends_with(word)) return false;
-  const size_t before = name.size() - word.size();
-  return before == 0 || name[before - 1] == '_' || name[before - 1] == '-';
-}
-
-int64_t Mask(std::string& text, size_t begin, size_t end) {
-  if (begin >= end || text[begin] == '*') return 0;
-  std::fill(text.begin() + ptrdiff_t(begin), text.begin() + ptrdiff_t(end), '*');
-  return 1;
-}
-
-size_t TokenEnd(std::string_view text, size_t begin) {
+// Returns the end of the base64 that begins at `begin`. Long lines of whole groups go on after their
+// end.
+size_t Base64End(std::string_view text, size_t begin) {
+  constexpr size_t kLongLine = 60;
   size_t end = begin;
-  while (end < text.size() && IsTokenChar(text[end])) ++end;
-  while (end > begin && text[end - 1] == '.') --end;  // of the sentence
-  return end;
+  while (true) {
+    const size_t line = end;
+    while (end < text.size() && DigitOf(text[end]) >= 0) ++end;
+    const bool goes_on = end - line >= kLongLine && (end - line) % 4 == 0 && end + 1 < text.size() &&
+                         text[end] == '\n' && DigitOf(text[end + 1]) >= 0;
+    if (!goes_on) return end;
+    ++end;
+  }
 }
 
-int64_t RemoveTokens(std::string& text) {
-  int64_t removed = 0;
-  for (const TokenForm& form : kTokens) {
-    for (size_t at = text.find(form.prefix); at != std::string::npos;
-         at = text.find(form.prefix, at + 1)) {
-      if (at > 0 && IsNameChar(text[at - 1])) continue;
-      const size_t end = TokenEnd(text, at + form.prefix.size());
-      if (end - at >= form.least) removed += Mask(text, at + form.prefix.size(), end);
+// Returns `value` as it stands in a string of JSON; as Python writes it with `ascii_only`.
+std::string InJson(std::string_view value, bool ascii_only) {
+  std::string text;
+  for (size_t at = 0; at < value.size();) {
+    const auto c = static_cast<unsigned char>(value[at]);
+    const Character character = CharacterAt(value, at);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += value[at];
+    } else if (c == '\n' || c == '\t' || c == '\r') {
+      text += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+    } else if (c < 0x20) {
+      text += fmt::format("\\u{:04x}", int(c));
+    } else if (c >= 0x80 && ascii_only && character.code >= 0x10000) {
+      const uint32_t code = uint32_t(character.code) - 0x10000;
+      text += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (code >> 10), 0xdc00 + (code & 0x3ff));
+    } else if (c >= 0x80 && ascii_only && character.code >= 0) {
+      text += fmt::format("\\u{:04x}", character.code);
+    } else {
+      text += value.substr(at, size_t(character.bytes));
+    }
+    at += size_t(character.bytes);
+  }
+  return text;
+}
+
+std::string InUrl(std::string_view value) {
+  std::string text;
+  for (char c : value) {
+    if (IsNameChar(c) || c == '~') {
+      text += c;
+    } else {
+      text += fmt::format("%{:02X}", int(static_cast<unsigned char>(c)));
     }
   }
-  return removed;
-}
-
-// Removes the password of `scheme://user:password@host`.
-int64_t RemovePasswords(std::string& text) {
-  int64_t removed = 0;
-  for (size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
-    size_t colon = std::string::npos, end = at + 3;
-    while (end < text.size() && !std::strchr("/ \t\r\n\"'<>", text[end]) && text[end] != '@') {
-      if (text[end] == ':' && colon == std::string::npos) colon = end;
-      ++end;
-    }
-    if (end < text.size() && text[end] == '@' && colon != std::string::npos)
-      removed += Mask(text, colon + 1, end);
-  }
-  return removed;
-}
-
-// Removes what follows the name of a secret: NAME=value, "name": "value", --name value.
-int64_t RemoveNamed(std::string& text) {
-  int64_t removed = 0;
-  for (size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '=' && text[at] != ':') continue;
-    size_t name_end = at;
-    while (name_end > 0 && std::strchr("\"' ", text[name_end - 1])) --name_end;
-    size_t name_begin = name_end;
-    while (name_begin > 0 && name_end - name_begin < 64 && IsNameChar(text[name_begin - 1]))
-      --name_begin;
-    if (!IsSecretField(std::string_view(text).substr(name_begin, name_end - name_begin))) continue;
-    size_t value = at + 1;
-    while (value < text.size() && std::strchr("\"' ", text[value]) && value < at + 4) ++value;
-    const size_t end = TokenEnd(text, value);
-    const bool is_number =
-        std::all_of(text.begin() + ptrdiff_t(value), text.begin() + ptrdiff_t(end),
-                    [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
-    if (end - value >= kShortestSecret && !is_number) removed += Mask(text, value, end);
-  }
-  return removed;
+  return text;
 }
 
 }  // namespace
 
-bool IsSecretField(std::string_view name) {
-  const std::string lower = Lower(name);
-  return std::ranges::any_of(kNames,
-                             [&](std::string_view word) { return EndsWithWord(lower, word); });
-}
-
-bool IsSecretVariable(std::string_view name) {
-  return IsSecretField(name) || EndsWithWord(Lower(name), kKey);
-}
-
-Secrets::Secrets(const std::vector<std::pair<std::string, std::string>>& environment) {
-  for (const auto& [name, value] : environment) {
-    if (IsSecretVariable(name) && value.size() >= kShortestSecret) values_.push_back(value);
+std::optional<std::string> TextOfBase64(std::string_view base64) {
+  std::string text;
+  uint32_t bits = 0;
+  int count = 0;
+  for (char c : base64) {
+    const int digit = DigitOf(c);
+    if (digit < 0) continue;
+    bits = bits << 6 | uint32_t(digit);
+    if ((count += 6) < 8) continue;
+    count -= 8;
+    const char byte = char(bits >> count & 0xff);
+    if ((byte < 0x20 && !IsSpace(byte)) || byte == 0x7f) return std::nullopt;
+    text += byte;
   }
-  // A value may contain another one.
-  std::ranges::sort(values_, std::ranges::greater(), &std::string::size);
+  return text;
 }
 
-Secrets Secrets::OfEnvironment() {
-  std::vector<std::pair<std::string, std::string>> environment;
+Secrets::Secrets(const Variables& environment, std::span<const std::string> command) {
+  for (const auto& [name, value] : environment) {
+    if (IsSecret(name, value, /*is_flag=*/true)) Know(value);
+  }
+  for (size_t i = 0; i < command.size(); ++i) {
+    const std::string_view word = command[i];
+    const size_t sign = word.find('=');
+    const std::string_view name = word.substr(0, sign);
+    if (sign != kNowhere) {
+      if (IsSecret(name, word.substr(sign + 1), /*is_flag=*/true)) Know(word.substr(sign + 1));
+    } else if (word.starts_with('-') && i + 1 < command.size() && IsSecret(name, command[i + 1], true)) {
+      Know(command[i + 1]);
+    }
+  }
+}
+
+Secrets Secrets::OfRun(std::span<const std::string> command) {
+  Variables environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    const size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    const size_t sign = text.find('=');
+    if (sign != kNowhere) environment.emplace_back(text.substr(0, sign), text.substr(sign + 1));
   }
-  return Secrets(environment);
+  return Secrets(environment, command);
 }
 
-int64_t Secrets::Remove(std::string& text) const {
-  int64_t removed = 0;
-  for (const std::string& value : values_) {
-    for (size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + 1))
-      removed += Mask(text, at, at + value.size());
+void Secrets::Know(std::string_view value) {
+  if (value.size() < kShortestKnown || IsPlaceholder(value)) return;
+  for (std::string form : {std::string(value), InJson(value, false), InJson(value, true), InUrl(value)}) {
+    if (std::ranges::find(values_, form) == values_.end()) values_.push_back(std::move(form));
   }
-  return removed + RemoveTokens(text) + RemovePasswords(text) + RemoveNamed(text);
+  std::ranges::stable_sort(values_, std::ranges::greater(), &std::string::size);
+}
+
+int64_t Secrets::RemovePlain(std::string& plain) const {
+  SecretText text(plain);
+  for (const std::string& value : values_) {
+    for (size_t at = plain.find(value); at != kNowhere; at = plain.find(value, at + 1))
+      text.Mask(at, at + value.size());
+  }
+  MaskKeys(text);
+  MaskUrls(text);
+  MaskFields(text);
+  return text.masked();
+}
+
+int64_t Secrets::Remove(std::string& plain) const {
+  int64_t removed = RemovePlain(plain);
+  SecretText text(plain);
+  constexpr size_t kShortest = 16;
+  for (size_t at = 0; at < plain.size();) {
+    if (DigitOf(plain[at]) < 0) {
+      ++at;
+      continue;
+    }
+    const size_t begin = at;
+    at = Base64End(plain, begin);
+    if (at - begin < kShortest) continue;
+    std::optional<std::string> inside = TextOfBase64(std::string_view(plain).substr(begin, at - begin));
+    if (inside && RemovePlain(*inside) > 0)
+      text.MaskThose(begin, at, [&](size_t i) { return plain[i] != '\n'; });
+  }
+  return removed + text.masked();
 }
 
 }  // namespace xlaprof

@@ -1,7 +1,8 @@
-// Removes secrets from files that somebody is about to give away.
+// Removes secrets from texts that somebody is about to give away.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,25 +10,32 @@
 
 namespace xlaprof {
 
-// Return whether an environment variable (WANDB_API_KEY) or a field of a file (password) of this name
-// holds a secret.
-bool IsSecretVariable(std::string_view name);
-bool IsSecretField(std::string_view name);
-
 class Secrets {
  public:
-  // Knows the values of variables of this environment whose names are those of secrets.
-  explicit Secrets(const std::vector<std::pair<std::string, std::string>>& environment);
-  // The environment of this process.
-  static Secrets OfEnvironment();
+  using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // Replaces each secret in `text` by as many asterisks, so that lengths and offsets stay true, and
-  // returns how many there were. A secret is a known value, a token of a well-known form, the password
-  // in a URL, and what is written after a name of a secret: `api_key="..."`.
+  // Knows the values of those variables, and of those flags and words of the command, whose names are
+  // names of secrets (secret_names.h).
+  explicit Secrets(const Variables& environment, std::span<const std::string> command = {});
+  // The environment of this process.
+  static Secrets OfRun(std::span<const std::string> command);
+
+  // Remembers a value that must not be given away, wherever it stands.
+  void Know(std::string_view value);
+
+  // Replaces each secret in `text` by as many asterisks, so that lengths, offsets and the syntax
+  // around it stay true, and returns how many there were. A secret is
+  //   - a known value, also as it is written in JSON, in a URL and in base64;
+  //   - a token of a well-known form, a private key, the password in a URL (secret_shapes.cc);
+  //   - what stands beside the name of a secret: `--api-key ...`, `PASSWORD=...`, `"token": "..."`
+  //     (secret_fields.cc);
+  //   - base64 of a text that holds one of these.
   int64_t Remove(std::string& text) const;
 
  private:
-  std::vector<std::string> values_;
+  int64_t RemovePlain(std::string& text) const;
+
+  std::vector<std::string> values_;  // the longest first, because one may contain another
 };
 
 }  // namespace xlaprof

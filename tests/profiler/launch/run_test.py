@@ -715,6 +715,24 @@ class Run(unittest.TestCase):
             self.assertEqual(subprocess.run([XLAPROF, "report", name], cwd=self.folder, capture_output=True).returncode, 0)
             shutil.rmtree(self.folder / "out", ignore_errors=True)
 
+    def test_an_archive_has_no_secrets_of_the_command_line(self):
+        secrets = ["cliPassw0rd1", "cliKey4", "cliTok5", "cliTok6", "0123456789abcdef0123456789abcdef01234567"]
+        flags = ["--password", secrets[0], "--api-key", secrets[1], "--token", secrets[2], f"--hf_token={secrets[3]}", "--wandb-key", secrets[4]]
+        self.write(TORCH_XLA | {"train.py": TRAIN + "\n    train(5)\n"})
+        done = self.run_command("--archive", "x.tgz", "--", sys.executable, "train.py", *flags, "--tokenizer", "bert", "--max-tokens", "99")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with tarfile.open(self.folder / "x.tgz") as archive:
+            texts = {member.name: archive.extractfile(member).read().decode(errors="replace") for member in archive if member.isfile()}
+        for name, text in texts.items():
+            self.assertFalse([secret for secret in secrets if secret in text], name)
+        words = json.loads(texts["out/run.jsonl"].splitlines()[0])[2]
+        self.assertEqual(words[-4:], ["--tokenizer", "bert", "--max-tokens", "99"])
+        self.assertEqual(words[2:4], ["--password", "*" * len(secrets[0])])
+
+    def test_files_that_were_not_searched_are_named(self):
+        done = self.run_command("--archive", "x.tgz", "--", "sh", "-c", "printf '\\375' > out/a.xz; printf '7zXZ\\0rest' >> out/a.xz")
+        self.assertIn("not searched for secrets: a.xz (xz)", done.stderr)
+
     def test_messages_of_torchtpu_go_to_a_file(self):
         self.write({"torch_tpu/__init__.py": """
             import os
