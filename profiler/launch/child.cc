@@ -82,26 +82,21 @@ void PassOn(int signals, pid_t child) {
   }
 }
 
-absl::StatusOr<Ended> Await(pid_t child, int signals, const Watched& watched) {
-  std::array<pollfd, 2> polled{pollfd{.fd = signals, .events = POLLIN, .revents = 0},
-                               pollfd{.fd = watched.fd, .events = POLLIN, .revents = 0}};
+absl::StatusOr<Ended> Await(pid_t child, int signals) {
+  pollfd polled{.fd = signals, .events = POLLIN, .revents = 0};
   while (true) {
-    if (poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
+    if (poll(&polled, 1, -1) < 0 && errno != EINTR)
       return IoError("cannot wait for the command: {}", std::strerror(errno));
-    if ((polled[1].revents & POLLIN) != 0) watched.readable();
-    if ((polled[0].revents & POLLIN) == 0) continue;
     PassOn(signals, child);
     int status = 0;
     rusage used{};
-    if (wait4(child, &status, WNOHANG, &used) != child) continue;
-    if (watched.fd >= 0) watched.readable();
-    return EndedAs(status, used);
+    if (wait4(child, &status, WNOHANG, &used) == child) return EndedAs(status, used);
   }
 }
 
 }  // namespace
 
-absl::StatusOr<Ended> RunCommand(const Command& command, const Watched& watched) {
+absl::StatusOr<Ended> RunCommand(const Command& command) {
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -120,7 +115,7 @@ absl::StatusOr<Ended> RunCommand(const Command& command, const Watched& watched)
     waitpid(child, nullptr, 0);
     return CannotExecute(command.words[0], error);
   }
-  return Await(child, signals.get(), watched);
+  return Await(child, signals.get());
 }
 
 }  // namespace xlaprof

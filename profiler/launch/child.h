@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,15 +24,9 @@ struct Ended {
   int64_t cpu_ns = 0;   // of the program and those of its children that it waited for
 };
 
-// A file from which the caller reads while the program runs.
-struct Watched {
-  int fd = -1;                     // -1: none
-  std::function<void()> readable;  // called on the thread of RunCommand
-};
-
 // Runs the command and waits until it ends. Signals that somebody sends to this process meanwhile are
 // passed on to it; a terminal sends its own to both. Returns NotFound or PermissionDenied if the
 // program cannot be executed, and another error if no process can be made.
-absl::StatusOr<Ended> RunCommand(const Command& command, const Watched& watched);
+absl::StatusOr<Ended> RunCommand(const Command& command);
 
 }  // namespace xlaprof

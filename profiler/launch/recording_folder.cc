@@ -137,8 +137,9 @@ absl::StatusOr<Ended> RecordingFolder::Run(const RunOptions& options) {
   RunFile file(path_ / kRunFile);
   XP_TRY(file.Add({"run", 1, options.command, ClockNs(CLOCK_REALTIME)}));
   XP_TRY(file.Add({"environment", FrameworkVariables()}));
-  XP_TRY(const Ended ended,
-         RunCommand(command, {.fd = pipe.fd(), .readable = [&] { pipe.PassOn(); }}));
+  XP_TRY(const Ended ended, RunCommand(command));
+  if (const int64_t left_out = pipe.Await(); left_out > 0)
+    XP_TRY(file.Add({"stderr", StderrPipe::kMostBytes, left_out}));
   XP_TRY(file.Add({"end", ClockNs(CLOCK_REALTIME), ended.exit_status,
                    ended.signal == 0 ? Json() : Json(ended.signal), ended.cpu_ns}));
   return ended;

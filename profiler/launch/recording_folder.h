@@ -30,11 +30,12 @@ struct RunOptions {
 //
 //   run.jsonl                the command, its start and its end. Each line is a JSON array:
 //                            ["run", version, [words of the command], ns since 1970],
-//                            ["environment", {variable of a framework: its value}] and
+//                            ["environment", {variable of a framework: its value}],
+//                            ["stderr", bytes in stderr.txt, bytes that it lacks] if there was too much, and
 //                            ["end", ns since 1970, exit status, signal or null, CPU ns]
 //   process.PID.jsonl        what was recorded of a Python process (hook/xlaprof_hook/record.py)
 //   profile.PID...           a profile of some steady steps, in the framework's own format
-//   stderr.txt               standard error, if a framework logs its compilations only there
+//   stderr.txt               the first 256 MiB of standard error, if a framework logs its compilations only there
 //   recording/               what programs with our recorder recorded
 //   report.txt               the report on the other files
 //   and the logs and dumps of the frameworks (profiler/launch/hook/xlaprof_hook/recipes.py)

@@ -17,6 +17,7 @@ import tarfile
 import tempfile
 import textwrap
 import threading
+import time
 import types
 import unittest
 
@@ -745,6 +746,73 @@ class Run(unittest.TestCase):
         self.assertIn("another message\nIn the end", done.stderr)
         self.assertNotIn("Compilation cache", done.stderr.split("In the end")[0])
         self.assertIn("Compilation cache", (self.folder / "out/stderr.txt").read_text())
+
+
+    TORCHTPU = {"torch_tpu/__init__.py": "", "train.py": """
+        import os, sys, time
+        import torch_tpu
+        os.write(2, b"begun\\n")
+        if sys.argv[1] == "survivor" and os.fork():
+            sys.exit(3)
+        print(os.getpid(), flush=True)
+        while not os.path.exists("go"):
+            time.sleep(0.01)
+        try:
+            for i in range(3):
+                os.write(2, b"late\\n")
+            result = "finished"
+        except BaseException as error:
+            result = repr(error)
+        open("unfinished", "w").write(result)
+        os.rename("unfinished", "result")
+        """}
+
+    def wait_for(self, found, what):
+        deadline = time.monotonic() + 60
+        while not found():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.01)
+
+    def check_that_stderr_outlives(self, mode, end):
+        self.write(self.TORCHTPU)
+        with open(self.folder / "stderr", "wb") as stderr, subprocess.Popen(
+                [XLAPROF, "run", "-o", "out", "--", sys.executable, "train.py", mode], cwd=self.folder, stdout=subprocess.PIPE,
+                stderr=stderr) as process:
+            pid = int(process.stdout.readline())
+            end(process)
+            (self.folder / "go").touch()
+            self.wait_for((self.folder / "result").exists, "the program lost its standard error")
+            self.assertEqual((self.folder / "result").read_text(), "finished")
+            self.wait_for(lambda: (self.folder / "stderr").read_text().count("late") == 3, "not everything was passed on")
+            self.assertEqual((self.folder / "out/stderr.txt").read_text(), "begun\n" + 3 * "late\n")
+            self.wait_for(lambda: not self.processes(), f"processes are left after {pid}")
+        self.assertFalse((self.folder / "out/stderr.pipe").exists())
+
+    def processes(self):
+        """Returns the processes that have a file of this test open, as the reader of standard error has."""
+        found = []
+        for link in pathlib.Path("/proc").glob("[0-9]*/fd/2"):
+            try:
+                if os.readlink(link) == str(self.folder.resolve() / "stderr"):
+                    found.append(int(link.parts[2]))
+            except OSError:
+                pass
+        return found
+
+    def test_a_process_that_outlives_the_run_keeps_its_stderr(self):
+        self.check_that_stderr_outlives("survivor", lambda process: self.assertEqual(process.wait(60), 3))
+
+    def test_a_program_whose_run_is_killed_keeps_its_stderr(self):
+        self.check_that_stderr_outlives("alone", lambda process: (process.kill(), process.wait(60)))
+
+    def test_the_report_says_how_much_of_stderr_is_not_kept(self):
+        self.write({"out/run.jsonl": """
+            ["run",1,["python","train.py"],1795563983000000000]
+            ["stderr",268435456,14680064]
+            ["end",1795563984000000000,0,null,1000]
+            """.replace("\n", "", 1)})
+        done = subprocess.run([XLAPROF, "report", "out", "--format", "json"], cwd=self.folder, check=True, capture_output=True, text=True)
+        self.assertIn("stderr.txt lacks the last 14680064 bytes", done.stdout)
 
 
 class Observed(unittest.TestCase):
