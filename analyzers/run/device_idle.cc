@@ -11,26 +11,57 @@
 namespace xlaprof {
 namespace {
 
+// What the tables say of each device, read once, because a run may have thousands of devices.
+class OfDevices {
+ public:
+  static absl::StatusOr<OfDevices> Read(const Store& store) {
+    OfDevices out;
+    XP_TRY(store.Each(
+        "SELECT id, coalesce(process_id, 0), device FROM track WHERE device IS NOT NULL ORDER BY id",
+        [&](int64_t id, int64_t process_id, std::string device) {
+          out.tracks_[{process_id, std::move(device)}].push_back(id);
+        }));
+    XP_TRY(store.Each(
+        "SELECT coalesce(process_id, 0), device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL "
+        "AND dur_ns > 0",
+        [&](int64_t process_id, OptText device, int64_t ts_ns, int64_t dur_ns) {
+          out.executions_[{process_id, std::move(device)}].push_back({ts_ns, ts_ns + dur_ns});
+        }));
+    return out;
+  }
+  std::vector<int64_t> Tracks(const DeviceTime& device) const {
+    const auto found = tracks_.find({device.process_id, device.device});
+    return found == tracks_.end() ? std::vector<int64_t>() : found->second;
+  }
+  // Appends the executions of a device, and those of its process that name no device.
+  void AddExecutions(const DeviceTime& device, std::vector<Interval>& out) const {
+    for (const OptText& name : {OptText(device.device), OptText()}) {
+      const auto found = executions_.find({device.process_id, name});
+      if (found != executions_.end())
+        out.insert(out.end(), found->second.begin(), found->second.end());
+    }
+  }
+
+ private:
+  std::map<std::pair<int64_t, std::string>, std::vector<int64_t>> tracks_;
+  std::map<std::pair<int64_t, OptText>, std::vector<Interval>> executions_;
+};
+
 // Returns the busy time and the executions of a device. Between the ops of one execution a device
 // is not idle. The ops are only recorded incompletely, because a CPU shows only the ops that it
 // times.
-absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceTime& device) {
+std::vector<Interval> Occupied(const Store& store, const OfDevices& tables,
+                               const DeviceTime& device) {
   std::vector<Interval> out = device.busy;
-  XP_TRY(store.Each(
-      "SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
-      "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
-      [&](int64_t ts_ns, int64_t dur_ns) { out.push_back({ts_ns, ts_ns + dur_ns}); },
-      device.process_id, device.device));
+  tables.AddExecutions(device, out);
   return Union(Inside(store.slice(), std::move(out)));
 }
 
-absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
-                                                          const DeviceTime& device) {
+absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(
+    const Store& store, std::vector<int64_t> track_ids) {
   const StringId module = store.Find(TextOf(Category::kModule));
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  XP_TRY(store.Each(
-      "SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
-      [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
+  options.track_ids = std::move(track_ids);
   if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
   options.categories = {module};
   struct Program {
@@ -91,11 +122,11 @@ absl::StatusOr<bool> HasOnlyCopies(const Run& run, const DeviceTime& time) {
                              [&](const auto& op) { return IsCopy(run.store().Text(op.first)); });
 }
 
-absl::StatusOr<DeviceIdle> Measure(const Run& run, DeviceTime time, const Steps& steps,
-                                   const std::set<int64_t>& step_processes) {
+absl::StatusOr<DeviceIdle> Measure(const Run& run, const OfDevices& tables, DeviceTime time,
+                                   const Steps& steps, const std::set<int64_t>& step_processes) {
   const Store& store = run.store();
   DeviceIdle device{.time = std::move(time)};
-  XP_TRY(device.occupied, Occupied(store, device.time));
+  device.occupied = Occupied(store, tables, device.time);
   const Interval span{device.occupied.front().begin_ns, device.occupied.back().end_ns};
   device.steady = span;
   XP_TRY(const bool has_only_copies, HasOnlyCopies(run, device.time));
@@ -115,7 +146,7 @@ absl::StatusOr<DeviceIdle> Measure(const Run& run, DeviceTime time, const Steps&
   } else if (steps.timed > 0) {
     device.steady.begin_ns = span.end_ns;  // all of its steps are warm-up
   } else {
-    XP_TRY(auto start, StartOfMainProgram(store, device.time));
+    XP_TRY(auto start, StartOfMainProgram(store, tables.Tracks(device.time)));
     if (start) device.steady.begin_ns = *start;
   }
   if (!device.takes_part) return device;
@@ -162,10 +193,11 @@ OptInt IdleTime::most_ns() const {
 absl::StatusOr<IdleTime> IdleTime::Of(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
   XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  XP_TRY(const OfDevices tables, OfDevices::Read(run.store()));
   IdleTime idle;
   const std::set<int64_t> step_processes = StepProcesses(*times, *steps);
   for (const DeviceTime& time : times->devices) {
-    XP_TRY(DeviceIdle device, Measure(run, time, *steps, step_processes));
+    XP_TRY(DeviceIdle device, Measure(run, tables, time, *steps, step_processes));
     idle.devices.push_back(std::move(device));
   }
   return idle;
