@@ -34,8 +34,8 @@ fs::path NameBeside(const fs::path& output) {
     return uint64_t(random()) << 32 | random();
   }();
   static std::atomic<int64_t> files{0};
-  return output.parent_path() / fmt::format(".{}.{:016x}.{}{}", output.filename().string(), process,
-                                            ++files, kSuffix);
+  return output.parent_path() /
+         fmt::format(".{}.{:016x}.{}{}", output.filename().string(), process, ++files, kSuffix);
 }
 
 // Returns whether NameBeside names unfinished files of `output` like this.

@@ -59,7 +59,8 @@ class Output {
  private:
   enum class Target : uint8_t { kNew, kReplaced, kStream };
 
-  Output(std::string name, Options options) : name_(std::move(name)), options_(std::move(options)) {}
+  Output(std::string name, Options options)
+      : name_(std::move(name)), options_(std::move(options)) {}
   absl::StatusOr<Target> Check();
   absl::Status CheckIsNotRead();
 

@@ -27,8 +27,7 @@ void Progress::Update(double fraction, std::string_view what) {
   if (now - start_ < kSilent || (visible_ && now - drawn_ < kBetweenDraws)) return;
   drawn_ = now;
   visible_ = true;
-  Say(fmt::format("\r\x1b[K{}",
-                  ProgressLine(fraction, what, TerminalWidth(STDERR_FILENO) - 1)));
+  Say(fmt::format("\r\x1b[K{}", ProgressLine(fraction, what, TerminalWidth(STDERR_FILENO) - 1)));
 }
 
 void Progress::Done() {

@@ -68,8 +68,9 @@ void AddQueryCommand(CLI::App& app, int& exit_status) {
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
-  command->add_flag("--raw", options->raw,
-                    "Writes texts of CSV as they are, also those that a spreadsheet takes for formulas");
+  command->add_flag(
+      "--raw", options->raw,
+      "Writes texts of CSV as they are, also those that a spreadsheet takes for formulas");
   AddRunOptions(*command, options->input);
   command->footer(
       "Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY "

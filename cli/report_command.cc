@@ -76,8 +76,7 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember({"text", "json", "markdown", "html"}));
   command->add_option("-o,--output", arguments->output,
                       "Writes the report, also as html, to this file instead of standard output");
-  command->add_flag("--force", arguments->force,
-                    "Replaces an existing file");
+  command->add_flag("--force", arguments->force, "Replaces an existing file");
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->add_flag(

@@ -117,7 +117,8 @@ bool PrintReport(const std::filesystem::path& folder, const std::string& name, c
   return true;
 }
 
-std::string Listed(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& paths) {
+std::string Listed(const std::filesystem::path& folder,
+                   const std::vector<std::filesystem::path>& paths) {
   constexpr size_t kMost = 5;
   std::string text;
   for (size_t i = 0; i < std::min(paths.size(), kMost); ++i)
@@ -153,8 +154,9 @@ bool Pack(Output& archive, const RunArguments& arguments, const std::filesystem:
   if (!arguments.tidy) return true;
   const std::vector<std::filesystem::path> stay = RemovePacked(folder, *packed);
   if (!stay.empty())
-    Say(fmt::format("xlaprof: {} stays, because this is not in the archive or has changed since: {}\n",
-                    ShellWord(name), Listed(folder, stay)));
+    Say(fmt::format(
+        "xlaprof: {} stays, because this is not in the archive or has changed since: {}\n",
+        ShellWord(name), Listed(folder, stay)));
   return true;
 }
 
@@ -230,7 +232,8 @@ void AddRunCommand(CLI::App& app, int& exit_status) {
                        "Packs all files of the recording into this .tar.gz, with secrets of known forms masked")
           ->type_name("FILE");
   command
-      ->add_flag("--tidy", arguments->tidy, "Removes what is packed, and the directory if it is empty then")
+      ->add_flag("--tidy", arguments->tidy,
+                 "Removes what is packed, and the directory if it is empty then")
       ->needs(archive);
   command->add_flag("--force", arguments->force, "Replaces an existing archive")->needs(archive);
   command->add_option("COMMAND", options.command, "The command and its arguments, after --")

@@ -86,8 +86,7 @@ void WriteMessage(LogLevel level, const std::source_location& where, std::string
 void WriteToCppLog(const std::source_location& where, std::string_view text) {
   const std::string line = Line('I', where, text);
   const std::string& file = TheSettings().file;
-  if (file.empty() || !AppendToFile("TF_CPP_VLOG_FILENAME", file, line))
-    Say(line);
+  if (file.empty() || !AppendToFile("TF_CPP_VLOG_FILENAME", file, line)) Say(line);
 }
 
 }  // namespace xlaprof::lazy

@@ -102,7 +102,8 @@ absl::StatusOr<Exported> WriteHtml(const Run& run, const Findings& findings,
   XP_TRY(const Origin origin, OriginOf(store));
   const size_t head = page.before_data.find(kHeadElement) + kHeadElement.size();
   XP_TRY(sink->Write(page.before_data.substr(0, head)));
-  XP_TRY(sink->Write(fmt::format("\n<meta name=\"xlaprof-origin\" content=\"{}\">", TextOf(origin))));
+  XP_TRY(
+      sink->Write(fmt::format("\n<meta name=\"xlaprof-origin\" content=\"{}\">", TextOf(origin))));
   XP_TRY(sink->Write(page.before_data.substr(head)));
   XP_TRY(std::string lanes_and_steps, RunJson(run, lanes));
   XP_TRY(WriteElement(*sink, "run", "application/json", ForScript(lanes_and_steps)));

@@ -18,7 +18,7 @@ std::unique_ptr<ProfilerServer> FromEnvironment() {
   const std::optional<int> port = ParseInteger<int>(word);
   if (!port) {
     Tell(fmt::format("no profiler server was started: XLAPROF_SERVE={} is not a port, such as 9012",
-                    word));
+                     word));
     return nullptr;
   }
   auto server = StartServer(*port);

@@ -90,7 +90,8 @@ std::string ClaimsOf(const json& finding, const std::map<std::string, const json
   if (!figures.empty()) text += "  " + figures + "\n";
   if (const auto root = findings.find(Text(finding["because_of"])); root != findings.end()) {
     const std::string place = PlaceOf((*root->second)["subject"]);
-    text += "    because of " + NameOf(*root->second) + (place.empty() ? "" : " at " + place) + "\n";
+    text +=
+        "    because of " + NameOf(*root->second) + (place.empty() ? "" : " at " + place) + "\n";
   }
   return text;
 }

@@ -174,9 +174,9 @@ static std::string DroppedText(const RecordingCost& recording) {
 std::string RecordingText(const RecordingCost& recording) {
   std::string out = recording.program.empty() ? "a program" : recording.program;
   if (recording.pid) out += fmt::format(" (pid {})", *recording.pid);
-  out += fmt::format(
-      ": {} of {}, {}", Plural(recording.events, "event"), Plural(recording.threads, "thread"),
-      recording.dropped == 0 ? std::string("none dropped") : DroppedText(recording));
+  out += fmt::format(": {} of {}, {}", Plural(recording.events, "event"),
+                     Plural(recording.threads, "thread"),
+                     recording.dropped == 0 ? std::string("none dropped") : DroppedText(recording));
   if (recording.drain_cpu_ns) {
     out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
     // The writer thread also works before the first event and after the last. In a short recording,

@@ -24,10 +24,10 @@ constexpr int kMaxColumns = 200;
 // The suffixes of files that hold source code. A capture may name any file of the user, and those of
 // other kinds may hold passwords or letters.
 constexpr std::string_view kSourceSuffixes[] = {
-    ".py", ".pyi", ".pyx", ".pxd", ".ipynb",                                          // Python
-    ".c",  ".cc",  ".cpp", ".cxx", ".h",     ".hh", ".hpp", ".hxx", ".inl", ".ipp",   // C and C++
-    ".cu", ".cuh", ".hip",                                                            // kernels
-    ".rs", ".go",  ".java", ".jl", ".swift", ".mojo"};
+    ".py", ".pyi", ".pyx",  ".pxd", ".ipynb",                                          // Python
+    ".c",  ".cc",  ".cpp",  ".cxx", ".h",     ".hh",  ".hpp", ".hxx", ".inl", ".ipp",  // C and C++
+    ".cu", ".cuh", ".hip",                                                             // kernels
+    ".rs", ".go",  ".java", ".jl",  ".swift", ".mojo"};
 // A folder that was copied as a whole has new times, which differ by less.
 constexpr int64_t kCopyingNs = 60'000'000'000;
 

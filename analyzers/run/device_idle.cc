@@ -57,8 +57,8 @@ std::vector<Interval> Occupied(const Store& store, const OfDevices& tables,
   return Union(Inside(store.slice(), std::move(out)));
 }
 
-absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(
-    const Store& store, std::vector<int64_t> track_ids) {
+absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
+                                                          std::vector<int64_t> track_ids) {
   const StringId module = store.Find(TextOf(Category::kModule));
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
   options.track_ids = std::move(track_ids);

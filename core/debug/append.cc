@@ -29,8 +29,7 @@ bool AppendToFile(const char* variable, const std::string& path, std::string_vie
   static std::mutex& mutex = *new std::mutex;
   static auto& told = *new std::set<std::string, std::less<>>;
   std::lock_guard lock(mutex);
-  const bool written =
-      WriteAll(Descriptor::Open(path, O_WRONLY | O_CREAT | O_APPEND, 0666), text);
+  const bool written = WriteAll(Descriptor::Open(path, O_WRONLY | O_CREAT | O_APPEND, 0666), text);
   if (!written && told.insert(path).second)
     Log(LogLevel::kError, "{}={}: cannot be written", variable, path);
   return written;

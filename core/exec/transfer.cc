@@ -28,8 +28,8 @@ absl::StatusOr<std::vector<std::byte>> Fetch(const Data& data) {
   try {
     host.resize(size_t(data.shape().bytes()));
   } catch (const std::exception&) {  // bad_alloc, or length_error
-    return absl::ResourceExhaustedError(fmt::format(
-        "the host has no memory for the {} bytes of {}", data.shape().bytes(), data.shape().ToText()));
+    return absl::ResourceExhaustedError(fmt::format("the host has no memory for the {} bytes of {}",
+                                                    data.shape().bytes(), data.shape().ToText()));
   }
   XP_TRY(data.device().backend().ToHost(*buffer, host.data()));
   return host;

@@ -271,10 +271,10 @@ class HloPrinter {
       text += fmt::format("  %{} = {} {}({})", step.name, result, step.opcode, operands);
       text += step.direction.empty() ? "\n" : fmt::format(", direction={}\n", step.direction);
     }
-    computations_.insert(text + fmt::format(
-                                    "  ROOT %largest = ({0}, {1}) tuple({0} %value, {1} %place)\n"
-                                    "}}\n",
-                                    type, place));
+    computations_.insert(text +
+                         fmt::format("  ROOT %largest = ({0}, {1}) tuple({0} %value, {1} %place)\n"
+                                     "}}\n",
+                                     type, place));
     return "%" + name;
   }
 

@@ -245,12 +245,12 @@ class StableHloPrinter {
         operands += fmt::format("{}%{}{}", operands.empty() ? "" : ", ", operand, n);
       const std::string& of = step.of_places ? place : type;
       if (step.opcode == "compare")
-        text += fmt::format(
-            "      %{1}{0} = stablehlo.compare {2}, {3} : ({4}, {4}) -> tensor<i1>\n", n, step.name,
-            step.direction, operands, of);
+        text +=
+            fmt::format("      %{1}{0} = stablehlo.compare {2}, {3} : ({4}, {4}) -> tensor<i1>\n",
+                        n, step.name, step.direction, operands, of);
       else if (step.opcode == "select")
-        text += fmt::format("      %{1}{0} = stablehlo.select {2} : tensor<i1>, {3}\n", n, step.name,
-                            operands, of);
+        text += fmt::format("      %{1}{0} = stablehlo.select {2} : tensor<i1>, {3}\n", n,
+                            step.name, operands, of);
       else
         text += fmt::format("      %{1}{0} = stablehlo.{2} {3} : tensor<i1>\n", n, step.name,
                             step.opcode, operands);
@@ -389,8 +389,7 @@ class StableHloPrinter {
         return Convolution(instruction);
       case Kind::kReduce:
         if (instruction.combine == xla::kLargest)
-          return General(instruction, instruction.name,
-                         fmt::format(" ({})", Combine(instruction)),
+          return General(instruction, instruction.name, fmt::format(" ({})", Combine(instruction)),
                          "dimensions = " + Array(lists[0]));
         text_ += fmt::format(
             "stablehlo.reduce({} init: {}) applies stablehlo.{} across "

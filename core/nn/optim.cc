@@ -248,8 +248,8 @@ std::vector<Adam::Corrections> Adam::Count(const std::vector<Trained>& trained) 
     });
     if (known == all.end()) {
       Tensor next = !count.defined() ? zeros({}, DType::kF64, one.param.device())
-                    : rests(count) ? count.clone()
-                                   : count;
+                    : rests(count)   ? count.clone()
+                                     : count;
       next.add_(1);
       const Tensor base = zeros({}, DType::kF64, one.param.device());
       all.push_back({.before = count,

@@ -7,7 +7,8 @@ namespace xlaprof::lazy {
 namespace {
 
 Tensor CastTo(const Tensor& x, DType type) {
-  if (!Autocast::type() || !x.defined() || !IsFloat(x.dtype()) || x.dtype() == DType::kF64) return x;
+  if (!Autocast::type() || !x.defined() || !IsFloat(x.dtype()) || x.dtype() == DType::kF64)
+    return x;
   return x.to(type);
 }
 

@@ -35,10 +35,9 @@ Tensor TensorOf(const HostTensor& wide, DType type, Device& device, Where where)
 }
 // Returns these numbers. Floats become f32 and integers s64, unless a type is given.
 template <class T>
-requires std::is_arithmetic_v<T> Tensor tensor(std::span<const T> values, Dims sizes,
-                                               std::optional<DType> type = {},
-                                               Device& device = Device::Default(),
-                                               Where where = Where::current()) {
+  requires std::is_arithmetic_v<T>
+Tensor tensor(std::span<const T> values, Dims sizes, std::optional<DType> type = {},
+              Device& device = Device::Default(), Where where = Where::current()) {
   constexpr bool kIsReal = std::is_floating_point_v<T>;
   using Wide = std::conditional_t<kIsReal, double, int64_t>;
   const std::vector<Wide> wide(values.begin(), values.end());
@@ -67,9 +66,9 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, std::optiona
                 where);
 }
 template <class T>
-requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> type = {},
-                                               Device& device = Device::Default(),
-                                               Where where = Where::current()) {
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, std::optional<DType> type = {}, Device& device = Device::Default(),
+              Where where = Where::current()) {
   return tensor(std::span<const T>(&value, 1), {}, type, device, where);
 }
 // Return tensors with the sizes and the device of `x`, and its type unless one is given.

@@ -138,7 +138,7 @@ void launch(void (*fn)(int64_t rank, Params...), const LaunchOptions& options,
 }
 // Does the same with a lambda. What it captures has the values that main() gave it in the copy.
 template <class Lambda, class... Args>
-requires requires { &Lambda::operator(); }
+  requires requires { &Lambda::operator(); }
 void launch(const Lambda& fn, const LaunchOptions& options, std::tuple<Args...> args = {},
             Where where = Where::current()) {
   internal::LaunchLambda(fn, &Lambda::operator(), options, std::move(args), where);

@@ -181,9 +181,10 @@ Tensor::operator bool() const {
   const Call call(LineOf(ImplOf(*this)));
   const int64_t elements = numel();
   if (elements != 1)
-    RaiseHere("Boolean value of Tensor with {} is ambiguous: {}. Use any() or all(), or defined() to "
-              "know whether there is a tensor",
-              elements == 0 ? "no values" : "more than one value", TextOf(*this));
+    RaiseHere(
+        "Boolean value of Tensor with {} is ambiguous: {}. Use any() or all(), or defined() to "
+        "know whether there is a tensor",
+        elements == 0 ? "no values" : "more than one value", TextOf(*this));
   return item(Call::Where()) != 0;
 }
 

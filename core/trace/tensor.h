@@ -47,7 +47,8 @@ struct DimList : Dims {
   DimList(Dims dims) : Dims(std::move(dims)) {}
   DimList(std::initializer_list<int64_t> dims) : Dims(dims) {}
   template <class T>
-  requires std::integral<T> &&(!std::same_as<T, bool>)DimList(T dim) : Dims(1, int64_t(dim)) {}
+    requires std::integral<T> && (!std::same_as<T, bool>)
+  DimList(T dim) : Dims(1, int64_t(dim)) {}
 };
 
 // A number in an expression. Its type takes part in promotion only if it is of a higher kind than
@@ -142,8 +143,8 @@ class Tensor {
   double item(Where where = Where::current()) const;
   // Raises an Error if the type cannot hold the value. Fractions are cut off.
   template <class T>
-  requires std::is_arithmetic_v<T> T item(Where where = Where::current())
-  const {
+    requires std::is_arithmetic_v<T>
+  T item(Where where = Where::current()) const {
     if constexpr (std::is_same_v<T, bool>) {
       return item(where) != 0;
     } else if constexpr (std::is_floating_point_v<T>) {
@@ -277,8 +278,8 @@ struct Operand {
 // A number as the right operand, with the line of the expression.
 struct NumberOperand {
   template <class T>
-  requires std::is_arithmetic_v<T> NumberOperand(T value, Where where = Where::current())
-      : value(value), where(where) {}
+    requires std::is_arithmetic_v<T>
+  NumberOperand(T value, Where where = Where::current()) : value(value), where(where) {}
   Scalar value;
   Where where;
 };

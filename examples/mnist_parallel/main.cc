@@ -156,7 +156,8 @@ int Main(int argc, char** argv) {
   app.add_option("--ranks", options.ranks, "ranks, each with a batch of its own")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--steps", options.steps, "steps")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--batch", options.batch, "digits in a rank's batch")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--batch", options.batch, "digits in a rank's batch")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--fault", fault,
                  "what rank 1 does differently, unless by spmd, or what is wrong with the data of threads")
       ->check(CLI::IsMember(

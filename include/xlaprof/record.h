@@ -477,38 +477,38 @@ struct SwitchedSite {
 
 // Variables are named by macro and line, so that inline functions are the same in every file.
 // Therefore a line can have only one of each macro. `name`, `category` and keys must be literals.
-#define XLAPROF_TRACE_(variable, site, ...)                                              \
-  XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, XLAPROF_FIRST_(__VA_ARGS__, ), nullptr);        \
+#define XLAPROF_TRACE_(variable, site, ...)                                       \
+  XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, XLAPROF_FIRST_(__VA_ARGS__, ), nullptr); \
   decltype(::xlaprof::ScopeFor(__VA_ARGS__)) variable(site, __VA_ARGS__)
-#define XLAPROF_TRACE_IN_(variable, site, category, ...)                                 \
-  XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, XLAPROF_FIRST_(__VA_ARGS__, ), category);       \
+#define XLAPROF_TRACE_IN_(variable, site, category, ...)                           \
+  XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, XLAPROF_FIRST_(__VA_ARGS__, ), category); \
   decltype(::xlaprof::ScopeFor(__VA_ARGS__)) variable(::xlaprof::SwitchedSite{site}, __VA_ARGS__)
-#define XLAPROF_TRACE_ON_(variable, site, track, ...)                                    \
-  XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, XLAPROF_FIRST_(__VA_ARGS__, ), nullptr);        \
+#define XLAPROF_TRACE_ON_(variable, site, track, ...)                             \
+  XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, XLAPROF_FIRST_(__VA_ARGS__, ), nullptr); \
   ::xlaprof::AsyncTrace variable(site, track, __VA_ARGS__)
-#define XLAPROF_STEP_(variable, site, name, step)                                        \
-  XLAPROF_SITE(site, XLAPROF_STEP_SITE, name, nullptr);                                  \
+#define XLAPROF_STEP_(variable, site, name, step)       \
+  XLAPROF_SITE(site, XLAPROF_STEP_SITE, name, nullptr); \
   ::xlaprof::StepTrace variable(site, step)
 
 // XLAPROF_TRACE(name, key, value...): a scope from here to the end of the block, with up to eight
 // arguments.
-#define XLAPROF_TRACE(...)                                               \
-  XLAPROF_TRACE_(XLAPROF_JOIN(xlaprof_trace_, __LINE__),                 \
+#define XLAPROF_TRACE(...)                               \
+  XLAPROF_TRACE_(XLAPROF_JOIN(xlaprof_trace_, __LINE__), \
                  XLAPROF_JOIN(xlaprof_trace_site_, __LINE__), __VA_ARGS__)
 // XLAPROF_TRACE_IN(category, name, key, value...): a scope that is recorded while its category is
 // on.
-#define XLAPROF_TRACE_IN(category, ...)                                                  \
-  XLAPROF_TRACE_IN_(XLAPROF_JOIN(xlaprof_trace_in_, __LINE__),                           \
+#define XLAPROF_TRACE_IN(category, ...)                        \
+  XLAPROF_TRACE_IN_(XLAPROF_JOIN(xlaprof_trace_in_, __LINE__), \
                     XLAPROF_JOIN(xlaprof_trace_in_site_, __LINE__), category, __VA_ARGS__)
 // XLAPROF_TRACE_ON(track, name, key, value...): a slice from here to the end of the block, on an
 // xlaprof::Track.
-#define XLAPROF_TRACE_ON(track, ...)                                               \
-  XLAPROF_TRACE_ON_(XLAPROF_JOIN(xlaprof_slice_, __LINE__),                        \
+#define XLAPROF_TRACE_ON(track, ...)                        \
+  XLAPROF_TRACE_ON_(XLAPROF_JOIN(xlaprof_slice_, __LINE__), \
                     XLAPROF_JOIN(xlaprof_slice_site_, __LINE__), track, __VA_ARGS__)
 // XLAPROF_STEP(name, number): a step from here to the end of the block.
-#define XLAPROF_STEP(name, step)                                      \
-  XLAPROF_STEP_(XLAPROF_JOIN(xlaprof_step_, __LINE__),                \
-                XLAPROF_JOIN(xlaprof_step_site_, __LINE__), name, step)
+#define XLAPROF_STEP(name, step)                                                                   \
+  XLAPROF_STEP_(XLAPROF_JOIN(xlaprof_step_, __LINE__), XLAPROF_JOIN(xlaprof_step_site_, __LINE__), \
+                name, step)
 #define XLAPROF_COUNTER(name, value)                                            \
   do {                                                                          \
     XLAPROF_SITE(xlaprof_site_of_counter, XLAPROF_COUNTER_SITE, name, nullptr); \
@@ -562,25 +562,24 @@ static inline uint64_t xlaprof_bits_of(double value) {
 #ifndef XLAPROF_NO_RECORD
 
 // The compiler ends these scopes at the end of their block.
-#define XLAPROF_SCOPE_(variable) \
-  __attribute__((cleanup(xlaprof_scope_end))) xlaprof_scope variable
-#define XLAPROF_TRACE_IN_(variable, site, category, name)    \
+#define XLAPROF_SCOPE_(variable) __attribute__((cleanup(xlaprof_scope_end))) xlaprof_scope variable
+#define XLAPROF_TRACE_IN_(variable, site, category, name) \
   XLAPROF_SITE(site, XLAPROF_SCOPE_SITE, name, category); \
   XLAPROF_SCOPE_(variable);                               \
   xlaprof_scope_begin(&variable, &site)
-#define XLAPROF_STEP_(variable, site, name, number)    \
+#define XLAPROF_STEP_(variable, site, name, number)  \
   XLAPROF_SITE(site, XLAPROF_STEP_SITE, name, NULL); \
   XLAPROF_SCOPE_(variable);                          \
   xlaprof_step_begin(&variable, &site, (number))
-#define XLAPROF_TRACE(name)                                       \
-  XLAPROF_TRACE_IN_(XLAPROF_JOIN(xlaprof_trace_, __LINE__),       \
+#define XLAPROF_TRACE(name)                                 \
+  XLAPROF_TRACE_IN_(XLAPROF_JOIN(xlaprof_trace_, __LINE__), \
                     XLAPROF_JOIN(xlaprof_trace_site_, __LINE__), NULL, name)
-#define XLAPROF_TRACE_IN(category, name)                          \
-  XLAPROF_TRACE_IN_(XLAPROF_JOIN(xlaprof_trace_in_, __LINE__),    \
+#define XLAPROF_TRACE_IN(category, name)                       \
+  XLAPROF_TRACE_IN_(XLAPROF_JOIN(xlaprof_trace_in_, __LINE__), \
                     XLAPROF_JOIN(xlaprof_trace_in_site_, __LINE__), category, name)
-#define XLAPROF_STEP(name, number)                                \
-  XLAPROF_STEP_(XLAPROF_JOIN(xlaprof_step_, __LINE__),            \
-                XLAPROF_JOIN(xlaprof_step_site_, __LINE__), name, number)
+#define XLAPROF_STEP(name, number)                                                                 \
+  XLAPROF_STEP_(XLAPROF_JOIN(xlaprof_step_, __LINE__), XLAPROF_JOIN(xlaprof_step_site_, __LINE__), \
+                name, number)
 #define XLAPROF_COUNTER(name, value)                                         \
   do {                                                                       \
     XLAPROF_SITE(xlaprof_site_of_counter, XLAPROF_COUNTER_SITE, name, NULL); \

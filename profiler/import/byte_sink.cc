@@ -10,9 +10,7 @@
 
 namespace xlaprof {
 
-bool IsBomb(size_t in, size_t out) {
-  return out > kAlwaysAllowedBytes && out / kMaxGrowth > in;
-}
+bool IsBomb(size_t in, size_t out) { return out > kAlwaysAllowedBytes && out / kMaxGrowth > in; }
 
 Block::~Block() {
   if (map_ != nullptr) munmap(map_, map_size_);

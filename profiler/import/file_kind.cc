@@ -11,17 +11,17 @@ namespace {
 // The file systems whose files the kernel makes while they are read, by f_type of statfs
 // (linux/magic.h).
 constexpr uint32_t kKernelFileSystems[] = {
-    0x9fa0,                // proc
-    0x62656572,            // sysfs
-    0x64626720,            // debugfs
-    0x74726163,            // tracefs
-    0x73636673,            // securityfs
-    0x27e0eb, 0x63677270,  // cgroup, cgroup2
-    0xcafe4a11,            // bpf
+    0x9fa0,                  // proc
+    0x62656572,              // sysfs
+    0x64626720,              // debugfs
+    0x74726163,              // tracefs
+    0x73636673,              // securityfs
+    0x27e0eb,   0x63677270,  // cgroup, cgroup2
+    0xcafe4a11,              // bpf
 };
 
 bool IsOfTheKernel(const std::filesystem::path& path) {
-  struct statfs info{};
+  struct statfs info {};
   return statfs(path.c_str(), &info) == 0 &&
          std::ranges::find(kKernelFileSystems, uint32_t(info.f_type)) !=
              std::end(kKernelFileSystems);
@@ -30,7 +30,7 @@ bool IsOfTheKernel(const std::filesystem::path& path) {
 }  // namespace
 
 FileKind KindOf(const std::filesystem::path& path) {
-  struct stat info{};
+  struct stat info {};
   if (stat(path.c_str(), &info) != 0) return FileKind::kNone;
   if (S_ISREG(info.st_mode)) return IsOfTheKernel(path) ? FileKind::kKernel : FileKind::kRegular;
   if (S_ISDIR(info.st_mode)) return FileKind::kDirectory;

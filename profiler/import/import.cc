@@ -28,9 +28,9 @@ absl::Status ListArchive(Store& store, const IdentifiedFile& archive) {
 }
 
 absl::Status ListUnread(Store& store, const Listing::Unread& unread) {
-  XP_TRY(int64_t id, store.Add(SourceRow{.path = unread.path.string(),
-                                         .note = unread.why,
-                                         .links_to = unread.links_to}));
+  XP_TRY(int64_t id,
+         store.Add(SourceRow{
+             .path = unread.path.string(), .note = unread.why, .links_to = unread.links_to}));
   if (unread.issue.empty()) return absl::OkStatus();
   return store.AddIssue(id, unread.issue, Severity::kWarning, unread.why);
 }

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
-#include "profiler/import/map_guard.h"
 #include "profiler/import/file_kind.h"
+#include "profiler/import/map_guard.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -51,7 +51,7 @@ absl::StatusOr<Block> ReadAll(int fd, const std::string& name, std::optional<siz
 
 // Returns how many bytes follow in a descriptor that was opened by somebody else, if that is known.
 std::optional<size_t> BytesLeftOf(int fd) {
-  struct stat info{};
+  struct stat info {};
   if (KindOf(fmt::format("/proc/self/fd/{}", fd)) != FileKind::kRegular || fstat(fd, &info) != 0)
     return std::nullopt;
   const off_t at = lseek(fd, 0, SEEK_CUR);

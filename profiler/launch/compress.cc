@@ -12,7 +12,8 @@ absl::StatusOr<std::string> Deflated(std::string_view bytes, DeflateForm form) {
   z_stream stream{};
   constexpr int kWindow = 15, kGzip = 16, kMemory = 8;
   const int window = form == DeflateForm::kGzip ? kWindow + kGzip : -kWindow;
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, kMemory,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
     return IoError("zlib cannot be initialised");
   constexpr size_t kMostAtOnce = size_t(1) << 30;
   std::string packed;

@@ -78,7 +78,8 @@ bool IsSame(const PackedFile& file, const struct stat& info) {
 std::optional<PackedFile> Read(const fs::path& path, std::string& bytes) {
   const Descriptor file = OpenToRead(path, O_NOFOLLOW);
   struct stat info {};
-  if (!file.is_open() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (!file.is_open() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return std::nullopt;
   bytes.clear();
   bytes.reserve(size_t(info.st_size));
   std::string block(1 << 18, '\0');
@@ -100,10 +101,12 @@ std::vector<fs::path> EntriesBelow(const fs::path& folder, std::vector<fs::path>
     const fs::path at = std::move(folders.back());
     folders.pop_back();
     std::error_code error;
-    for (fs::directory_iterator entry(at, error), end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry(at, error), end; !error && entry != end;
+         entry.increment(error)) {
       entries.push_back(entry->path());
       std::error_code no_type;
-      if (entry->symlink_status(no_type).type() == fs::file_type::directory) folders.push_back(entry->path());
+      if (entry->symlink_status(no_type).type() == fs::file_type::directory)
+        folders.push_back(entry->path());
     }
     if (error) left_out.push_back(at);
   }
@@ -122,7 +125,8 @@ absl::StatusOr<Packed> PackFolder(const fs::path& folder, const fs::path& archiv
   GzipFile out(archive);
   TarWriter tar([&](std::string_view bytes) { return out.Write(bytes); });
   struct stat own {};
-  if (stat(archive.c_str(), &own) != 0) return IoError("{}: {}", archive.string(), std::strerror(errno));
+  if (stat(archive.c_str(), &own) != 0)
+    return IoError("{}: {}", archive.string(), std::strerror(errno));
   Packed packed;
   std::vector<fs::path> merged_logs;  // are a part of their databases in the archive
   std::string bytes;
@@ -147,7 +151,8 @@ absl::StatusOr<Packed> PackFolder(const fs::path& folder, const fs::path& archiv
     std::string log_bytes;
     std::optional<PackedFile> log_file;
     if (IsDatabase(bytes)) log_file = Read(log, log_bytes);
-    if (RemoveFromFile(secrets, path.lexically_relative(folder).string(), bytes, masking, log_bytes)) {
+    if (RemoveFromFile(secrets, path.lexically_relative(folder).string(), bytes, masking,
+                       log_bytes)) {
       merged_logs.push_back(log);
       packed.files.push_back(*std::move(log_file));
     }
@@ -175,7 +180,8 @@ std::vector<fs::path> RemovePacked(const fs::path& folder, const Packed& packed)
   std::vector<fs::path> unlisted;
   for (const fs::path& path : EntriesBelow(folder, unlisted)) {
     std::error_code error;
-    if (!fs::is_directory(fs::symlink_status(path, error)) && std::ranges::find(stay, path) == stay.end())
+    if (!fs::is_directory(fs::symlink_status(path, error)) &&
+        std::ranges::find(stay, path) == stay.end())
       stay.push_back(path);
   }
   if (stay.empty() && !is_known) stay.push_back(folder);

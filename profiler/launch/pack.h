@@ -41,6 +41,7 @@ absl::StatusOr<Packed> PackFolder(const std::filesystem::path& folder,
 
 // Removes the files that are in the archive, unless they have changed since, and then the packed folders
 // and `folder` if they are empty. Returns what stays.
-std::vector<std::filesystem::path> RemovePacked(const std::filesystem::path& folder, const Packed& packed);
+std::vector<std::filesystem::path> RemovePacked(const std::filesystem::path& folder,
+                                                const Packed& packed);
 
 }  // namespace xlaprof

@@ -83,7 +83,8 @@ Json FrameworkVariables() {
 class RunFile {
  public:
   explicit RunFile(fs::path path)
-      : path_(std::move(path)), file_(Descriptor::Open(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666)) {}
+      : path_(std::move(path)),
+        file_(Descriptor::Open(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666)) {}
 
   absl::Status Add(const Json& line) {
     const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -55,7 +55,8 @@ class Fields {
     if (secrecy == Secrecy::kNone) return;
     const bool is_flag = name.front() == '-', is_variable = IsVariable(name);
     if (Value value = AfterSign(begin, end); value.found()) {
-      if (secrecy == Secrecy::kPassword && !is_flag && !is_variable && BeginsLine(begin)) value = ToLineEnd(value);
+      if (secrecy == Secrecy::kPassword && !is_flag && !is_variable && BeginsLine(begin))
+        value = ToLineEnd(value);
       return Judge(name, value, is_flag || is_variable);
     }
     if (is_flag || is_variable) {
@@ -94,7 +95,9 @@ class Fields {
   Value OfPair(size_t end) const {
     constexpr size_t kFar = 64;
     size_t at = end;
-    while (at < text_.size() && at - end < kFar && (IsSpace(text_.at(at)) || IsOneOf(text_.at(at), "\"',\\"))) ++at;
+    while (at < text_.size() && at - end < kFar &&
+           (IsSpace(text_.at(at)) || IsOneOf(text_.at(at), "\"',\\")))
+      ++at;
     size_t value_end = at;
     while (IsNameChar(text_.at(value_end))) ++value_end;
     const std::string_view word = Text(at, value_end);
@@ -113,14 +116,16 @@ class Fields {
 
   // A variable of the environment: WANDB_API_KEY.
   static bool IsVariable(std::string_view name) {
-    return std::ranges::none_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '.' || c == '-'; });
+    return std::ranges::none_of(
+        name, [](char c) { return (c >= 'a' && c <= 'z') || c == '.' || c == '-'; });
   }
 
   // Masks a value unless it cannot be the secret of that name. A number of JSON becomes a string.
   void Judge(std::string_view name, const Value& value, bool is_flag) {
     const std::string_view secret = Text(value);
     if (!IsSecret(name, secret, is_flag)) return;
-    if (IsNumber(secret) && !is_flag && !value.is_quoted && value.begin > 0 && text_.at(value.begin - 1) != '=') {
+    if (IsNumber(secret) && !is_flag && !value.is_quoted && value.begin > 0 &&
+        text_.at(value.begin - 1) != '=') {
       text_.MaskNumber(value.begin, value.end);
     } else {
       text_.Mask(value.begin, value.end);
@@ -247,7 +252,8 @@ class Fields {
   // Takes the headers whose whole value is a secret.
   bool TakeHeader(std::string_view name, size_t end) {
     const bool is_authorization = EndsIgnoringCase(name, "authorization");
-    const bool is_cookie = EqualsIgnoringCase(name, "cookie") || EqualsIgnoringCase(name, "set-cookie");
+    const bool is_cookie =
+        EqualsIgnoringCase(name, "cookie") || EqualsIgnoringCase(name, "set-cookie");
     if (!is_authorization && !is_cookie) return false;
     Value value = AfterSign(end, end);
     if (!value.found()) return true;
@@ -270,9 +276,19 @@ class Fields {
   // Takes parameters of URLs whose names are no names of secrets elsewhere.
   bool TakeParameter(std::string_view name, size_t begin, size_t end) {
     if (text_.at(end) != '=' || begin == 0 || !IsOneOf(text_.at(begin - 1), "?&;")) return false;
-    constexpr std::string_view kNames[] = {"sig", "signature", "key", "code", "auth", "hmac", "token",
-                                           "x-amz-signature", "x-amz-credential", "x-goog-signature",
-                                           "x-amz-security-token", "x-goog-credential", "policy"};
+    constexpr std::string_view kNames[] = {"sig",
+                                           "signature",
+                                           "key",
+                                           "code",
+                                           "auth",
+                                           "hmac",
+                                           "token",
+                                           "x-amz-signature",
+                                           "x-amz-credential",
+                                           "x-goog-signature",
+                                           "x-amz-security-token",
+                                           "x-goog-credential",
+                                           "policy"};
     const auto is_name = [&](std::string_view known) { return EqualsIgnoringCase(name, known); };
     if (std::ranges::none_of(kNames, is_name)) return false;
     const Value value = Unquoted(end + 1);
@@ -290,9 +306,11 @@ class Fields {
       if (!value.found()) return true;
       const size_t colon = Text(value).find(':');
       if (colon == kNowhere || colon == 0) return true;
-      const std::string_view user = Text(value).substr(0, colon), rest = Text(value).substr(colon + 1);
+      const std::string_view user = Text(value).substr(0, colon),
+                             rest = Text(value).substr(colon + 1);
       // docker run -u 1000:1000, python -u https://..., python -u train.py:main
-      if (IsNumber(rest) || rest.starts_with("//") || user.find('/') != kNowhere || user.ends_with(".py"))
+      if (IsNumber(rest) || rest.starts_with("//") || user.find('/') != kNowhere ||
+          user.ends_with(".py"))
         return true;
       text_.Mask(value.begin + colon + 1, value.end);
       return true;
@@ -303,7 +321,9 @@ class Fields {
       text_.Mask(begin + 2, Unquoted(begin + 2).end);
       return true;
     }
-    if (!IsAfter({"sshpass", "login", "mongo", "mongosh", "ldapsearch", "unzip", "zip", "7z"}, begin)) return true;
+    if (!IsAfter({"sshpass", "login", "mongo", "mongosh", "ldapsearch", "unzip", "zip", "7z"},
+                 begin))
+      return true;
     if (const Value value = NextWord(end, false); value.found()) text_.Mask(value.begin, value.end);
     return true;
   }

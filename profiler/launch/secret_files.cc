@@ -17,22 +17,21 @@ namespace {
 constexpr int kMostDeep = 6;  // archives in archives
 
 // Compressed forms that xlaprof does not read, by their first bytes.
-constexpr std::pair<std::string_view, std::string_view> kUnread[] = {
-    {std::string_view("\xfd"
-                      "7zXZ\0",
-                      6),
-     "xz"},
-    {"BZh", "bzip2"},
-    {"7z\xbc\xaf\x27\x1c", "7z"},
-    {"\x04\x22\x4d\x18", "lz4"},
-    {"Rar!\x1a\x07", "rar"},
-    {"LZIP", "lzip"},
-    {"PAR1", "parquet"},
-    {"ARROW1", "arrow"},
-    {"\x89HDF\r\n\x1a\n", "HDF5"},
-    {"%PDF-", "PDF"},
-    {"Salted__", "encrypted"},
-    {"\x1f\x9d", "compress"}};
+constexpr std::pair<std::string_view, std::string_view> kUnread[] = {{std::string_view("\xfd"
+                                                                                       "7zXZ\0",
+                                                                                       6),
+                                                                      "xz"},
+                                                                     {"BZh", "bzip2"},
+                                                                     {"7z\xbc\xaf\x27\x1c", "7z"},
+                                                                     {"\x04\x22\x4d\x18", "lz4"},
+                                                                     {"Rar!\x1a\x07", "rar"},
+                                                                     {"LZIP", "lzip"},
+                                                                     {"PAR1", "parquet"},
+                                                                     {"ARROW1", "arrow"},
+                                                                     {"\x89HDF\r\n\x1a\n", "HDF5"},
+                                                                     {"%PDF-", "PDF"},
+                                                                     {"Salted__", "encrypted"},
+                                                                     {"\x1f\x9d", "compress"}};
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 bool IsZstd(std::string_view bytes) { return bytes.starts_with("\x28\xb5\x2f\xfd"); }
@@ -100,7 +99,8 @@ class Masker {
       if (!Replaces([&] { Mask(name, plain, depth + 1); })) return;
       masking_.is_lossy |= !file->damage().empty();
     }
-    absl::StatusOr<std::string> packed = IsZstd(bytes) ? Zstd(plain) : Deflated(plain, DeflateForm::kGzip);
+    absl::StatusOr<std::string> packed =
+        IsZstd(bytes) ? Zstd(plain) : Deflated(plain, DeflateForm::kGzip);
     if (!packed.ok()) return Unread(name, Message(packed.status()));
     bytes = *std::move(packed);
   }
@@ -180,7 +180,8 @@ class Masker {
   void MaskWide(std::string& bytes, Wide order) {
     const size_t low = order == Wide::kLittle ? 0 : 1;
     std::string narrow;
-    for (size_t i = 0; i + 1 < bytes.size(); i += 2) narrow += bytes[i + 1 - low] == '\0' ? bytes[i + low] : '\xff';
+    for (size_t i = 0; i + 1 < bytes.size(); i += 2)
+      narrow += bytes[i + 1 - low] == '\0' ? bytes[i + low] : '\xff';
     const std::string before = narrow;
     masking_.secrets += secrets_.Remove(narrow);
     for (size_t i = 0; i < narrow.size(); ++i) {
@@ -196,9 +197,10 @@ class Masker {
 
 }  // namespace
 
-bool RemoveFromFile(const Secrets& secrets, const std::string& name, std::string& bytes, Masking& masking,
-                    std::string_view log) {
-  if (!log.empty() && IsDatabase(bytes) && RemoveFromDatabase(secrets, name, bytes, masking, log)) return true;
+bool RemoveFromFile(const Secrets& secrets, const std::string& name, std::string& bytes,
+                    Masking& masking, std::string_view log) {
+  if (!log.empty() && IsDatabase(bytes) && RemoveFromDatabase(secrets, name, bytes, masking, log))
+    return true;
   Masker(secrets, masking).Mask(name, bytes, 0);
   return false;
 }

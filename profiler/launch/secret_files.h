@@ -24,8 +24,8 @@ struct Masking {
 //   - in the texts of an SQLite database. In a store of xlaprof, arguments of scopes are fields.
 //     `log` is the write-ahead log beside the database, which becomes a part of it.
 // `name` is for messages. Returns whether `log` is now a part of the bytes.
-bool RemoveFromFile(const Secrets& secrets, const std::string& name, std::string& bytes, Masking& masking,
-                    std::string_view log = {});
+bool RemoveFromFile(const Secrets& secrets, const std::string& name, std::string& bytes,
+                    Masking& masking, std::string_view log = {});
 
 // Returns whether these are the first bytes of an SQLite database.
 bool IsDatabase(std::string_view bytes);

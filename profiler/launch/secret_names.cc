@@ -9,50 +9,55 @@ namespace xlaprof {
 namespace {
 
 // Names end with these; nobody writes them of anything else.
-constexpr std::string_view kPasswords[] = {"password", "passwords", "passwd", "passphrase", "passcode"};
-constexpr std::string_view kSecrets[] = {"secret",      "secrets",    "credential",  "credentials",
-                                         "creds",       "apikey",     "authtoken",   "accesstoken",
-                                         "accesskey",   "secretkey",  "privatekey",  "accountkey",
+constexpr std::string_view kPasswords[] = {"password", "passwords", "passwd", "passphrase",
+                                           "passcode"};
+constexpr std::string_view kSecrets[] = {"secret",       "secrets",     "credential", "credentials",
+                                         "creds",        "apikey",      "authtoken",  "accesstoken",
+                                         "accesskey",    "secretkey",   "privatekey", "accountkey",
                                          "refreshtoken", "sessiontoken"};
 // Words that say in which form a value is written, after the name itself.
 constexpr std::string_view kForms[] = {"data", "base64", "b64", "pem", "value", "plaintext"};
 // Before `key` and `token`, these say that it is a secret: what it opens, or who issues it.
 constexpr std::string_view kOpens[] = {
-    "api",     "access",  "secret",   "private",  "account",      "encryption", "auth",     "bearer",
-    "refresh", "session", "security", "personal", "oauth",        "service",    "signing",  "master",
-    "deploy",  "ssh",     "gpg",      "pgp",      "rsa",          "aes",        "hmac",     "jwt",
-    "fernet",  "license", "storage",  "shared",   "subscription", "consumer",   "bot",      "identity",
-    "registry", "admin",  "client",   "webhook",  "decryption",   "app",        "login",    "vault"};
+    "api",          "access",     "secret",  "private",  "account",  "encryption", "auth",
+    "bearer",       "refresh",    "session", "security", "personal", "oauth",      "service",
+    "signing",      "master",     "deploy",  "ssh",      "gpg",      "pgp",        "rsa",
+    "aes",          "hmac",       "jwt",     "fernet",   "license",  "storage",    "shared",
+    "subscription", "consumer",   "bot",     "identity", "registry", "admin",      "client",
+    "webhook",      "decryption", "app",     "login",    "vault"};
 constexpr std::string_view kIssuers[] = {
-    "wandb",      "openai",  "anthropic", "hf",       "huggingface", "hub",      "comet",      "neptune",
-    "aws",        "gcp",     "azure",     "google",   "gemini",      "github",   "gh",         "gitlab",
-    "stripe",     "slack",   "twilio",    "sendgrid", "mailgun",     "datadog",  "dd",         "ngc",
-    "nvidia",     "kaggle",  "clearml",   "mlflow",   "databricks",  "replicate", "cohere",    "mistral",
-    "groq",       "deepseek", "pinecone", "langchain", "langsmith",  "runpod",   "npm",        "pypi",
-    "telegram",   "discord", "jupyter",   "docker",   "kube",        "kubernetes", "sentry",   "swanlab",
-    "modelscope", "aim",     "dagshub",   "s3",       "minio",       "ci",       "jira",       "artifactory"};
+    "wandb",      "openai",    "anthropic", "hf",         "huggingface", "hub",      "comet",
+    "neptune",    "aws",       "gcp",       "azure",      "google",      "gemini",   "github",
+    "gh",         "gitlab",    "stripe",    "slack",      "twilio",      "sendgrid", "mailgun",
+    "datadog",    "dd",        "ngc",       "nvidia",     "kaggle",      "clearml",  "mlflow",
+    "databricks", "replicate", "cohere",    "mistral",    "groq",        "deepseek", "pinecone",
+    "langchain",  "langsmith", "runpod",    "npm",        "pypi",        "telegram", "discord",
+    "jupyter",    "docker",    "kube",      "kubernetes", "sentry",      "swanlab",  "modelscope",
+    "aim",        "dagshub",   "s3",        "minio",      "ci",          "jira",     "artifactory"};
 // Before `token`, these say that it is a piece of text or an image.
 constexpr std::string_view kText[] = {
-    "pad",    "eos",    "bos",     "mask",    "unk",     "cls",     "sep",      "special", "image",
-    "audio",  "video",  "stop",    "start",   "end",     "begin",   "next",     "prev",    "previous",
-    "first",  "last",   "max",     "min",     "num",     "n",       "per",      "each",    "new",
-    "prefix", "suffix", "middle",  "text",    "input",   "output",  "draft",    "prompt",  "context",
-    "target", "source", "src",     "tgt",     "decoder", "encoder", "generated", "total",  "sub",
-    "word",   "vocab",  "think",   "thinking", "tool",   "control", "space",    "blank",   "query",
-    "fill",   "mem",    "register", "patch",  "class",   "distill", "visual",   "vision",  "soft",
-    "virtual", "sink",  "by",      "newline", "added",   "forced",  "ignore",   "speech",  "current"};
+    "pad",      "eos",      "bos",       "mask",    "unk",    "cls",    "sep",    "special",
+    "image",    "audio",    "video",     "stop",    "start",  "end",    "begin",  "next",
+    "prev",     "previous", "first",     "last",    "max",    "min",    "num",    "n",
+    "per",      "each",     "new",       "prefix",  "suffix", "middle", "text",   "input",
+    "output",   "draft",    "prompt",    "context", "target", "source", "src",    "tgt",
+    "decoder",  "encoder",  "generated", "total",   "sub",    "word",   "vocab",  "think",
+    "thinking", "tool",     "control",   "space",   "blank",  "query",  "fill",   "mem",
+    "register", "patch",    "class",     "distill", "visual", "vision", "soft",   "virtual",
+    "sink",     "by",       "newline",   "added",   "forced", "ignore", "speech", "current"};
 // Before `key`, these say that it finds or orders something.
 constexpr std::string_view kFinds[] = {
-    "cache",  "hash",  "sort",    "primary", "foreign", "partition", "seq",     "sequence", "group",
-    "index",  "lookup", "dict",   "graph",   "compile", "state",     "config",  "map",      "row",
-    "column", "public", "prng",   "rng",     "random",  "shapeless", "dimensions", "options", "id",
-    "loss",   "metric", "input",  "output",  "label",   "feature",   "batch",   "data",     "json",
-    "event",  "ring",  "program", "module",  "kernel",  "query",     "dedup",   "host",     "shard"};
+    "cache",      "hash",    "sort",   "primary", "foreign", "partition", "seq",     "sequence",
+    "group",      "index",   "lookup", "dict",    "graph",   "compile",   "state",   "config",
+    "map",        "row",     "column", "public",  "prng",    "rng",       "random",  "shapeless",
+    "dimensions", "options", "id",     "loss",    "metric",  "input",     "output",  "label",
+    "feature",    "batch",   "data",   "json",    "event",   "ring",      "program", "module",
+    "kernel",     "query",   "dedup",  "host",    "shard"};
 // Before `pass`, these say that it is a password and not one of a compiler.
-constexpr std::string_view kOfUsers[] = {"db",    "user",  "smtp",  "mysql", "pg",   "postgres", "redis",
-                                         "mongo", "admin", "root",  "ftp",   "ldap", "imap",     "mail",
-                                         "email", "proxy", "http",  "ssh",   "vpn",  "wifi",     "login",
-                                         "rabbitmq", "auth", "sudo", "bind", "database"};
+constexpr std::string_view kOfUsers[] = {
+    "db",   "user", "smtp",  "mysql",    "pg",   "postgres", "redis", "mongo",   "admin",
+    "root", "ftp",  "ldap",  "imap",     "mail", "email",    "proxy", "http",    "ssh",
+    "vpn",  "wifi", "login", "rabbitmq", "auth", "sudo",     "bind",  "database"};
 
 template <size_t N>
 bool IsIn(const std::string_view (&words)[N], std::string_view word) {
@@ -80,7 +85,8 @@ struct LastWords {
         // "dbPassword" and "AWSSecret": a word begins at the last of several capitals.
         const bool goes_on = begin < end && IsUpper(name[begin]);
         if (goes_on && IsLower(name[begin - 1])) break;
-        if (goes_on && begin + 1 < end && IsLower(name[begin + 1]) && IsUpper(name[begin - 1])) break;
+        if (goes_on && begin + 1 < end && IsLower(name[begin + 1]) && IsUpper(name[begin - 1]))
+          break;
         --begin;
       }
       if (begin == end) return;
@@ -93,7 +99,9 @@ struct LastWords {
       end = begin;
     }
   }
-  std::string_view operator[](size_t at) const { return at < count ? words[at] : std::string_view(); }
+  std::string_view operator[](size_t at) const {
+    return at < count ? words[at] : std::string_view();
+  }
 };
 
 // Most words of a text end in letters with which no name of a secret ends.
@@ -141,10 +149,10 @@ Secrecy SecrecyOf(std::string_view name) {
 }
 
 bool IsPlaceholder(std::string_view value) {
-  constexpr std::string_view kWords[] = {"true",     "false",    "none",     "null",   "nil",      "yes",
-                                         "no",       "on",       "off",      "undefined", "str",   "string",
-                                         "int",      "bool",     "required", "optional", "redacted", "empty",
-                                         "unset",    "default",  "bytes",    "auto",   "nan"};
+  constexpr std::string_view kWords[] = {
+      "true",     "false",     "none",  "null",    "nil",   "yes",  "no",       "on",
+      "off",      "undefined", "str",   "string",  "int",   "bool", "required", "optional",
+      "redacted", "empty",     "unset", "default", "bytes", "auto", "nan"};
   if (value.empty() || value.front() == '$' || value.front() == '<' || value.starts_with("{{") ||
       value.starts_with("%(") || value.starts_with("os.environ") || value.starts_with("getpass"))
     return true;
@@ -155,7 +163,8 @@ bool IsPlaceholder(std::string_view value) {
 }
 
 bool IsNumber(std::string_view value) {
-  return !value.empty() && value.find_first_not_of("0123456789.+-eE_,%") == std::string_view::npos &&
+  return !value.empty() &&
+         value.find_first_not_of("0123456789.+-eE_,%") == std::string_view::npos &&
          value.find_first_of("0123456789") != std::string_view::npos;
 }
 
@@ -178,10 +187,11 @@ bool IsSecret(std::string_view name, std::string_view value, bool is_flag) {
   if (IsPlaceholder(value)) return false;
   const Secrecy secrecy = SecrecyOf(name);
   // PWD is a directory, and keys and credentials are often named by their file.
-  const bool is_path = value.starts_with('/') || value.starts_with("~/") || value.starts_with("./") ||
-                       value.starts_with("../");
+  const bool is_path = value.starts_with('/') || value.starts_with("~/") ||
+                       value.starts_with("./") || value.starts_with("../");
   const auto names = [&](std::string_view word) { return EndsIgnoringCase(name, word); };
-  if (is_path && (names("pwd") || names("key") || names("credentials") || names("credential") || names("creds")))
+  if (is_path && (names("pwd") || names("key") || names("credentials") || names("credential") ||
+                  names("creds")))
     return false;
   const bool is_number = IsNumber(value);
   constexpr size_t kLongNumber = 6, kRandom = 12, kShortRandom = 6;
@@ -193,7 +203,8 @@ bool IsSecret(std::string_view name, std::string_view value, bool is_flag) {
     case Secrecy::kLikely:
       // "token: hello" is a piece of a text, and "token.3 = s32[1,8]" a value of a graph.
       if (is_number) return false;
-      return is_flag || (LooksRandom(value, kShortRandom) && value.find_first_of("[](){}") == value.npos);
+      return is_flag ||
+             (LooksRandom(value, kShortRandom) && value.find_first_of("[](){}") == value.npos);
     case Secrecy::kIfRandom:
       return is_flag && !is_number && LooksRandom(value, kRandom);
     case Secrecy::kNone:

@@ -10,21 +10,62 @@ struct TokenForm {
   std::string_view prefix;
   size_t least;
 };
-constexpr TokenForm kTokens[] = {
-    {"AKIA", 20},       {"ASIA", 20},        {"AIza", 35},         {"ya29.", 30},
-    {"ghp_", 30},       {"gho_", 30},        {"ghu_", 30},         {"ghs_", 30},
-    {"ghr_", 30},       {"github_pat_", 30}, {"glpat-", 20},       {"gldt-", 20},
-    {"glrt-", 20},      {"hf_", 30},         {"api_org_", 30},     {"sk-", 30},
-    {"sk_live_", 20},   {"sk_test_", 20},    {"rk_live_", 20},     {"xoxb-", 20},
-    {"xoxp-", 20},      {"xoxa-", 20},       {"xoxs-", 20},        {"xoxe", 20},
-    {"xapp-", 20},      {"npm_", 30},        {"pypi-", 20},        {"dop_v1_", 30},
-    {"nvapi-", 30},     {"r8_", 30},         {"gsk_", 30},         {"pcsk_", 30},
-    {"lsv2_", 30},      {"dapi", 36},        {"SG.", 40},          {"shpat_", 30},
-    {"dckr_pat_", 20},  {"ATATT3", 30},      {"ntn_", 30},         {"figd_", 20},
-    {"lin_api_", 30},   {"hvs.", 20},        {"AGE-SECRET-KEY-1", 40}, {"tskey-", 20},
-    {"wandb_v1_", 30},  {"local-", 46},      {"whsec_", 30},       {"sntrys_", 30},
-    {"rpa_", 30},       {"tgp_v1_", 30},     {"GOCSPX-", 30},      {"1//0", 40},
-    {"EAAC", 60},       {"PMAK-", 30},       {"doo_v1_", 30},      {"fo1_", 30}};
+constexpr TokenForm kTokens[] = {{"AKIA", 20},
+                                 {"ASIA", 20},
+                                 {"AIza", 35},
+                                 {"ya29.", 30},
+                                 {"ghp_", 30},
+                                 {"gho_", 30},
+                                 {"ghu_", 30},
+                                 {"ghs_", 30},
+                                 {"ghr_", 30},
+                                 {"github_pat_", 30},
+                                 {"glpat-", 20},
+                                 {"gldt-", 20},
+                                 {"glrt-", 20},
+                                 {"hf_", 30},
+                                 {"api_org_", 30},
+                                 {"sk-", 30},
+                                 {"sk_live_", 20},
+                                 {"sk_test_", 20},
+                                 {"rk_live_", 20},
+                                 {"xoxb-", 20},
+                                 {"xoxp-", 20},
+                                 {"xoxa-", 20},
+                                 {"xoxs-", 20},
+                                 {"xoxe", 20},
+                                 {"xapp-", 20},
+                                 {"npm_", 30},
+                                 {"pypi-", 20},
+                                 {"dop_v1_", 30},
+                                 {"nvapi-", 30},
+                                 {"r8_", 30},
+                                 {"gsk_", 30},
+                                 {"pcsk_", 30},
+                                 {"lsv2_", 30},
+                                 {"dapi", 36},
+                                 {"SG.", 40},
+                                 {"shpat_", 30},
+                                 {"dckr_pat_", 20},
+                                 {"ATATT3", 30},
+                                 {"ntn_", 30},
+                                 {"figd_", 20},
+                                 {"lin_api_", 30},
+                                 {"hvs.", 20},
+                                 {"AGE-SECRET-KEY-1", 40},
+                                 {"tskey-", 20},
+                                 {"wandb_v1_", 30},
+                                 {"local-", 46},
+                                 {"whsec_", 30},
+                                 {"sntrys_", 30},
+                                 {"rpa_", 30},
+                                 {"tgp_v1_", 30},
+                                 {"GOCSPX-", 30},
+                                 {"1//0", 40},
+                                 {"EAAC", 60},
+                                 {"PMAK-", 30},
+                                 {"doo_v1_", 30},
+                                 {"fo1_", 30}};
 
 // Returns the end of the token that begins at `begin`, without the full stop of a sentence.
 size_t TokenEnd(const SecretText& text, size_t begin) {
@@ -44,7 +85,8 @@ bool HoldsPassword(std::string_view word) {
 // Masks the word after "Bearer" and "Basic", which stand also without the name of their header.
 void MaskScheme(SecretText& text, size_t begin, size_t end) {
   const std::string_view word = text.view().substr(begin, end - begin);
-  const bool is_bearer = word == "Bearer" || word == "bearer", is_basic = word == "Basic" || word == "basic";
+  const bool is_bearer = word == "Bearer" || word == "bearer",
+             is_basic = word == "Basic" || word == "basic";
   if ((!is_bearer && !is_basic) || !IsBlank(text.at(end))) return;
   const size_t value = end + 1, value_end = TokenEnd(text, value);
   const std::string_view secret = text.view().substr(value, value_end - value);
@@ -66,7 +108,8 @@ bool MaskJwt(SecretText& text, size_t begin) {
 
 // Masks hashes of passwords as crypt(3) writes them: $6$salt$hash.
 size_t MaskHash(SecretText& text, size_t at) {
-  for (std::string_view form : {"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"}) {
+  for (std::string_view form :
+       {"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"}) {
     if (!text.view().substr(at).starts_with(form)) continue;
     size_t end = at + form.size();
     while (IsTokenChar(text.at(end)) || text.at(end) == '$' || text.at(end) == ',') ++end;
@@ -79,10 +122,10 @@ size_t MaskHash(SecretText& text, size_t at) {
 
 // Places whose path is the secret: a hook that anybody may call who knows it.
 constexpr std::string_view kHooks[] = {
-    "hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/",
-    "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "webhook.office.com/webhookb2/",
-    "api.telegram.org/bot", "chat.googleapis.com/v1/spaces/", "outlook.office.com/webhook/",
-    "hook.eu1.make.com/", "hooks.zapier.com/hooks/catch/"};
+    "hooks.slack.com/services/", "hooks.slack.com/workflows/",     "hooks.slack.com/triggers/",
+    "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",   "webhook.office.com/webhookb2/",
+    "api.telegram.org/bot",      "chat.googleapis.com/v1/spaces/", "outlook.office.com/webhook/",
+    "hook.eu1.make.com/",        "hooks.zapier.com/hooks/catch/"};
 
 bool EndsUrl(char c) {
   return c == '\0' || IsSpace(c) || c == '"' || c == '\'' || c == '<' || c == '>' || c == '`' ||
@@ -124,7 +167,8 @@ void MaskKeys(SecretText& text) {
     }
     text.MaskThose(begin, end, [&](size_t i) {
       const bool is_escape = text.at(i - 1) == '\\' && (text.at(i) == 'n' || text.at(i) == 'r');
-      return !is_escape && (IsAlnum(text.at(i)) || text.at(i) == '+' || text.at(i) == '/' || text.at(i) == '=');
+      return !is_escape &&
+             (IsAlnum(text.at(i)) || text.at(i) == '+' || text.at(i) == '/' || text.at(i) == '=');
     });
     at = end;
   }
@@ -165,7 +209,8 @@ void MaskUrls(SecretText& text) {
     if (slash != kNowhere && slash < begin + colon) continue;
     text.Mask(begin + colon + 1, last_at);
   }
-  for (at = text.view().find('$'); at != kNowhere; at = text.view().find('$', at)) at = MaskHash(text, at);
+  for (at = text.view().find('$'); at != kNowhere; at = text.view().find('$', at))
+    at = MaskHash(text, at);
 }
 
 }  // namespace xlaprof

@@ -31,8 +31,8 @@ size_t Base64End(std::string_view text, size_t begin) {
   while (true) {
     const size_t line = end;
     while (end < text.size() && DigitOf(text[end]) >= 0) ++end;
-    const bool goes_on = end - line >= kLongLine && (end - line) % 4 == 0 && end + 1 < text.size() &&
-                         text[end] == '\n' && DigitOf(text[end + 1]) >= 0;
+    const bool goes_on = end - line >= kLongLine && (end - line) % 4 == 0 &&
+                         end + 1 < text.size() && text[end] == '\n' && DigitOf(text[end + 1]) >= 0;
     if (!goes_on) return end;
     ++end;
   }
@@ -105,7 +105,8 @@ Secrets::Secrets(const Variables& environment, std::span<const std::string> comm
     const std::string_view name = word.substr(0, sign);
     if (sign != kNowhere) {
       if (IsSecret(name, word.substr(sign + 1), /*is_flag=*/true)) Know(word.substr(sign + 1));
-    } else if (word.starts_with('-') && i + 1 < command.size() && IsSecret(name, command[i + 1], true)) {
+    } else if (word.starts_with('-') && i + 1 < command.size() &&
+               IsSecret(name, command[i + 1], true)) {
       Know(command[i + 1]);
     }
   }
@@ -123,7 +124,8 @@ Secrets Secrets::OfRun(std::span<const std::string> command) {
 
 void Secrets::Know(std::string_view value) {
   if (value.size() < kShortestKnown || IsPlaceholder(value)) return;
-  for (std::string form : {std::string(value), InJson(value, false), InJson(value, true), InUrl(value)}) {
+  for (std::string form :
+       {std::string(value), InJson(value, false), InJson(value, true), InUrl(value)}) {
     if (std::ranges::find(values_, form) == values_.end()) values_.push_back(std::move(form));
   }
   std::ranges::stable_sort(values_, std::ranges::greater(), &std::string::size);
@@ -153,7 +155,8 @@ int64_t Secrets::Remove(std::string& plain) const {
     const size_t begin = at;
     at = Base64End(plain, begin);
     if (at - begin < kShortest) continue;
-    std::optional<std::string> inside = TextOfBase64(std::string_view(plain).substr(begin, at - begin));
+    std::optional<std::string> inside =
+        TextOfBase64(std::string_view(plain).substr(begin, at - begin));
     if (inside && RemovePlain(*inside) > 0)
       text.MaskThose(begin, at, [&](size_t i) { return plain[i] != '\n'; });
   }

@@ -123,7 +123,10 @@ class Reader {
     bytes_ += int64_t(kept);
     if (kept == text.size()) return;
     if (left_out_ == 0)
-      WriteAllOf(file_.get(), fmt::format("\nxlaprof: standard error goes on after these {} bytes, and is not kept\n", bytes_));
+      WriteAllOf(
+          file_.get(),
+          fmt::format("\nxlaprof: standard error goes on after these {} bytes, and is not kept\n",
+                      bytes_));
     left_out_ += int64_t(text.size() - kept);
   }
 
@@ -159,7 +162,8 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<StderrPipe> StderrPipe::Make(const std::filesystem::path& folder, int64_t most_bytes) {
+absl::StatusOr<StderrPipe> StderrPipe::Make(const std::filesystem::path& folder,
+                                            int64_t most_bytes) {
   const std::string path = (folder / kPipe).string();
   if (mkfifo(path.c_str(), 0600) != 0)
     return IoError("{}: cannot be made: {}", path, std::strerror(errno));
@@ -171,7 +175,8 @@ absl::StatusOr<StderrPipe> StderrPipe::Make(const std::filesystem::path& folder,
   const Descriptor pipe = OpenToRead(path);
   Descriptor end = Descriptor::Open(path, O_WRONLY | O_NONBLOCK);
   int sockets[2];
-  if (!pipe.is_open() || !end.is_open() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+  if (!pipe.is_open() || !end.is_open() ||
+      socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
     return failed();
   Descriptor reader(sockets[0]);
   const Descriptor launcher(sockets[1]);

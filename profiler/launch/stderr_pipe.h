@@ -23,7 +23,8 @@ class StderrPipe {
 
   // Makes the pipe `folder`/stderr.pipe and starts its reader. `folder` is absolute. The object removes
   // the pipe, and its reader does so if this process is killed.
-  static absl::StatusOr<StderrPipe> Make(const std::filesystem::path& folder, int64_t most_bytes = kMostBytes);
+  static absl::StatusOr<StderrPipe> Make(const std::filesystem::path& folder,
+                                         int64_t most_bytes = kMostBytes);
   ~StderrPipe();
   StderrPipe(StderrPipe&& other) noexcept
       : path_(std::exchange(other.path_, {})),

@@ -10,7 +10,8 @@ constexpr size_t kBlock = 512, kMostName = 99;
 
 }  // namespace
 
-absl::Status TarWriter::AddFile(const std::string& name, int64_t modified_s, std::string_view bytes) {
+absl::Status TarWriter::AddFile(const std::string& name, int64_t modified_s,
+                                std::string_view bytes) {
   return AddEntry(name, modified_s, '0', bytes);
 }
 

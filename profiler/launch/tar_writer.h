@@ -23,7 +23,8 @@ class TarWriter {
   absl::Status Finish();
 
  private:
-  absl::Status AddEntry(const std::string& name, int64_t modified_s, char type, std::string_view bytes);
+  absl::Status AddEntry(const std::string& name, int64_t modified_s, char type,
+                        std::string_view bytes);
 
   Write write_;
 };

@@ -24,8 +24,8 @@ uint32_t DosTime(int64_t seconds) {
   constexpr int kFirstYear = 80;
   if (parts.tm_year < kFirstYear) return 1 << 21 | 1 << 16;
   return uint32_t(parts.tm_year - kFirstYear) << 25 | uint32_t(parts.tm_mon + 1) << 21 |
-         uint32_t(parts.tm_mday) << 16 | uint32_t(parts.tm_hour) << 11 | uint32_t(parts.tm_min) << 5 |
-         uint32_t(parts.tm_sec) / 2;
+         uint32_t(parts.tm_mday) << 16 | uint32_t(parts.tm_hour) << 11 |
+         uint32_t(parts.tm_min) << 5 | uint32_t(parts.tm_sec) / 2;
 }
 
 }  // namespace

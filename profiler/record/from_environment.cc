@@ -78,7 +78,8 @@ void Report(const std::filesystem::path& path) {
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   std::fflush(nullptr);
   if (!IsSameStream(STDOUT_FILENO)) {
-    Tell("the report is not printed, because the program has closed or replaced its standard output");
+    Tell(
+        "the report is not printed, because the program has closed or replaced its standard output");
     return;
   }
   posix_spawn_file_actions_t streams;

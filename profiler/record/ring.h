@@ -96,7 +96,7 @@ struct ThreadHeader {
   alignas(64) std::atomic<uint64_t> tail;  // slots published since the beginning
   std::atomic<uint64_t> dropped;           // events dropped
   std::atomic<uint64_t> dropped_args;
-  std::atomic<uint64_t> dropped_by_disk;  // of `dropped`: because the disk could not be written
+  std::atomic<uint64_t> dropped_by_disk;    // of `dropped`: because the disk could not be written
   alignas(64) std::atomic<uint64_t> head;   // slots committed, which may be overwritten
   alignas(64) std::atomic<uint32_t> depth;  // the depth of the next scope
   std::atomic<uint32_t> name;               // a string; 0: none

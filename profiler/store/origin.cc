@@ -62,7 +62,7 @@ std::string Identity(size_t size, const ReadPiece& read) {
 // Returns the identity of a file on disk as it is stored there, or "" if it cannot be read.
 std::string IdentityOfFile(const std::string& path) {
   const Descriptor fd = OpenToRead(path);
-  struct stat info{};
+  struct stat info {};
   if (!fd.is_open() || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return "";
   std::string piece;
   bool failed = false;
@@ -155,9 +155,9 @@ std::string TextOf(const Origin& origin) {
     limits = fmt::format("{} to {}", number(origin.from_ns), number(origin.to_ns));
   }
   const size_t told = std::min(origin.sources.size(), kMostSources);
-  return fmt::format("{}{}; {}; {}; {}{}", kBegin, origin.writer, origin.is_whole ? "whole" : "part",
-                     limits, fmt::join(origin.sources.begin(), origin.sources.begin() + ptrdiff_t(told), " "),
-                     kEnd);
+  return fmt::format(
+      "{}{}; {}; {}; {}{}", kBegin, origin.writer, origin.is_whole ? "whole" : "part", limits,
+      fmt::join(origin.sources.begin(), origin.sources.begin() + ptrdiff_t(told), " "), kEnd);
 }
 
 std::optional<Origin> FindOrigin(std::string_view bytes) {

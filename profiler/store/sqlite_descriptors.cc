@@ -137,13 +137,12 @@ int Replace(sqlite3_vfs* system, const char* name, Function* function) {
 extern "C" int xlaprof_use_own_descriptors(const char*) {
   using namespace xlaprof;
   sqlite3_vfs* const system = sqlite3_vfs_find("unix");
-  for (const int result :
-       {Replace(system, "open", Open), Replace(system, "close", Close),
-        Replace(system, "read", Read), Replace(system, "pread", Pread),
-        Replace(system, "write", Write), Replace(system, "pwrite", Pwrite),
-        Replace(system, "ftruncate", Ftruncate), Replace(system, "fstat", Fstat),
-        Replace(system, "fchmod", Fchmod), Replace(system, "fchown", Fchown),
-        Replace(system, "fcntl", Fcntl), Replace(system, "mmap", Mmap)})
+  for (const int result : {Replace(system, "open", Open), Replace(system, "close", Close),
+                           Replace(system, "read", Read), Replace(system, "pread", Pread),
+                           Replace(system, "write", Write), Replace(system, "pwrite", Pwrite),
+                           Replace(system, "ftruncate", Ftruncate), Replace(system, "fstat", Fstat),
+                           Replace(system, "fchmod", Fchmod), Replace(system, "fchown", Fchown),
+                           Replace(system, "fcntl", Fcntl), Replace(system, "mmap", Mmap)})
     if (result != SQLITE_OK) return result;
   return SQLITE_OK;
 }

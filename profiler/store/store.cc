@@ -98,8 +98,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   // If several callers create it at once, O_EXCL lets one of them succeed. The file is closed
   // before SQLite locks it, because closing any descriptor of a file ends the process's locks of
   // it.
-  const FileIdentity made =
-      Descriptor::Open(path, O_RDWR | O_CREAT | O_EXCL, 0644).identity();
+  const FileIdentity made = Descriptor::Open(path, O_RDWR | O_CREAT | O_EXCL, 0644).identity();
   if (!made.exists && errno == EEXIST) {
     return absl::AlreadyExistsError(
         fmt::format("{}: already exists. Remove it, or choose another name", path.string()));

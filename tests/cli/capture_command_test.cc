@@ -140,8 +140,9 @@ TEST_F(CaptureCommand, KeepsTheAnswersForOtherTools) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, HasSubstr("the hosts' answers are in kept"));
   const Ran files = RunShell("find kept -type f", folder_);
-  EXPECT_THAT(files.out, testing::MatchesRegex(fmt::format(
-                             "kept/plugins/profile/[0-9_]+/127.0.0.1_{}.xplane.pb\n", server->port())));
+  EXPECT_THAT(files.out,
+              testing::MatchesRegex(fmt::format(
+                  "kept/plugins/profile/[0-9_]+/127.0.0.1_{}.xplane.pb\n", server->port())));
 }
 
 // One host of a job hangs, and the user gives up when the other host's profile has arrived.

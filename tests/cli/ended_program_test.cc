@@ -16,10 +16,10 @@ class EndedProgram : public ProgramTest {
  protected:
   // Runs ended_program with a variable, or several. A run that hangs ends after a minute.
   Ran Ended(const std::string& environment, const std::string& arguments) {
-    return RunShell(environment +
-                        " XLAPROF_PROGRAM=" XLAPROF_PROGRAM " timeout 60 " XLAPROF_ENDED_PROGRAM " " +
-                        arguments,
-                    folder_);
+    return RunShell(
+        environment + " XLAPROF_PROGRAM=" XLAPROF_PROGRAM " timeout 60 " XLAPROF_ENDED_PROGRAM " " +
+            arguments,
+        folder_);
   }
   static constexpr int kRuns = 20;
 };
@@ -78,9 +78,10 @@ TEST_F(EndedProgram, AnUncaughtExceptionIsNotDelayed) {
 TEST_F(EndedProgram, StaticObjectsMayReadButNotCompute) {
   const Ran ran = Ended("", "static");
   EXPECT_EQ(ran.status, 7);
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("computed 2\n"),
-                             HasSubstr("the program has ended: exit() is destroying static objects"),
-                             HasSubstr("ended_program.cc:"), Not(HasSubstr("recorded 3"))));
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("computed 2\n"),
+                    HasSubstr("the program has ended: exit() is destroying static objects"),
+                    HasSubstr("ended_program.cc:"), Not(HasSubstr("recorded 3"))));
 }
 
 }  // namespace

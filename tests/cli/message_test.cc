@@ -70,11 +70,11 @@ class Messages : public ProgramTest {
 TEST_F(Messages, ThatCannotBeWrittenChangeNoStatus) {
   Write("exits.sh", "exit 7\n");
   for (const std::string command :
-       {"report nofile", "report run.xlaprof", "report run.xlaprof --nonsense", "run -o D -- sh exits.sh",
-        "run -o D -- no_such_program", "run --nonsense", "export run.xlaprof --format chrome -o -",
-        "export nofile --format chrome -o out", "import nofile -o out", "query run.xlaprof select",
-        "view nofile", "recover nofile", "recover run.xlaprof", "stacks 2147483647", "--help",
-        "--version", "nonsense"}) {
+       {"report nofile", "report run.xlaprof", "report run.xlaprof --nonsense",
+        "run -o D -- sh exits.sh", "run -o D -- no_such_program", "run --nonsense",
+        "export run.xlaprof --format chrome -o -", "export nofile --format chrome -o out",
+        "import nofile -o out", "query run.xlaprof select", "view nofile", "recover nofile",
+        "recover run.xlaprof", "stacks 2147483647", "--help", "--version", "nonsense"}) {
     const int status = StatusOf(command, Stream::kGood, Stream::kGood, SIG_DFL);
     for (const Stream err : {Stream::kClosed, Stream::kFull, Stream::kBroken}) {
       for (const sighandler_t on_sigpipe : {SIG_DFL, SIG_IGN})
@@ -86,9 +86,9 @@ TEST_F(Messages, ThatCannotBeWrittenChangeNoStatus) {
 }
 
 TEST_F(Messages, OutputThatCannotBeWrittenIsAnError) {
-  for (const char* command : {"--help", "--version", "report --help", "report run.xlaprof",
-                              "recover run.xlaprof", "query run.xlaprof VALUES(1)",
-                              "export run.xlaprof --format chrome -o -"}) {
+  for (const char* command :
+       {"--help", "--version", "report --help", "report run.xlaprof", "recover run.xlaprof",
+        "query run.xlaprof VALUES(1)", "export run.xlaprof --format chrome -o -"}) {
     EXPECT_EQ(StatusOf(command, Stream::kGood, Stream::kGood, SIG_DFL), 0) << command;
     EXPECT_EQ(StatusOf(command, Stream::kClosed, Stream::kGood, SIG_DFL), 2) << command;
     EXPECT_EQ(StatusOf(command, Stream::kFull, Stream::kGood, SIG_DFL), 2) << command;
@@ -112,15 +112,17 @@ TEST_F(Messages, AQueryEndsWhenItsOutputCannotBeWritten) {
 
 // Regression: the first file that the program opened became its standard error.
 TEST_F(Messages, ACommandSeesTheStreamsThatAreClosed) {
-  Write("look.sh", "test -e /proc/self/fd/1 && exit 1; test -e /proc/self/fd/2 && exit 2; exit 7\n");
+  Write("look.sh",
+        "test -e /proc/self/fd/1 && exit 1; test -e /proc/self/fd/2 && exit 2; exit 7\n");
   EXPECT_EQ(StatusOf("run -o D -- sh look.sh", Stream::kClosed, Stream::kClosed, SIG_DFL), 7);
 }
 
 // Regression: the report replaced a file that the command wrote to the same directory.
 TEST_F(Messages, TheReportOfARunReplacesNothing) {
-  Write("train.sh",
-        "printf 'Metric: CompileTime\\n  TotalSamples: 1\\n  Accumulator: 01s000ms\\n' >D/metrics.txt\n"
-        "test -z \"$1\" || echo mine >D/report.txt\n");
+  Write(
+      "train.sh",
+      "printf 'Metric: CompileTime\\n  TotalSamples: 1\\n  Accumulator: 01s000ms\\n' >D/metrics.txt\n"
+      "test -z \"$1\" || echo mine >D/report.txt\n");
   EXPECT_EQ(Run("run -o D -- sh train.sh").status, 0);
   EXPECT_THAT(Content("D/report.txt"), HasSubstr("compil"));
   std::filesystem::remove_all(folder_ / "D");

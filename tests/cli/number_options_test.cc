@@ -34,7 +34,8 @@ TEST_F(NumberOptionsOfCommands, RefuseWhatIsNoNumber) {
        {"stacks {}", "stacks 1 --timeout {}", "run --duration {} -- true", "view x --port {}"}) {
     for (const char* value : {"abc", "nan", "inf", "-1"}) {
       const Ran ran = Run(fmt::format(fmt::runtime(command), value));
-      EXPECT_EQ(ran.status, std::string_view(command).starts_with("run") ? 125 : 2) << command << value;
+      EXPECT_EQ(ran.status, std::string_view(command).starts_with("run") ? 125 : 2)
+          << command << value;
       EXPECT_LT(ran.out.size(), 200u) << ran.out;
       EXPECT_THAT(ran.out, HasSubstr(fmt::format("'{}' is not a", value))) << command;
     }

@@ -43,8 +43,7 @@ class Outputs : public ProgramTest {
 
 // Regression: only files that were named were protected, not those found in a folder.
 TEST_F(Outputs, NeverReplaceWhatTheCommandReads) {
-  for (const OutputKind kind :
-       {OutputKind::kFile, OutputKind::kStore, OutputKind::kTextReport}) {
+  for (const OutputKind kind : {OutputKind::kFile, OutputKind::kStore, OutputKind::kTextReport}) {
     for (const char* input : {"run", ".", "run/metrics.txt", "run/rank.xlaprof"}) {
       for (const char* name : {"run/metrics.txt", "run/rank.xlaprof"}) {
         if (std::string_view(input).starts_with("run/") && std::string_view(input) != name)
@@ -69,8 +68,7 @@ TEST_F(Outputs, WhatBelongsToANamedStoreIsReadToo) {
   for (const char* name : {"run/rank.xlaprof.ring", "run/rank.xlaprof-wal", "run/rank.xlaprof-shm",
                            "run/rank.xlaprof-journal"}) {
     Write(name, "events");
-    for (const OutputKind kind :
-         {OutputKind::kFile, OutputKind::kStore, OutputKind::kTextReport}) {
+    for (const OutputKind kind : {OutputKind::kFile, OutputKind::kStore, OutputKind::kTextReport}) {
       for (const char* input : {"run/rank.xlaprof", "run"})
         EXPECT_THAT(
             Refusal(name, {.input = {.paths = {input}}, .force = true, .kind = kind}),
@@ -205,7 +203,8 @@ TEST_F(Outputs, NothingIsReplacedUnasked) {
   for (const std::string writer : kWriters) {
     const Ran ran = Run(writer + " thesis.txt");
     EXPECT_EQ(ran.status, 2) << writer;
-    EXPECT_THAT(ran.out, HasSubstr("thesis.txt: already exists. Choose another name, or pass --force"));
+    EXPECT_THAT(ran.out,
+                HasSubstr("thesis.txt: already exists. Choose another name, or pass --force"));
     for (const char* name : {"link", "dangling", "folder", "pipe"}) {
       if (name == std::string_view("pipe") && writer.find("html") == writer.npos &&
           writer.starts_with("report"))

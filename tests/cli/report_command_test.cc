@@ -235,7 +235,8 @@ TEST_F(ReportCommand, StandardInputHasABound) {
 }
 
 TEST_F(ReportCommand, StandardInputMayBeAFile) {
-  Write("log.txt", "skip\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n");
+  Write("log.txt",
+        "skip\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n");
   const Ran ran = RunShell(
       "{ head -c 5 > /dev/null; " XLAPROF_PROGRAM " report --format json -; } < log.txt", folder_);
   EXPECT_EQ(ran.status, 0) << ran.out;
@@ -243,7 +244,8 @@ TEST_F(ReportCommand, StandardInputMayBeAFile) {
 }
 
 TEST_F(ReportCommand, SaysWhereLinksLead) {
-  Write("other/log.txt", "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n");
+  Write("other/log.txt",
+        "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n");
   std::filesystem::create_directory(folder_ / "run");
   std::filesystem::create_symlink("../other/log.txt", folder_ / "run/a.txt");
   std::filesystem::create_symlink("/proc/self/pagemap", folder_ / "run/b");

@@ -148,16 +148,19 @@ TEST_F(Client, TakesProfilesOfManyMegabytes) {
 
 // Regression: the answer of a hostile server had no bound.
 TEST_F(Client, AnAnswerThatIsTooLargeIsNotKept) {
-  FakeServer server([](const tensorflow::ProfileRequest& request, tensorflow::ProfileResponse& response) {
-    if (request.repository_root().find("large") != std::string::npos) {
-      fs::create_directories(request.repository_root());
-      std::ofstream(fs::path(request.repository_root()) / "x.xplane.pb") << std::string(2'000'000, 'x');
-    } else {
-      response.set_xspace(std::string(2'000'000, 'x'));
-    }
-    return grpc::Status::OK;
-  });
-  CaptureRequest request{.address = AddressOf(server.port()), .duration_ms = 50, .folder = folder_.path()};
+  FakeServer server(
+      [](const tensorflow::ProfileRequest& request, tensorflow::ProfileResponse& response) {
+        if (request.repository_root().find("large") != std::string::npos) {
+          fs::create_directories(request.repository_root());
+          std::ofstream(fs::path(request.repository_root()) / "x.xplane.pb")
+              << std::string(2'000'000, 'x');
+        } else {
+          response.set_xspace(std::string(2'000'000, 'x'));
+        }
+        return grpc::Status::OK;
+      });
+  CaptureRequest request{
+      .address = AddressOf(server.port()), .duration_ms = 50, .folder = folder_.path()};
   for (const char* name : {"answer", "large"}) {
     request.folder = folder_.path() / name;
     fs::create_directory(request.folder);

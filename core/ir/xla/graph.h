@@ -50,20 +50,20 @@ enum class Kind : uint8_t {
   kReverse,
   kConcatenate,
   kIota,
-  kSlice,         // lists: start, limit, stride
-  kPad,           // (operand, value); lists: low, high, interior
-  kDot,           // the first `number` dimensions are batches
-  kConvolution,   // `name` is the dimension labels in HLO's form
+  kSlice,        // lists: start, limit, stride
+  kPad,          // (operand, value); lists: low, high, interior
+  kDot,          // the first `number` dimensions are batches
+  kConvolution,  // `name` is the dimension labels in HLO's form
   // (operand, initial value). With kLargest: (operand, places, initial value, initial place), whose
   // outputs are the largest elements and their places.
   kReduce,
   kReduceWindow,
-  kBatchNorm,     // `name` is the operation; number: the bits of epsilon, a double
-  kOutput,        // output `number` of its operand
-  kGather,        // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
-  kScatter,       // (operand, indices, updates); lists: window dimensions, inserted, index map
-  kCollective,    // lists: the ranks, group by group, and the dimension; number: a group's size
-  kSharding,      // `sharding` is that of the operand
+  kBatchNorm,   // `name` is the operation; number: the bits of epsilon, a double
+  kOutput,      // output `number` of its operand
+  kGather,      // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
+  kScatter,     // (operand, indices, updates); lists: window dimensions, inserted, index map
+  kCollective,  // lists: the ranks, group by group, and the dimension; number: a group's size
+  kSharding,    // `sharding` is that of the operand
 };
 
 // The combination of two elements with their places: the larger one with its place. NaN is larger

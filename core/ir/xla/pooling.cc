@@ -36,8 +36,8 @@ Value MaxPoolBackward(const Call& call) {
   const Value places = PlacesInPlane(b, input.dims);
   const Type chosen_type{b.TypeOf(places).element, pooled.dims};
   const Value chosen = b.ArgMax(call[1], places, window, pooled.dims);
-  const Value padded = b.Pad(places, b.Constant(-1, chosen_type.element), window.low, window.high,
-                             Dims(4, 0));
+  const Value padded =
+      b.Pad(places, b.Constant(-1, chosen_type.element), window.low, window.high, Dims(4, 0));
   const Value gradient = b.Convert(call[0], element), zero = b.Constant(0, element);
   const Value zeros = b.BroadcastScalar(zero, {element, pooled.dims});
   Value total = -1;

@@ -125,11 +125,13 @@ class RecordReading {
       row_.profile_end_step = line.Int(5);
       row_.profile_error = line.Text(6);
     } else if (kind == "stderr") {
-      odd_.Count(issue_codes::kCutFile, Severity::kWarning,
-                 fmt::format("The program wrote so much to standard error that stderr.txt lacks the last {} bytes of it. "
-                             "Compilations that were logged there are missing.",
-                             line.Int(2).value_or(0)),
-                 offset);
+      odd_.Count(
+          issue_codes::kCutFile, Severity::kWarning,
+          fmt::format(
+              "The program wrote so much to standard error that stderr.txt lacks the last {} bytes of it. "
+              "Compilations that were logged there are missing.",
+              line.Int(2).value_or(0)),
+          offset);
     } else if (kind == "problem") {
       if (!row_.problem) row_.problem = line.Text(1);
     } else if (kind == "code") {

@@ -28,7 +28,7 @@ std::optional<std::string> TargetOf(const fs::path& path) {
 }
 
 void Describe(FoundFile& file) {
-  struct stat info{};
+  struct stat info {};
   if (stat(file.path.c_str(), &info) != 0) return;
   file.bytes = S_ISREG(info.st_mode) ? int64_t(info.st_size) : 0;
   file.modified_ns = int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
@@ -83,8 +83,8 @@ class Walk {
         continue;
       }
       // A link may lead to any file, also to one of the kernel.
-      const FileKind kind = !is_link && entry->is_regular_file(ignored) ? FileKind::kRegular
-                                                                        : KindOf(entry->path());
+      const FileKind kind =
+          !is_link && entry->is_regular_file(ignored) ? FileKind::kRegular : KindOf(entry->path());
       if (kind != FileKind::kRegular) {
         LeaveSpecial(entry->path(), kind);
         continue;
@@ -115,8 +115,8 @@ class Walk {
     const bool is_inside = kind == FileKind::kDirectory && LiesInRoot(*target);
     if (is_inside) return;  // its files are found without the link
     Leave({.path = path,
-           .why = fmt::format("{}: a link to {}, {}. It is not followed. {}", path.string(), *target,
-                              TextOf(kind), AdviceFor(kind)),
+           .why = fmt::format("{}: a link to {}, {}. It is not followed. {}", path.string(),
+                              *target, TextOf(kind), AdviceFor(kind)),
            // Links to directories lie beside many captures, and most lead to other data.
            .issue = kind == FileKind::kDirectory ? "" : "link_not_followed",
            .links_to = target});
@@ -125,7 +125,8 @@ class Walk {
   bool LiesInRoot(const fs::path& real) const {
     std::error_code error;
     const fs::path root = fs::canonical(root_, error);
-    return !error && std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
+    return !error &&
+           std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
   }
 
   const fs::path& root_;

@@ -35,14 +35,15 @@ struct Listing {
   // Something in a directory that is not read.
   struct Unread {
     std::filesystem::path path;
-    std::string why;          // one line: what, where and what to try
-    std::string_view issue;   // code of the import issue; "": it is only listed
+    std::string why;         // one line: what, where and what to try
+    std::string_view issue;  // code of the import issue; "": it is only listed
     std::optional<std::string> links_to = {};
   };
   std::vector<FoundFile> files;  // sorted by path, each once
   // Folders that cannot be listed; links that lead to no file that can be read; pipes, sockets and devices.
   std::vector<Unread> unread;
-  std::vector<std::string> problems;  // one line each: directories that are empty, and what is not read
+  std::vector<std::string>
+      problems;  // one line each: directories that are empty, and what is not read
 };
 
 // Returns NotFound for an input that does not exist, and InvalidArgument for a directory with too

@@ -70,8 +70,9 @@ class Making {
     }
     IdentifiedFile* copy = &file;
     if (file.bytes > known->bytes) std::swap(copy, known);
-    List(*copy, known->path.string(),
-         fmt::format("holds the same recording as {}, which is read instead", known->path.string()));
+    List(
+        *copy, known->path.string(),
+        fmt::format("holds the same recording as {}, which is read instead", known->path.string()));
   }
 
   // Opens a file beside what identifying it has opened.

@@ -37,11 +37,13 @@ TEST(RecordingWords, EachCauseOfALossHasItsCount) {
   RecordingCost cost{.program = "train", .ended = true, .threads = 1, .events = 15, .dropped = 9};
   EXPECT_THAT(RecordingText(cost), HasSubstr("9 more dropped because a ring was full"));
   cost.unwritten = 9;
-  EXPECT_THAT(RecordingText(cost), HasSubstr("9 more dropped because the disk could not be written"));
+  EXPECT_THAT(RecordingText(cost),
+              HasSubstr("9 more dropped because the disk could not be written"));
   cost.unwritten = 4, cost.ringless = 2;
   EXPECT_THAT(
       RecordingText(cost),
-      HasSubstr("9 more dropped: 3 because a ring was full, 4 because the disk could not be written, 2 because their threads had no ring"));
+      HasSubstr(
+          "9 more dropped: 3 because a ring was full, 4 because the disk could not be written, 2 because their threads had no ring"));
 }
 
 TEST(ReportText, TellsAll) {

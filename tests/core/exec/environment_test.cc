@@ -1,11 +1,12 @@
 #include "core/environment.h"
-#include "core/exec/device.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include "core/exec/device.h"
 
 namespace xlaprof::lazy {
 namespace {

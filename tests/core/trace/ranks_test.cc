@@ -180,8 +180,8 @@ TEST(Ranks, SayWhichInputsAreMissing) {
   const std::string error = ErrorOf([](int64_t rank, Device&) {
     all_reduce(ReduceOp::kSum, rank == 2 ? arange(4, DType::kF32) : OfRank(rank)).to_cpu();
   });
-  EXPECT_THAT(error, AllOf(HasSubstr("the ranks run different graphs"),
-                           Not(HasSubstr(" is  on rank"))));
+  EXPECT_THAT(error,
+              AllOf(HasSubstr("the ranks run different graphs"), Not(HasSubstr(" is  on rank"))));
 }
 
 TEST(Ranks, RaiseAnErrorForWhatIsNoException) {

@@ -92,7 +92,9 @@ TEST(Tensor, AConditionIsReadAtItsLine) {
 TEST(Tensor, WhatTheHostCannotHoldIsAnErrorWithItsLine) {
   for (int64_t size : {int64_t{1} << 33, int64_t{1} << 50, int64_t{1} << 59})
     EXPECT_THAT(MessageOf([&] { arange(size).to_cpu(); }), HasSubstr("tensor_test.cc:")) << size;
-  EXPECT_THAT(MessageOf([] { matmul(ones({1'000'000, 2}), ones({2, 1'000'000})).to_cpu(); }),
+  EXPECT_THAT(MessageOf([] {
+                matmul(ones({1'000'000, 2}), ones({2, 1'000'000})).to_cpu();
+              }),
               HasSubstr("tensor_test.cc:"));
 }
 

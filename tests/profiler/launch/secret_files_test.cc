@@ -21,7 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr std::string_view kText = "first\npassword=hunter2222\nlast\n", kMasked = "first\npassword=**********\nlast\n";
+constexpr std::string_view kText = "first\npassword=hunter2222\nlast\n",
+                           kMasked = "first\npassword=**********\nlast\n";
 
 Masking RemoveFrom(std::string& bytes) {
   Masking masking;
@@ -60,7 +61,9 @@ std::string LastOf(const std::string& bytes) {
 
 TEST(SecretFiles, GzipAndZstd) {
   for (bool zstd : {false, true}) {
-    const auto pack = [&](std::string_view text) { return *(zstd ? Zstd(text) : Deflated(text, DeflateForm::kGzip)); };
+    const auto pack = [&](std::string_view text) {
+      return *(zstd ? Zstd(text) : Deflated(text, DeflateForm::kGzip));
+    };
     std::string bytes = pack(kText);
     EXPECT_EQ(RemoveFrom(bytes).secrets, 1);
     EXPECT_EQ(Plain(bytes), kMasked);
@@ -102,7 +105,10 @@ TEST(SecretFiles, Utf16) {
 }
 
 TEST(SecretFiles, SaysWhatWasNotLookedInto) {
-  std::string bytes("\xfd" "7zXZ\0...", 9);
+  std::string bytes(
+      "\xfd"
+      "7zXZ\0...",
+      9);
   EXPECT_THAT(RemoveFrom(bytes).unread, ElementsAre("x (xz)"));
   bytes = *Deflated(Tar(bytes), DeflateForm::kGzip);
   EXPECT_THAT(RemoveFrom(bytes).unread, ElementsAre("x/x (xz)"));
@@ -112,7 +118,8 @@ TEST(SecretFiles, SaysWhatWasNotLookedInto) {
 
 TEST(SecretFiles, ACutFileIsSearchedAsFarAsItGoes) {
   std::string noise;
-  for (uint32_t i = 0, x = 1; i < 100'000; ++i) noise += char('a' + (x = x * 1664525 + 1013904223) % 17);
+  for (uint32_t i = 0, x = 1; i < 100'000; ++i)
+    noise += char('a' + (x = x * 1664525 + 1013904223) % 17);
   const std::string whole = *Deflated(std::string(kText) + noise, DeflateForm::kGzip);
   std::string bytes = whole.substr(0, whole.size() / 2);
   const Masking masking = RemoveFrom(bytes);
@@ -130,21 +137,35 @@ TEST(SecretFiles, StoresStayStores) {
     auto store = Store::Create(path);
     ASSERT_TRUE(store.ok());
     // A long text lies in several pages.
-    ASSERT_TRUE(store->Intern(std::string(3000, 'x') + " token=abcdefgh0123 " + std::string(9000, 'y')).ok());
-    ASSERT_TRUE(store->Exec("INSERT INTO process (id, segment, name) VALUES (1, 0, 'python --password cliPw1')").ok());
-    ASSERT_TRUE(store->Exec("INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 't', 1)").ok());
-    ASSERT_TRUE(store->Exec("BEGIN; INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 0, 5, 'login');"
-                            "INSERT INTO arg (event_id, key, value) VALUES (last_insert_rowid(), 'password', 'argPw2');"
-                            "INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 9, 5, 'log');"
-                            "INSERT INTO arg (event_id, key, value) VALUES (last_insert_rowid(), 'batch', 'harmless'); COMMIT")
-                    .ok());
+    ASSERT_TRUE(
+        store->Intern(std::string(3000, 'x') + " token=abcdefgh0123 " + std::string(9000, 'y'))
+            .ok());
+    ASSERT_TRUE(
+        store
+            ->Exec(
+                "INSERT INTO process (id, segment, name) VALUES (1, 0, 'python --password cliPw1')")
+            .ok());
+    ASSERT_TRUE(
+        store
+            ->Exec(
+                "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 't', 1)")
+            .ok());
+    ASSERT_TRUE(
+        store
+            ->Exec(
+                "BEGIN; INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 0, 5, 'login');"
+                "INSERT INTO arg (event_id, key, value) VALUES (last_insert_rowid(), 'password', 'argPw2');"
+                "INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 9, 5, 'log');"
+                "INSERT INTO arg (event_id, key, value) VALUES (last_insert_rowid(), 'batch', 'harmless'); COMMIT")
+            .ok());
     ASSERT_TRUE(store->CloseLog().ok());
   }
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   ASSERT_THAT(bytes, HasSubstr("argPw2"));
   EXPECT_EQ(RemoveFrom(bytes).secrets, 3);
-  for (const char* secret : {"abcdefgh0123", "cliPw1", "argPw2"}) EXPECT_THAT(bytes, Not(HasSubstr(secret)));
+  for (const char* secret : {"abcdefgh0123", "cliPw1", "argPw2"})
+    EXPECT_THAT(bytes, Not(HasSubstr(secret)));
   std::ofstream(folder->path() / "masked.xlaprof", std::ios::binary) << bytes;
   const auto masked = Store::Open(folder->path() / "masked.xlaprof");
   ASSERT_TRUE(masked.ok()) << masked.status();

@@ -58,12 +58,14 @@ constexpr Case kSecrets[] = {
     {"connect(password=callPw4, user=u)", "callPw4"},
     {"env: [{name: DB_PASSWORD, value: k8sPw5}]", "k8sPw5"},
     {"os.environ['API_TOKEN'] = 'pyTok6'", "pyTok6"},
-    {"AccountKey=Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZmdoaWprbG1ub3A=;EndpointSuffix=core.windows.net", "Zm9vYmFy"},
+    {"AccountKey=Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZmdoaWprbG1ub3A=;EndpointSuffix=core.windows.net",
+     "Zm9vYmFy"},
     {"//registry.npmjs.org/:_authToken=npmTok7abc", "npmTok7abc"},
     {"aws_session_token = FwoGZXIvYXdzEXAMPLE", "FwoGZXIv"},
     // netrc.
     {"machine github.com login bob password n3trcPassw0rd", "n3trcPassw0rd"},
-    {"machine api.wandb.ai\n  login user\n  password 0123456789abcdef0123456789abcdef01234567", "0123456789"},
+    {"machine api.wandb.ai\n  login user\n  password 0123456789abcdef0123456789abcdef01234567",
+     "0123456789"},
     // Headers.
     {"Authorization: Bearer abcdefghijklmnop", "abcdefghijklmnop"},
     {"Authorization: Basic Ym9iOmh1bnRlcjI=", "Ym9iOmh1bnRlcjI"},
@@ -76,13 +78,15 @@ constexpr Case kSecrets[] = {
     {"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAA\nMIIEpAIBAAKCAQEA\n-----END OPENSSH PRIVATE KEY-----",
      "MIIEpAIBAAKCAQEA"},
     {"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA", "MIIEowIBAAKCAQEA"},
-    {R"({"private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n"})", "MIIEvQIBADANBg"},
+    {R"({"private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n"})",
+     "MIIEvQIBADANBg"},
     // URLs.
     {"git clone https://me:urlPw3@host/x", "urlPw3"},
     {"redis://:redisPw5@h:6379/0", "redisPw5"},
     {"postgres://u:p/w@d@db:5432/x", "p/w@d"},
     {"https://host/path?token=qtokSecret123&x=1", "qtokSecret123"},
-    {"https://b.s3.amazonaws.com/o?X-Amz-Signature=amzsig0123456789abcdef&X-Amz-Date=2", "amzsig01"},
+    {"https://b.s3.amazonaws.com/o?X-Amz-Signature=amzsig0123456789abcdef&X-Amz-Date=2",
+     "amzsig01"},
     {"https://a.blob.core.windows.net/c?sv=2022&sig=azSig%2Babc4", "azSig"},
     {"https://maps/api?key=gKey12345", "gKey12345"},
     {"https://hooks.slack.com/services/T00000000/B00000000/XXXXslackhookXXXXXXXXXXX", "slackhook"},
@@ -98,7 +102,8 @@ constexpr Case kSecrets[] = {
     {"ghp_0123456789abcdefghijABCDEFGHIJ012345", "abcdefghij"},
     {"npm_0123456789abcdefghijABCDEFGHIJ012345", "abcdefghij"},
     {"pypi-AgEIcHlwaS5vcmcCJDAxMjM0NTY3LTg5YWItY2RlZi0wMTIz", "cHlwaS5vcmc"},
-    {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNry"},
+    {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+     "dozjgNry"},
     {"root:$6$saltsalt$abcdefghijklmnopqrstuvwxyz0123456789:19000", "abcdefghij"},
     // base64 of a text with a secret.
     {"data eyJwYXNzd29yZCI6ICJodW50ZXIyMiJ9 x", "aHVudGVy"},
@@ -193,15 +198,17 @@ TEST(Secrets, ValuesOfVariables) {
 }
 
 TEST(Secrets, ValuesOfTheCommand) {
-  const std::vector<std::string> command{"python", "train.py", "--api-key", "cliKey4-long", "--lr=3",
-                                         "--hf_token=cliTok6-long"};
+  const std::vector<std::string> command{"python",       "train.py", "--api-key",
+                                         "cliKey4-long", "--lr=3",   "--hf_token=cliTok6-long"};
   const Secrets secrets(Secrets::Variables(), command);
-  EXPECT_EQ(Without("got cliKey4-long and cliTok6-long", secrets), "got ************ and ************");
+  EXPECT_EQ(Without("got cliKey4-long and cliTok6-long", secrets),
+            "got ************ and ************");
 }
 
 TEST(Secrets, JsonStaysJson) {
   EXPECT_EQ(Without(R"({"password": 12345678, "n": 1})"), R"({"password": "******", "n": 1})");
-  EXPECT_EQ(Without(R"({"api_key": "abcdefghij", "n": 1})"), R"({"api_key": "**********", "n": 1})");
+  EXPECT_EQ(Without(R"({"api_key": "abcdefghij", "n": 1})"),
+            R"({"api_key": "**********", "n": 1})");
 }
 
 TEST(Secrets, CountsEachOnce) {

@@ -147,9 +147,8 @@ TEST_F(ClosedDescriptors, TheRingStaysLocked) {
     auto recording = StartRecording(path_);
     RecordSome();
     CloseAll();
-    const int locked = InChild([&] {
-      return absl::IsFailedPrecondition(RecoverRecording(path_).status()) ? 0 : 1;
-    });
+    const int locked = InChild(
+        [&] { return absl::IsFailedPrecondition(RecoverRecording(path_).status()) ? 0 : 1; });
     return locked == 0 && recording->Stop().ok() ? 0 : 1;
   });
   EXPECT_EQ(status, 0);

@@ -107,14 +107,14 @@ TEST_F(OddProgram, ScopesMayEndOnAnotherThreadOrAfterTheirs) {
 }
 
 // Regression: the variables of both macros had the same names.
-#define STEP_AND_SCOPES(number)                                                   \
-  XLAPROF_STEP("train", number); XLAPROF_TRACE("forward"); XLAPROF_TRACE_IN("io", "load"); \
+#define STEP_AND_SCOPES(number)   \
+  XLAPROF_STEP("train", number);  \
+  XLAPROF_TRACE("forward");       \
+  XLAPROF_TRACE_IN("io", "load"); \
   XLAPROF_TRACE_ON(Track("queue"), "waits")
 TEST_F(OddProgram, ALineMayHoldDifferentMacros) {
   auto recording = StartRecording(path_);
-  {
-    STEP_AND_SCOPES(3);
-  }
+  { STEP_AND_SCOPES(3); }
   ASSERT_TRUE(recording->Stop().ok());
   EXPECT_THAT(Rows("SELECT name FROM event ORDER BY name"),
               ElementsAre("forward", "load", "train", "waits"));

@@ -547,10 +547,11 @@ TEST_F(Record, SaysWhenItsStoreCannotBeWrittenAgain) {
     }
     const auto stats = recording->Stop();
     EXPECT_EQ(stats.status().code(), absl::StatusCode::kNotFound);
-    EXPECT_THAT(std::string(Message(stats.status())),
-                testing::AllOf(HasSubstr("could not be written again"),
-                               HasSubstr(is_replaced ? "another file has its name" : "cannot be created"),
-                               HasSubstr("Its events are lost, unless")));
+    EXPECT_THAT(
+        std::string(Message(stats.status())),
+        testing::AllOf(HasSubstr("could not be written again"),
+                       HasSubstr(is_replaced ? "another file has its name" : "cannot be created"),
+                       HasSubstr("Its events are lost, unless")));
     std::string content;
     std::ifstream(run) >> content;
     EXPECT_EQ(content, is_replaced ? "another" : "");
@@ -605,8 +606,9 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   // Regression: the report said that the ring was full because events came too fast.
   EXPECT_THAT(Rows("SELECT count FROM import_issue WHERE code = 'dropped_events'"),
               testing::IsEmpty());
-  EXPECT_EQ(Rows("SELECT coalesce(sum(count), 0) FROM import_issue WHERE code = 'unwritten_events'"),
-            Rows("SELECT sum(dropped) FROM recording_thread"));
+  EXPECT_EQ(
+      Rows("SELECT coalesce(sum(count), 0) FROM import_issue WHERE code = 'unwritten_events'"),
+      Rows("SELECT sum(dropped) FROM recording_thread"));
 }
 
 // The kernel sends a signal to a process that writes beyond `ulimit -f`. Writes of the stopping
