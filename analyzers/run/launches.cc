@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
   EventScanner::Options ops{.columns = kStart | kCategory | kFlowIn};
   EventScanner::Options calls{.columns = kStart | kDuration | kFlowOut};
   XP_TRY(store.Each(
-      "SELECT id, kind = 'host_thread' FROM track WHERE coalesce(process_id, 0) = ?1 AND (kind = "
+      "SELECT id, kind = 'host_thread' FROM track WHERE process_id IS nullif(?1, 0) AND (kind = "
       "'host_thread' OR (kind = 'device_stream' AND device = ?2))",
       [&](int64_t id, bool host) { (host ? calls : ops).track_ids.push_back(id); },
       device.process_id, device.device));
@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
 absl::StatusOr<std::vector<int64_t>> HostThreads(const Run& run, int64_t process_id) {
   const Store& store = run.store();
   return store.Collect(
-      "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
+      "SELECT id FROM track WHERE kind = 'host_thread' AND process_id IS nullif(?1, 0)",
       [](int64_t id) { return id; }, process_id);
 }
 

@@ -92,9 +92,10 @@ class Encoder {
     }
     PutVarint(wanted.size(), &out_);
     for (const ViewLane* lane : wanted) {
-      SlicesAsked part = asked;
-      part.from_ns = std::clamp(asked.from_ns, -ViewLanes::kMaxSpanNs, ViewLanes::kMaxSpanNs);
-      part.to_ns = std::clamp(asked.to_ns, -ViewLanes::kMaxSpanNs, ViewLanes::kMaxSpanNs);
+      Part part = {
+          .from_ns = std::clamp(asked.from_ns, -ViewLanes::kMaxSpanNs, ViewLanes::kMaxSpanNs),
+          .to_ns = std::clamp(asked.to_ns, -ViewLanes::kMaxSpanNs, ViewLanes::kMaxSpanNs),
+          .resolution_ns = asked.resolution_ns};
       if (lane->events <= kWholeLaneEvents)
         part.from_ns = 0, part.to_ns = lanes_.end_ns(), part.resolution_ns = 0;
       PutVarint(uint64_t(lane->id), &out_);
@@ -113,7 +114,11 @@ class Encoder {
   }
 
  private:
-  absl::Status Slices(const ViewLane& lane, const SlicesAsked& part) {
+  struct Part {  // what is encoded of a lane
+    int64_t from_ns, to_ns, resolution_ns;
+  };
+
+  absl::Status Slices(const ViewLane& lane, const Part& part) {
     std::vector<Row> rows(size_t(lane.rows));
     XP_TRY(EachEvent(store_, lane, kDepth | kName | kCategory, lanes_.ToStore(part.from_ns),
                      lanes_.ToStore(part.to_ns), [&](const EventBatch& batch, size_t i) {
@@ -161,7 +166,7 @@ class Encoder {
     return category == category_of_.end() ? uint8_t{0} : category->second;
   }
 
-  absl::Status Counter(const ViewLane& lane, const SlicesAsked& part) {
+  absl::Status Counter(const ViewLane& lane, const Part& part) {
     struct Sample {
       int64_t ts_ns;
       double least, greatest, last;

@@ -159,7 +159,7 @@ class ChunkDecoder {
   bool Open(Reader* blob, size_t max_raw, bool wanted, Reader* section);
   bool Values(Reader* in, ArgType type, size_t count, std::vector<uint64_t>* bits);
 
-  ZSTD_DCtx_s* zstd_;
+  ZSTD_DCtx_s* zstd_ = nullptr;  // made for the first section that is compressed
   std::vector<uint8_t> raw_;
   std::vector<uint32_t> index_, positions_;
   std::vector<uint64_t> bits_;

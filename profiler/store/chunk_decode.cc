@@ -108,7 +108,7 @@ struct ChunkDecoder::Reader {
   }
 };
 
-ChunkDecoder::ChunkDecoder() : zstd_(ZSTD_createDCtx()) { XP_CHECK(zstd_ != nullptr); }
+ChunkDecoder::ChunkDecoder() = default;
 ChunkDecoder::~ChunkDecoder() { ZSTD_freeDCtx(zstd_); }
 
 // Takes the next section off `blob` and, if it is wanted, sets `section` to its raw bytes. They are
@@ -128,6 +128,10 @@ bool ChunkDecoder::Open(Reader* blob, size_t max_raw, bool wanted, Reader* secti
   }
   if (codec != kZstd) return false;
   if (raw_.size() < raw) raw_.resize(raw);
+  if (zstd_ == nullptr) {
+    zstd_ = ZSTD_createDCtx();
+    XP_CHECK(zstd_ != nullptr);
+  }
   if (ZSTD_decompressDCtx(zstd_, raw_.data(), raw, bytes, stored) != raw) return false;
   *section = {raw_.data(), raw_.data() + raw};
   return true;

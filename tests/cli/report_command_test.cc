@@ -260,6 +260,27 @@ TEST_F(ReportCommand, SaysWhereLinksLead) {
   EXPECT_THAT(text.out, HasSubstr("a file of the kernel"));
 }
 
+// Regression: each device read the tracks of all, so 30,000 devices took minutes. Kineto names the process
+// of a device; without names, each device is of a process of its own.
+TEST_F(ReportCommand, ManyDevicesTakeSeconds) {
+  for (const bool has_names : {true, false}) {
+    std::string events;
+    for (int device = 0; device < 30'000; ++device) {
+      if (has_names)
+        events += fmt::format(
+            R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"python"}}}},{{"ph":"M","pid":{0},"name":"process_labels","args":{{"labels":"GPU {0}"}}}},)",
+            device);
+      events += fmt::format(
+          R"({{"ph":"X","pid":{0},"tid":7,"ts":{0},"dur":5,"cat":"kernel","name":"k","args":{{"device":{0},"stream":7}}}},)",
+          device);
+    }
+    events.pop_back();
+    Write("gpus.json", R"({"schemaVersion":1,"traceEvents":[)" + events + "]}");
+    const Ran ran = RunShell("timeout 60 " XLAPROF_PROGRAM " report gpus.json > report.txt", folder_);
+    EXPECT_EQ(ran.status, 0) << has_names;
+  }
+}
+
 TEST_F(ReportCommand, OutputFile) {
   MakeStore("a.xlaprof");
   EXPECT_EQ(Run("report a.xlaprof --format markdown -o out.md").out, "");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -187,6 +188,23 @@ TEST_F(View, SmallLanesComeWhole) {
   EXPECT_EQ(slices.lanes[0].to_ns, lanes.end_ns());
   EXPECT_EQ(slices.lanes[0].resolution_ns, 0);
   EXPECT_EQ(slices.lanes[0].rows[0].size(), 2u);
+}
+
+// Regression: each lane copied the list of all lanes, which here would take terabytes of copies and minutes.
+TEST_F(View, AnAnswerTakesTimeForItsLanesOnce) {
+  constexpr int kLanes = 20'000;
+  std::vector<Made> events;
+  ASSERT_TRUE(store_.Begin().ok());
+  for (int i = 0; i < kLanes; ++i) events.push_back({Track("t"), i, 1, "e"});
+  ASSERT_TRUE(store_.Commit().ok());
+  Write(events);
+  const ViewLanes lanes = Lanes();
+  SlicesAsked asked{.lanes = std::vector<int64_t>(8'000'000, /*unknown*/ -1), .to_ns = kLanes};
+  for (const ViewLane& lane : lanes.lanes()) asked.lanes.push_back(lane.id);
+  const clock_t begin = clock();
+  const std::string slices = Value(EncodeSlices(store_, lanes, asked));
+  EXPECT_LT((clock() - begin) / CLOCKS_PER_SEC, 60);
+  EXPECT_EQ(DecodeSlices(slices).lanes.size(), size_t(kLanes));
 }
 
 TEST_F(View, CountersKeepTheirExtremes) {
