@@ -18,8 +18,9 @@ std::vector<std::string> Keys(const json& object) {
 
 TEST(ReportJson, HasTheNamesOfTheInterface) {
   json report = json::parse(ReportJson(SampleReport()));
-  EXPECT_THAT(Keys(report), testing::UnorderedElementsAre("xlaprof", "sources", "summary",
+  EXPECT_THAT(Keys(report), testing::UnorderedElementsAre("xlaprof", "origin", "sources", "summary",
                                                           "findings", "not_checked", "issues"));
+  EXPECT_TRUE(report["sources"][0].contains("links_to"));
   for (const char* key :
        {"steps", "wall_ns", "step_p50_ns", "step_p99_ns", "tracing_ns", "compile_count",
         "compile_ns", "execution_count", "execute_ns", "transfer_ns", "input_ns", "device_busy_ns",
