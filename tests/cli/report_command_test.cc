@@ -276,7 +276,8 @@ TEST_F(ReportCommand, ManyDevicesTakeSeconds) {
     }
     events.pop_back();
     Write("gpus.json", R"({"schemaVersion":1,"traceEvents":[)" + events + "]}");
-    const Ran ran = RunShell("timeout 60 " XLAPROF_PROGRAM " report gpus.json > report.txt", folder_);
+    const Ran ran =
+        RunShell("timeout 60 " XLAPROF_PROGRAM " report gpus.json > report.txt", folder_);
     EXPECT_EQ(ran.status, 0) << has_names;
   }
 }
