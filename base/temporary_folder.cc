@@ -23,14 +23,14 @@ constexpr const char* kKept = ".kept";
 constexpr time_t kYoungS = 60;
 
 // Opens and locks a folder. Returns none if somebody else has locked it, or it cannot be opened.
-Descriptor Lock(const fs::path& folder) {
+Descriptor LockFolder(const fs::path& folder) {
   Descriptor opened = OpenToRead(folder, O_DIRECTORY | O_NOFOLLOW);
   return flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();
 }
 
 // Removes the folder if the process that made it was killed.
-void RemoveIfLeft(const fs::path& folder) {
-  const Descriptor locked = Lock(folder);
+void RemoveFolderIfLeft(const fs::path& folder) {
+  const Descriptor locked = LockFolder(folder);
   if (!locked.is_open()) return;
   struct stat status {};
   std::error_code error;
@@ -40,7 +40,7 @@ void RemoveIfLeft(const fs::path& folder) {
 }
 
 // Removes the folders in `place` that killed processes made for this purpose.
-void RemoveLeft(const fs::path& place, std::string_view purpose) {
+void RemoveFoldersLeft(const fs::path& place, std::string_view purpose) {
   constexpr size_t kRandom = 6;  // characters at the end of the name
   const std::string prefix = fmt::format("xlaprof-{}-", purpose);
   std::error_code error;
@@ -49,7 +49,7 @@ void RemoveLeft(const fs::path& place, std::string_view purpose) {
     const std::string name = at->path().filename().string();
     if (name.starts_with(prefix) && name.size() == prefix.size() + kRandom &&
         !at->is_symlink(none) && at->is_directory(none))
-      RemoveIfLeft(at->path());
+      RemoveFolderIfLeft(at->path());
   }
 }
 
@@ -59,12 +59,12 @@ absl::StatusOr<TemporaryFolder> TemporaryFolder::Make(std::string_view purpose) 
   std::error_code error;
   fs::path place = fs::temp_directory_path(error);
   if (error) return IoError("TMPDIR: no folder for temporary files: {}", error.message());
-  RemoveLeft(place, purpose);
+  RemoveFoldersLeft(place, purpose);
   std::string name = (place / fmt::format("xlaprof-{}-XXXXXX", purpose)).string();
   if (mkdtemp(name.data()) == nullptr)
     return IoError("{}: cannot create a folder there: {}. Set TMPDIR to one that can be written",
                    place.string(), std::strerror(errno));
-  return TemporaryFolder(name, Lock(name));
+  return TemporaryFolder(name, LockFolder(name));
 }
 
 fs::path TemporaryFolder::Keep() {

@@ -79,7 +79,7 @@ void RemoveSqliteFiles(const fs::path& path) {
 
 // Removes an unfinished file unless its writer lives. A writer that has just created it and has not
 // locked it yet then takes another name.
-void RemoveIfLeft(const fs::path& path) {
+void RemoveFileIfLeft(const fs::path& path) {
   const Descriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};
   if (!file.is_open() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
@@ -88,20 +88,20 @@ void RemoveIfLeft(const fs::path& path) {
   if (unlink(path.c_str()) == 0) RemoveSqliteFiles(path);
 }
 
-void RemoveLeft(const fs::path& output) {
+void RemoveFilesLeft(const fs::path& output) {
   if (FileSystemOf(output) != FileSystem::kLocal) return;
   const std::string name = output.filename().string();
   const fs::path folder = output.has_parent_path() ? output.parent_path() : ".";
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (IsNameBeside(at->path().filename().native(), name)) RemoveIfLeft(at->path());
+    if (IsNameBeside(at->path().filename().native(), name)) RemoveFileIfLeft(at->path());
   }
 }
 
 }  // namespace
 
 absl::StatusOr<UnfinishedFile> UnfinishedFile::Create(fs::path output) {
-  RemoveLeft(output);
+  RemoveFilesLeft(output);
   for (int tries = 0; tries < kMostTries; ++tries) {
     UnfinishedFile file(output, NameBeside(output));
     const absl::Status begun = file.Begin();

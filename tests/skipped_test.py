@@ -49,3 +49,4 @@ with tempfile.TemporaryDirectory(prefix="xlaprof-skipped-") as folder:
     build.mkdir()
     (build / "CTestTestfile.cmake").write_text("".join(f"add_test({name} true)\n" for name in ("docs", "install", "viewer", "Suite.Case")))
     expect("tests that did not run", listed(folder, "--known", build, "--ran", "viewer", a=RAN), "Not run here: install\n")
+    expect("a preset that was not configured", listed(folder, "--known", folder / "none", a=RAN), "No test was skipped (1 results).\n")

@@ -260,10 +260,10 @@ Tensor flip(const Tensor& x, Dims dims, Where where) {
 
 namespace {
 
-using Compare = Tensor (*)(const Tensor& column, const Tensor& last, Where where);
+using Comparison = Tensor (*)(const Tensor& column, const Tensor& last, Where where);
 
 // Returns `x` where the column compares so with the row's place on the diagonal, and 0 elsewhere.
-Tensor Triangle(std::string_view op, const Tensor& x, int64_t diagonal, Compare compare) {
+Tensor Triangle(std::string_view op, const Tensor& x, int64_t diagonal, Comparison compare) {
   if (x.dim() < 2) RaiseHere("{}({}): needs a matrix", op, TextOf(x));
   const Tensor row = arange(x.size(-2), DType::kI64, x.device()).unsqueeze(1);
   const Tensor column = arange(x.size(-1), DType::kI64, x.device());
