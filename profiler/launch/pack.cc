@@ -59,7 +59,7 @@ class GzipFile {
   gzFile file_;
 };
 
-PackedFile IdentityOf(const fs::path& path, const struct stat& info) {
+PackedFile PackedAs(const fs::path& path, const struct stat& info) {
   return {.path = path,
           .device = info.st_dev,
           .inode = info.st_ino,
@@ -87,7 +87,7 @@ std::optional<PackedFile> Read(const fs::path& path, std::string& bytes) {
     const ssize_t got = read(file.get(), block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
-    if (got == 0) return IdentityOf(path, info);
+    if (got == 0) return PackedAs(path, info);
     bytes.append(block.data(), size_t(got));
   }
 }

@@ -37,9 +37,9 @@ bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 bool IsZstd(std::string_view bytes) { return bytes.starts_with("\x28\xb5\x2f\xfd"); }
 bool IsZip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04"); }
 
-constexpr size_t kBlock = 512, kTarSize = 124, kTarSum = 148, kTarType = 156, kTarMagic = 257;
+constexpr size_t kTarBlock = 512, kTarSize = 124, kTarSum = 148, kTarType = 156, kTarMagic = 257;
 bool IsTar(std::string_view bytes) {
-  return bytes.size() >= kBlock && bytes.substr(kTarMagic).starts_with("ustar");
+  return bytes.size() >= kTarBlock && bytes.substr(kTarMagic).starts_with("ustar");
 }
 
 // Returns the byte order of UTF-16: by its mark, or because every other byte of its beginning is 0, as
@@ -132,25 +132,26 @@ class Masker {
     std::string_view rest = bytes;
     bool is_large = false;  // an extended header gives the size of the next member
     const bool changed = Replaces([&] {
-      while (rest.size() >= kBlock && rest[0] != '\0') {
-        std::string header(rest.substr(0, kBlock));
+      while (rest.size() >= kTarBlock && rest[0] != '\0') {
+        std::string header(rest.substr(0, kTarBlock));
         size_t size = 0;
         for (char c : header.substr(kTarSize, 12)) {
           if (c >= '0' && c <= '7') size = size * 8 + size_t(c - '0');
         }
         const char type = header[kTarType];
         if (is_large || static_cast<unsigned char>(header[kTarSize]) >= 0x80 || type == 'S' ||
-            size > rest.size() - kBlock)
+            size > rest.size() - kTarBlock)
           break;
-        std::string content(rest.substr(kBlock, size));
-        const size_t padded = std::min((size + kBlock - 1) / kBlock * kBlock, rest.size() - kBlock);
+        std::string content(rest.substr(kTarBlock, size));
+        const size_t padded =
+            std::min((size + kTarBlock - 1) / kTarBlock * kTarBlock, rest.size() - kTarBlock);
         if (type == '0' || type == '\0' || type == '7')
           Mask(name + "/" + header.substr(0, 100).c_str(), content, depth + 1);
         is_large = type == 'x' && content.find(" size=") != content.npos;
         if (content.size() != size) SetSize(header, content.size());
         masked += header + content;
-        masked.append((kBlock - content.size() % kBlock) % kBlock, '\0');
-        rest.remove_prefix(kBlock + padded);
+        masked.append((kTarBlock - content.size() % kTarBlock) % kTarBlock, '\0');
+        rest.remove_prefix(kTarBlock + padded);
       }
       if (rest.empty() || rest[0] == '\0') return;
       Unread(name, "from a damaged or very large member on only as text");

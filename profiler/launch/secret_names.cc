@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/numbers.h"
+
 namespace xlaprof {
 namespace {
 
@@ -67,7 +69,6 @@ bool IsIn(const std::string_view (&words)[N], std::string_view word) {
 char LowerOf(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
 
 // The last words of a name, in lower case, the last one first; without digits at the end of a word.
