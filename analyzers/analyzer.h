@@ -64,7 +64,8 @@ absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer);
 // Runs all analyzers, links each finding to the one that explains it, and sorts the findings as the
 // report does. Findings of severity info come last, and those that stop the program first. Within
 // each part the most expensive come first, and those without a cost last. Ties are ordered by
-// severity, per_step, count if there is no cost, kind and subject. A finding that follows from another comes after it.
+// severity, per_step, count if there is no cost, kind and subject. A finding that follows from
+// another comes after it.
 absl::StatusOr<Findings> Analyze(const Run& run);
 
 // Returns the fingerprint of a finding. It depends on kind, reason type and subject, but not on

@@ -12,8 +12,8 @@ enum class FileSystem : uint8_t {
   kNetwork,    // locks and shared memory maps cannot be trusted
 };
 
-// Returns the kind of file system on which the folder of `file` is. The file need not exist. Returns
-// kLocal if the folder cannot be looked at.
+// Returns the kind of file system on which the folder of `file` is. The file need not exist.
+// Returns kLocal if the folder cannot be looked at.
 FileSystem FileSystemOf(const std::filesystem::path& file);
 
 }  // namespace xlaprof

@@ -26,8 +26,8 @@ class Leftover {
 void RemoveLeftovers();
 
 // Makes SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE remove every Leftover before they end the
-// program. Signals that are ignored (nohup) stay ignored. Call it in a program of our own only, because a recorded
-// program has signal handlers of its own.
+// program. Signals that are ignored (nohup) stay ignored. Call it in a program of our own only,
+// because a recorded program has signal handlers of its own.
 void RemoveLeftoversAtSignals();
 
 }  // namespace xlaprof

@@ -13,8 +13,8 @@ namespace {
 // How long a message waits for a full pipe that its program made non-blocking.
 constexpr int kPatienceMs = 1000;
 
-// Keeps a write of this thread from raising SIGPIPE. The signal's disposition belongs to the program,
-// so the signal is blocked, and taken if the write raised it.
+// Keeps a write of this thread from raising SIGPIPE. The signal's disposition belongs to the
+// program, so the signal is blocked, and taken if the write raised it.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {

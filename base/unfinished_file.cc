@@ -23,8 +23,8 @@ constexpr size_t kHashDigits = 16;
 constexpr std::string_view kSuffix = ".part";
 constexpr int kMostTries = 100;
 constexpr mode_t kPermissions = 0777;
-// SQLite locks bytes near 2^30 of its files. A lock on this byte alone is independent of them, also on
-// a file system that makes one kind of lock of all (NFS).
+// SQLite locks bytes near 2^30 of its files. A lock on this byte alone is independent of them, also
+// on a file system that makes one kind of lock of all (NFS).
 constexpr off_t kLockedByte = off_t{1} << 62;
 
 fs::path NameBeside(const fs::path& output) {
@@ -51,8 +51,8 @@ bool IsNameBeside(std::string_view name, const std::string& output) {
          name.find_first_not_of("0123456789") == name.npos;
 }
 
-// Locks a file until its last descriptor is closed. On failure, errno is EAGAIN if somebody else has
-// locked it.
+// Locks a file until its last descriptor is closed. On failure, errno is EAGAIN if somebody else
+// has locked it.
 bool Lock(int file) {
   struct flock lock {};
   lock.l_type = F_WRLCK;

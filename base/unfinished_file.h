@@ -1,8 +1,8 @@
 // A file beside the output that becomes the output when it is complete, and is removed otherwise.
 //
-// It is named .NAME.HASH.N.part for an output NAME. HASH differs between all processes, machines and
-// containers that share the folder. The process locks the file while it writes to it, so that the
-// next writer of NAME can tell what a killed one left, and removes it.
+// It is named .NAME.HASH.N.part for an output NAME. HASH differs between all processes, machines
+// and containers that share the folder. The process locks the file while it writes to it, so that
+// the next writer of NAME can tell what a killed one left, and removes it.
 #pragma once
 
 #include <sys/stat.h>

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 bool IsStream(mode_t mode) { return S_ISFIFO(mode) || S_ISCHR(mode); }
 
-// Writes to a file that exists, or to what a pipe or a device stands for. Nothing is emptied, whatever
-// has got that name meanwhile.
+// Writes to a file that exists, or to what a pipe or a device stands for. Nothing is emptied,
+// whatever has got that name meanwhile.
 absl::Status WriteTo(const fs::path& path, std::string_view text, bool is_stream,
                      const std::string& name) {
   const auto failed = [&](int error) {

@@ -32,7 +32,8 @@ enum class OutputKind : uint8_t {
 // - What killed writers of this output left beside it is removed (base/unfinished_file.h).
 //
 // A command opens its output before it does anything else, so that a wrong name costs no time. Then
-// it writes to the file that Begin() returns, and calls Finish(). Minutes or days may lie in between.
+// it writes to the file that Begin() returns, and calls Finish(). Minutes or days may lie in
+// between.
 class Output {
  public:
   struct Options {
@@ -41,8 +42,8 @@ class Output {
     OutputKind kind = OutputKind::kFile;
   };
 
-  // Returns an error if `path` must not be written, or if no file can be created beside it. Leaves no
-  // file.
+  // Returns an error if `path` must not be written, or if no file can be created beside it. Leaves
+  // no file.
   static absl::StatusOr<Output> Open(std::string path, Options options);
 
   // The name that the user gave.

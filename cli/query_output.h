@@ -10,8 +10,8 @@
 
 namespace xlaprof {
 
-// Prints the results of statements to a stream, one after the other. Takes no more rows if the stream
-// cannot be written. Not thread-safe.
+// Prints the results of statements to a stream, one after the other. Takes no more rows if the
+// stream cannot be written. Not thread-safe.
 //   table: columns are aligned, numbers to the right; NULL is empty. A blank line separates two
 //          results. Control characters are escaped, so that no text of a capture can move the
 //          cursor.

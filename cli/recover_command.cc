@@ -63,8 +63,8 @@ absl::Status CopyTo(const fs::path& to, const absl::StatusOr<Store>& store) {
   return store->Run("VACUUM INTO ?1", to.string());
 }
 
-// Writes to the empty file `to` what can be read of the store at `path` and of its ring, and changes
-// neither. Returns what that is, in sentences.
+// Writes to the empty file `to` what can be read of the store at `path` and of its ring, and
+// changes neither. Returns what that is, in sentences.
 absl::StatusOr<std::string> WriteWhole(const std::string& path, const fs::path& to) {
   absl::StatusOr<std::optional<Store>> killed = ReadKilled(path);
   if (killed.ok() && *killed) {

@@ -162,7 +162,8 @@ class XSpaceExport {
     return absl::OkStatus();
   }
 
-  // Adds the plane that gives the Unix time of 0, and the origin, which must be near the file's beginning.
+  // Adds the plane that gives the Unix time of 0, and the origin, which must be near the file's
+  // beginning.
   absl::Status TaskEnvironment() {
     XP_TRY(const Origin origin, OriginOf(store_));
     XSpaceTables tables(store_);

@@ -141,8 +141,8 @@ std::string FilesOf(const json& report) {
   return text;
 }
 
-// Returns the runs that the working directory holds, with the files of each, and the files that were
-// made from others.
+// Returns the runs that the working directory holds, with the files of each, and the files that
+// were made from others.
 std::string Plan(const json& report) {
   if (report.is_null()) return "  exit status 2\n";
   std::string text;

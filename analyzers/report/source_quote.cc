@@ -21,8 +21,8 @@ constexpr size_t kMaxPathBytes = 4096;      // like the system's PATH_MAX
 constexpr size_t kMaxParts = 64;            // last parts of a path that are searched elsewhere
 constexpr size_t kTextHeadBytes = 4096;     // a file with a NUL in its head is not text
 constexpr int kMaxColumns = 200;
-// The suffixes of files that hold source code. A capture may name any file of the user, and those of
-// other kinds may hold passwords or letters.
+// The suffixes of files that hold source code. A capture may name any file of the user, and those
+// of other kinds may hold passwords or letters.
 constexpr std::string_view kSourceSuffixes[] = {
     ".py", ".pyi", ".pyx",  ".pxd", ".ipynb",                                          // Python
     ".c",  ".cc",  ".cpp",  ".cxx", ".h",     ".hh",  ".hpp", ".hxx", ".inl", ".ipp",  // C and C++

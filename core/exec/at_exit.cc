@@ -28,8 +28,8 @@ struct MainThread {
 // Is a handler of exit().
 void End() {
   if (is_forked || has_ended) return;
-  // Is never released. Other threads may still record operations while exit() runs on this one. They
-  // stop at their next operation, because it might need what is destroyed next.
+  // Is never released. Other threads may still record operations while exit() runs on this one.
+  // They stop at their next operation, because it might need what is destroyed next.
   [[maybe_unused]] static const GraphLock& for_good = *new GraphLock;
   FinishAll();
   has_ended = true;

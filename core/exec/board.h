@@ -47,8 +47,8 @@ class Board {
   // that it ended after so many steps, or `why` if it failed.
   void End(int64_t rank, int64_t steps);
   void Fail(int64_t rank, std::string_view why);
-  // From now on no rank of this process waits for others: a meeting to which not all have come is an
-  // error. The program ends. Ranks of other processes are told when this one is gone.
+  // From now on no rank of this process waits for others: a meeting to which not all have come is
+  // an error. The program ends. Ranks of other processes are told when this one is gone.
   void StopWaiting();
   // Returns whether a rank ended without failing.
   bool has_ended(int64_t rank) const;

@@ -27,8 +27,8 @@ constexpr int64_t kMaxQueued = 4;
 
 // When the program ends, says after so long which device it waits for.
 constexpr std::chrono::seconds kLongAtExit{5};
-// A lock that is held for so long belongs to the calling thread, which a signal interrupted, or to a
-// thread that waits for it.
+// A lock that is held for so long belongs to the calling thread, which a signal interrupted, or to
+// a thread that waits for it.
 constexpr std::chrono::seconds kLockIsStuck{1};
 
 // Locks the mutex, unless that would take for ever.

@@ -100,8 +100,8 @@ class Device {
   void WaitForAll();
   // Does the same when the program ends, but runs nothing on the calling thread, whose thread_local
   // objects may be gone. Ranks of this process no longer wait for others, so their work ends soon.
-  // Says what it waits for if that takes long. Returns soon if the work cannot be finished, because a
-  // signal's handler called exit() inside of it.
+  // Says what it waits for if that takes long. Returns soon if the work cannot be finished, because
+  // a signal's handler called exit() inside of it.
   void Finish();
   // Ends the device's thread when nothing is queued, and waits for that. Nothing runs from then on.
   void EndThread();

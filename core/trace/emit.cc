@@ -66,8 +66,8 @@ class ScalarCache {
 };
 
 // Returns whether 0 and 1 are part of the device's graphs. They are not on one of several ranks,
-// which must run the same graph: its own number, such as its rank or how many samples it has, may be
-// 0 or 1 on one of them only.
+// which must run the same graph: its own number, such as its rank or how many samples it has, may
+// be 0 or 1 on one of them only.
 bool HasSpecialScalars(const Device& device) {
   return !environment().no_special_scalars &&
          (device.rank() == nullptr || device.rank()->ranks() == 1);

@@ -61,8 +61,8 @@ DType OnDevice(DType logical);
 // Raises an Error with the operation's name if a type of integers cannot hold the number. Unsigned
 // types hold negative numbers, too, which wrap around.
 void ExpectFits(std::string_view op, Scalar value, DType type);
-// Returns a scalar tensor. 0 and 1 are part of the graph, unless the device is one of several ranks.
-// Other numbers are parameters, so that a new value does not make another graph.
+// Returns a scalar tensor. 0 and 1 are part of the graph, unless the device is one of several
+// ranks. Other numbers are parameters, so that a new value does not make another graph.
 Tensor ScalarTensor(Scalar value, DType type, Device& device);
 // Returns 0 in the type and on the device of `like`, for where(). Multiplying by 0 instead would
 // turn NaN and infinities into NaN.

@@ -294,7 +294,8 @@ Tensor flip(const Tensor& x, Dims dims, Where where = Where::current());
 // Return the lower or upper triangle of matrices, with 0 elsewhere.
 Tensor tril(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
 Tensor triu(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
-// Repeats the tensor so often in each dimension. More counts than dimensions add dimensions in front.
+// Repeats the tensor so often in each dimension. More counts than dimensions add dimensions in
+// front.
 Tensor repeat(const Tensor& x, Dims counts, Where where = Where::current());
 // The new sizes of interpolate(): `size` of the dimensions after the second, or a factor for all of
 // them. The mode is "nearest", "linear" for one dimension, or "bilinear" for two.

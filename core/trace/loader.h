@@ -18,8 +18,8 @@ using Batch = std::vector<Tensor>;
 // Returns the next batch, or nothing at the end.
 using ReadBatch = std::function<std::optional<HostBatch>()>;
 
-// Goes once through the batches that a loader still has. In `for (Batch& batch : loader)`, a batch is
-// gone when the next step begins.
+// Goes once through the batches that a loader still has. In `for (Batch& batch : loader)`, a batch
+// is gone when the next step begins.
 template <class Loader>
 class BatchIterator {
  public:

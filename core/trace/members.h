@@ -1,6 +1,6 @@
-// Lists the operations that are also members of Tensor: x.sum(1) is sum(x, 1). core/trace/functions.h
-// says what they do. This file is included twice: tensor.h declares the members, with the values of
-// parameters that are not given, and functions.h defines them.
+// Lists the operations that are also members of Tensor: x.sum(1) is sum(x, 1).
+// core/trace/functions.h says what they do. This file is included twice: tensor.h declares the
+// members, with the values of parameters that are not given, and functions.h defines them.
 //
 //   XLAPROF_MEMBER(type, name, (parameters), arguments)
 //   XLAPROF_OR(value): the value of a parameter that is not given

@@ -27,8 +27,8 @@ Failure RunAsRank(Device& device, const std::function<void()>& fn);
 // the device's index. The devices must have nothing to do, and be in no other run_ranks().
 //
 // If a rank raises, the others raise at their next collective or step mark, and run_ranks raises
-// the first error, as an Error if it is not a std::exception. Before that it waits for all ranks; if
-// one does not return soon, it prints the error and which ranks it waits for.
+// the first error, as an Error if it is not a std::exception. Before that it waits for all ranks;
+// if one does not return soon, it prints the error and which ranks it waits for.
 void run_ranks(std::span<Device* const> devices,
                const std::function<void(int64_t rank, Device& device)>& fn,
                Where where = Where::current());

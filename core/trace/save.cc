@@ -28,8 +28,8 @@ State Load(const std::filesystem::path& path, Device* to) {
   return state;
 }
 
-// The scope in which tensors are read and written to a file: in the timeline at the user's line, and
-// in what is told of the reads.
+// The scope in which tensors are read and written to a file: in the timeline at the user's line,
+// and in what is told of the reads.
 class SaveScope {
  public:
   explicit SaveScope(const std::source_location& where)

@@ -16,8 +16,8 @@ using State = std::map<std::string, Tensor, std::less<>>;
 
 // Computes pending values with one execution per device, copies all to the CPU, and writes them in
 // the format of core/trace/safetensors.h. A recording shows this as a scope, "save". Gradients, and
-// whether a tensor needs one, are not saved. A tensor with two names is saved twice. Raises an Error
-// if the file cannot be written; an existing file then stays as it was.
+// whether a tensor needs one, are not saved. A tensor with two names is saved twice. Raises an
+// Error if the file cannot be written; an existing file then stays as it was.
 void save(const State& state, const std::filesystem::path& path, Where where = Where::current());
 
 // Loads each tensor to the device that it was saved from, or to the default device if the file

@@ -125,8 +125,8 @@ class Tensor {
   static Tensor FromHost(const HostTensor& host, Device& device = Device::Default(),
                          Where where = Where::current());
 
-  // Returns whether this handle refers to a tensor. Only that, impl(), assignment and destruction are
-  // possible for one that does not.
+  // Returns whether this handle refers to a tensor. Only that, impl(), assignment and destruction
+  // are possible for one that does not.
   bool defined() const { return bool(impl_); }
   TensorImpl* impl() const { return impl_.get(); }
 
@@ -153,9 +153,9 @@ class Tensor {
       return T(WholeItem(std::is_unsigned_v<T>, sizeof(T), where));
     }
   }
-  // Reads whether the only element is not 0, as `if (tensor)` does in PyTorch. An Error if there are
-  // several elements or none. The read is at the line that computed the tensor, which is that of the
-  // condition in `if (x > 0)`.
+  // Reads whether the only element is not 0, as `if (tensor)` does in PyTorch. An Error if there
+  // are several elements or none. The read is at the line that computed the tensor, which is that
+  // of the condition in `if (x > 0)`.
   explicit operator bool() const;
   void print(Where where = Where::current()) const;
   // Returns the text that print() prints. It is PyTorch's, with the name of the device, as

@@ -1,7 +1,7 @@
 // The lazy runtime: tensors, layers, optimizers and devices, in C++20. Link xlaprof::lazy. If the
-// program also links xlaprof::record, its recordings contain what the runtime does. start_server(port),
-// by which `xlaprof capture` captures the running program, is in <xlaprof/serve.h> and needs
-// xlaprof::serve.
+// program also links xlaprof::record, its recordings contain what the runtime does.
+// start_server(port), by which `xlaprof capture` captures the running program, is in
+// <xlaprof/serve.h> and needs xlaprof::serve.
 #pragma once
 
 // clang-format off

@@ -87,9 +87,9 @@ typedef struct xlaprof_current {
   xlaprof_stats stats;  // up to the commit
 } xlaprof_current;
 // Commits everything that was completed until now. If `copy` is not NULL, then copies the store to
-// that new file. Other code of this process must not open the store itself while its recording runs,
-// unless it uses this library's SQLite: closing a file would release the recording's locks. Returns
-// 0, 1 if nothing is being recorded, or -1 if it failed; xlaprof_error then says why.
+// that new file. Other code of this process must not open the store itself while its recording
+// runs, unless it uses this library's SQLite: closing a file would release the recording's locks.
+// Returns 0, 1 if nothing is being recorded, or -1 if it failed; xlaprof_error then says why.
 XLAPROF_API int xlaprof_commit(const char* copy, xlaprof_current* current);
 // Returns why the calling thread's last call of a function above failed, or "". The text is valid
 // until the thread's next call of one.

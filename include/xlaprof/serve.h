@@ -1,6 +1,6 @@
-// Lets others capture profiles of the running program: `xlaprof capture`, XProf and TensorBoard, and
-// the clients of torch_xla and JAX (gRPC, tensorflow.ProfilerService). Link xlaprof::serve (CMake),
-// which needs the libraries of gRPC, and xlaprof::record.
+// Lets others capture profiles of the running program: `xlaprof capture`, XProf and TensorBoard,
+// and the clients of torch_xla and JAX (gRPC, tensorflow.ProfilerService). Link xlaprof::serve
+// (CMake), which needs the libraries of gRPC, and xlaprof::record.
 //
 //   #include <xlaprof/serve.h>
 //

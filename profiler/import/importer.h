@@ -72,8 +72,8 @@ class ImportContext {
   // are aligned with it. Also sets source.clock_offset_ns.
   absl::StatusOr<int64_t> AlignClock(int64_t epoch_ns);
 
-  // Identities of the content (profiler/store/origin.h), if the importer knows better ones than that of the
-  // file's bytes.
+  // Identities of the content (profiler/store/origin.h), if the importer knows better ones than
+  // that of the file's bytes.
   std::vector<std::string> identities;
 
   // Reports progress in bytes of the input, for the progress bar. A call is cheap. Bytes before
@@ -119,8 +119,8 @@ struct Importer {
   bool has_own_folder = false;
   // True if the files are databases of SQLite, which say in a table from what they were made.
   bool is_store = false;
-  // How much of a run an export to this format keeps. Of several exports of one run, the one that keeps most
-  // is read.
+  // How much of a run an export to this format keeps. Of several exports of one run, the one that
+  // keeps most is read.
   int keeps = 0;
   // Describes the recording. Null: files of this format that lie side by side are of one run.
   TraceSpan (*span)(std::string_view bytes) = nullptr;

@@ -27,8 +27,8 @@ constexpr size_t kMostAtOnce = size_t(16) << 20;
 // Memory of mapped bytes is released in pieces of this size.
 constexpr size_t kForgetBytes = size_t(8) << 20;
 
-// Copies bytes until their end, or until `size` of them if it is known. Bytes without a known size may have
-// no end, so they have the bound of what decompresses from nothing.
+// Copies bytes until their end, or until `size` of them if it is known. Bytes without a known size
+// may have no end, so they have the bound of what decompresses from nothing.
 absl::StatusOr<Block> ReadAll(int fd, const std::string& name, std::optional<size_t> size) {
   ByteSink sink;
   sink.Reserve(size.value_or(0));

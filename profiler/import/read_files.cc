@@ -176,7 +176,8 @@ absl::Status FileReader::Finish() {
   XP_TRY(NumberRanks());
   XP_TRY(events_.Flush());
   XP_TRY(TellUnboundFlows());
-  // The events of the run come from the sources with times. Without one of them, nothing counts twice.
+  // The events of the run come from the sources with times. Without one of them, nothing counts
+  // twice.
   return SetOrigin({.sources = timed_identities_.empty() ? other_identities_ : timed_identities_},
                    store_);
 }

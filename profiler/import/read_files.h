@@ -29,8 +29,8 @@ class FileReader {
   absl::Status Read(IdentifiedFile& file, const Place& place);
   // Lists a file of another run than `chosen`.
   absl::Status ListOther(const IdentifiedFile& file, std::string_view chosen);
-  // Writes what is known after the last file: the ranks of processes, what was left out, and the store's
-  // origin.
+  // Writes what is known after the last file: the ranks of processes, what was left out, and the
+  // store's origin.
   absl::Status Finish();
 
   // Returns the number of files that were read.

@@ -13,9 +13,9 @@ namespace xlaprof {
 
 class StoreFile {
  public:
-  // Returns the file `path` itself if `bytes` are what it holds, because the last commits are in the log
-  // file beside it. The bytes of a member of an archive, or of a compressed file, are written to a
-  // temporary file, which is removed with this object.
+  // Returns the file `path` itself if `bytes` are what it holds, because the last commits are in
+  // the log file beside it. The bytes of a member of an archive, or of a compressed file, are
+  // written to a temporary file, which is removed with this object.
   static absl::StatusOr<StoreFile> Of(const std::string& path, std::string_view bytes);
 
   const std::filesystem::path& path() const { return path_; }

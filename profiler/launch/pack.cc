@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The end of the name of SQLite's write-ahead log, which a killed process leaves beside its database.
+// The end of the name of SQLite's write-ahead log, which a killed process leaves beside its
+// database.
 constexpr const char* kLogEnd = "-wal";
 
 // The gzipped file to which the archive is written.
@@ -92,8 +93,8 @@ std::optional<PackedFile> Read(const fs::path& path, std::string& bytes) {
   }
 }
 
-// Returns everything below `folder` in the order of its names, without following links. What cannot be
-// listed is in `left_out`.
+// Returns everything below `folder` in the order of its names, without following links. What cannot
+// be listed is in `left_out`.
 std::vector<fs::path> EntriesBelow(const fs::path& folder, std::vector<fs::path>& left_out) {
   std::vector<fs::path> entries;
   std::vector<fs::path> folders{folder};

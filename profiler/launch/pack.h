@@ -32,15 +32,15 @@ struct Packed {
   std::vector<std::string> unread;  // what is in the archive as it was, and why: "x.7z (7z)"
 };
 
-// Writes all regular files and folders below `folder` to the gzipped tar `archive`, whose members begin
-// with the folder's name and are called as the files are. Secrets are replaced in the archive, also in
-// what is packed (secret_files.h), and not in the folder. The archive itself may lie in the folder and is not packed.
-// `xlaprof report ARCHIVE` reads it.
+// Writes all regular files and folders below `folder` to the gzipped tar `archive`, whose members
+// begin with the folder's name and are called as the files are. Secrets are replaced in the
+// archive, also in what is packed (secret_files.h), and not in the folder. The archive itself may
+// lie in the folder and is not packed. `xlaprof report ARCHIVE` reads it.
 absl::StatusOr<Packed> PackFolder(const std::filesystem::path& folder,
                                   const std::filesystem::path& archive, const Secrets& secrets);
 
-// Removes the files that are in the archive, unless they have changed since, and then the packed folders
-// and `folder` if they are empty. Returns what stays.
+// Removes the files that are in the archive, unless they have changed since, and then the packed
+// folders and `folder` if they are empty. Returns what stays.
 std::vector<std::filesystem::path> RemovePacked(const std::filesystem::path& folder,
                                                 const Packed& packed);
 

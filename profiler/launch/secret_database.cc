@@ -1,5 +1,5 @@
-// Removes secrets from SQLite databases. Replacing bytes in place would miss texts that lie in several
-// pages, and would put indexes out of order.
+// Removes secrets from SQLite databases. Replacing bytes in place would miss texts that lie in
+// several pages, and would put indexes out of order.
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -70,8 +70,8 @@ std::string Quoted(std::string_view text, char mark) {
   return quoted + mark;
 }
 
-// Replaces the texts of all columns. Where two texts that must differ become equal, the second one gets
-// an ending.
+// Replaces the texts of all columns. Where two texts that must differ become equal, the second one
+// gets an ending.
 bool MaskTables(Database& db, Mask& mask) {
   if (sqlite3_create_function_v2(db.get(), "without_secrets", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                                  &mask, WithoutSecrets, nullptr, nullptr, nullptr) != SQLITE_OK)

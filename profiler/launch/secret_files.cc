@@ -42,8 +42,8 @@ bool IsTar(std::string_view bytes) {
   return bytes.size() >= kTarBlock && bytes.substr(kTarMagic).starts_with("ustar");
 }
 
-// Returns the byte order of UTF-16: by its mark, or because every other byte of its beginning is 0, as
-// in most text.
+// Returns the byte order of UTF-16: by its mark, or because every other byte of its beginning is 0,
+// as in most text.
 enum class Wide : uint8_t { kNo, kLittle, kBig };
 Wide WideOrder(std::string_view bytes) {
   if (bytes.starts_with("\xff\xfe")) return Wide::kLittle;

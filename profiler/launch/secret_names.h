@@ -21,15 +21,16 @@ enum class Secrecy : uint8_t {
 // `seq_key`, `pad_token` and `token_dropout` are not.
 Secrecy SecrecyOf(std::string_view name);
 
-// Returns whether `value` is a secret if it stands beside `name`. `is_flag`: the name is that of a flag
-// or of a variable of the environment, so that the value is no text about language.
+// Returns whether `value` is a secret if it stands beside `name`. `is_flag`: the name is that of a
+// flag or of a variable of the environment, so that the value is no text about language.
 bool IsSecret(std::string_view name, std::string_view value, bool is_flag);
 
-// Returns whether a value is no secret whatever its name is: nothing, true, None, $PASSWORD, <token>.
+// Returns whether a value is no secret whatever its name is: nothing, true, None, $PASSWORD,
+// <token>.
 bool IsPlaceholder(std::string_view value);
 bool IsNumber(std::string_view value);
-// Returns whether a value looks as if it were made up: of letters and digits, or of capitals here and
-// there.
+// Returns whether a value looks as if it were made up: of letters and digits, or of capitals here
+// and there.
 bool LooksRandom(std::string_view value, size_t least);
 
 bool EndsIgnoringCase(std::string_view text, std::string_view end);

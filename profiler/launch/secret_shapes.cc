@@ -147,8 +147,8 @@ void MaskToken(SecretText& text, size_t begin, size_t end) {
   }
 }
 
-// Masks what lies between -----BEGIN ... PRIVATE KEY----- and its end. Lines may be separated by "\n"
-// of JSON, and begin with the prefix of a log.
+// Masks what lies between -----BEGIN ... PRIVATE KEY----- and its end. Lines may be separated by
+// "\n" of JSON, and begin with the prefix of a log.
 void MaskKeys(SecretText& text) {
   constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
   constexpr size_t kMost = 64 << 10, kMostTitle = 64;

@@ -23,8 +23,8 @@ int DigitOf(char c) {
   return c == '/' || c == '_' ? 63 : -1;
 }
 
-// Returns the end of the base64 that begins at `begin`. Long lines of whole groups go on after their
-// end.
+// Returns the end of the base64 that begins at `begin`. Long lines of whole groups go on after
+// their end.
 size_t Base64End(std::string_view text, size_t begin) {
   constexpr size_t kLongLine = 60;
   size_t end = begin;

@@ -14,8 +14,8 @@ class Secrets {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // Knows the values of those variables, and of those flags and words of the command, whose names are
-  // names of secrets (secret_names.h).
+  // Knows the values of those variables, and of those flags and words of the command, whose names
+  // are names of secrets (secret_names.h).
   explicit Secrets(const Variables& environment, std::span<const std::string> command = {});
   // The environment of this process.
   static Secrets OfRun(std::span<const std::string> command);

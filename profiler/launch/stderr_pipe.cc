@@ -55,8 +55,8 @@ class Reader {
   Reader(std::filesystem::path folder, int pipe, int launcher, int64_t most_bytes)
       : folder_(std::move(folder)), pipe_(pipe), launcher_(launcher), most_bytes_(most_bytes) {}
 
-  // Gives up everything of the launcher's but standard error, so that nobody waits for this process, and
-  // no signal to the command's group reaches it.
+  // Gives up everything of the launcher's but standard error, so that nobody waits for this
+  // process, and no signal to the command's group reaches it.
   void Detach() const {
     sigset_t all;
     sigfillset(&all);

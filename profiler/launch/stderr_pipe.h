@@ -12,17 +12,17 @@
 
 namespace xlaprof {
 
-// A process of its own reads the pipe, because some of those who write to it may outlive xlaprof, or
-// xlaprof may be killed. It writes the beginning to `folder`/stderr.txt, and to standard error what the
-// user would see there without xlaprof. It ends when nobody has the pipe open any more. No signal but
-// SIGKILL ends it before.
+// A process of its own reads the pipe, because some of those who write to it may outlive xlaprof,
+// or xlaprof may be killed. It writes the beginning to `folder`/stderr.txt, and to standard error
+// what the user would see there without xlaprof. It ends when nobody has the pipe open any more. No
+// signal but SIGKILL ends it before.
 class StderrPipe {
  public:
   // The file gets so much, and then a line that says so. Standard error gets everything.
   static constexpr int64_t kMostBytes = int64_t(256) << 20;
 
-  // Makes the pipe `folder`/stderr.pipe and starts its reader. `folder` is absolute. The object removes
-  // the pipe, and its reader does so if this process is killed.
+  // Makes the pipe `folder`/stderr.pipe and starts its reader. `folder` is absolute. The object
+  // removes the pipe, and its reader does so if this process is killed.
   static absl::StatusOr<StderrPipe> Make(const std::filesystem::path& folder,
                                          int64_t most_bytes = kMostBytes);
   ~StderrPipe();

@@ -1,5 +1,5 @@
-// Writes a tar archive with headers of the form ustar (POSIX 1003.1). libarchive would do so, too, but
-// its static library then needs an XML library.
+// Writes a tar archive with headers of the form ustar (POSIX 1003.1). libarchive would do so, too,
+// but its static library then needs an XML library.
 #pragma once
 
 #include <cstdint>

@@ -207,8 +207,8 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
                                        .name = Told(step.name),
                                        .ts_ns = step.ts_ns - origin_ns_,
                                        .dur_ns = step.dur_ns}));
-  // The + keeps SQLite from using the index of the process, which has all rows so far: the time of a
-  // step would grow with the run.
+  // The + keeps SQLite from using the index of the process, which has all rows so far: the time of
+  // a step would grow with the run.
   static constexpr const char* kSetStep[kTables] = {
       "UPDATE compile SET step_id = ?1 WHERE id >= ?2 AND +process_id = ?3",
       "UPDATE execution SET step_id = ?1 WHERE id >= ?2 AND +process_id = ?3",

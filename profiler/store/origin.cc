@@ -23,7 +23,8 @@ constexpr std::string_view kBegin = "[[xlaprof-origin 1; ", kEnd = "]]";
 constexpr size_t kNearBytes = 1 << 10;
 constexpr std::string_view kRecording = "recording-";
 
-// A hash that is the same in all versions and on all machines, which std::hash and absl::Hash are not.
+// A hash that is the same in all versions and on all machines, which std::hash and absl::Hash are
+// not.
 class StableHash {
  public:
   void Add(std::string_view bytes) {
@@ -88,8 +89,8 @@ std::optional<Origin> Parse(std::string_view mark) {
   return origin;
 }
 
-// Returns whether a table of the file is a plain one. A view or a computed column would run SQL of the
-// file wherever it is read.
+// Returns whether a table of the file is a plain one. A view or a computed column would run SQL of
+// the file wherever it is read.
 absl::StatusOr<bool> IsPlainTable(sqlite3* db, const char* name) {
   constexpr const char* kSql =
       "SELECT count(*) > 0 AND total(s.type <> 'table' OR s.sql LIKE 'CREATE VIRTUAL%' OR c.hidden <> "

@@ -18,7 +18,8 @@ constexpr const char* kFormats[] = {"chrome", "perfetto", "xspace", "sqlite", "h
 
 class MadeFiles : public ProgramTest {
  protected:
-  // Makes the directory "run": a profile of PyTorch/XLA with logs, one of JAX on a TPU, or a recording.
+  // Makes the directory "run": a profile of PyTorch/XLA with logs, one of JAX on a TPU, or a
+  // recording.
   void MakeRun(const std::string& kind) {
     fs::remove_all(folder_ / "run");
     if (kind == "recording") {

@@ -260,8 +260,8 @@ TEST_F(ReportCommand, SaysWhereLinksLead) {
   EXPECT_THAT(text.out, HasSubstr("a file of the kernel"));
 }
 
-// Regression: each device read the tracks of all, so 30,000 devices took minutes. Kineto names the process
-// of a device; without names, each device is of a process of its own.
+// Regression: each device read the tracks of all, so 30,000 devices took minutes. Kineto names the
+// process of a device; without names, each device is of a process of its own.
 TEST_F(ReportCommand, ManyDevicesTakeSeconds) {
   for (const bool has_names : {true, false}) {
     std::string events;

@@ -190,7 +190,8 @@ TEST_F(View, SmallLanesComeWhole) {
   EXPECT_EQ(slices.lanes[0].rows[0].size(), 2u);
 }
 
-// Regression: each lane copied the list of all lanes, which here would take terabytes of copies and minutes.
+// Regression: each lane copied the list of all lanes, which here would take terabytes of copies and
+// minutes.
 TEST_F(View, AnAnswerTakesTimeForItsLanesOnce) {
   constexpr int kLanes = 20'000;
   std::vector<Made> events;

@@ -1,5 +1,5 @@
-// outside_served PORT_FILE trains on the lazy runtime until it is captured, or for a minute. It starts a
-// server, and writes its port to PORT_FILE.
+// outside_served PORT_FILE trains on the lazy runtime until it is captured, or for a minute. It
+// starts a server, and writes its port to PORT_FILE.
 #include <xlaprof/lazy.h>
 #include <xlaprof/serve.h>
 

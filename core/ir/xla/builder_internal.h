@@ -42,9 +42,9 @@ class Builder {
   Value Reduce(Value a, Value begin, std::string_view combine, Dims dims);
   Value ReduceWindow(Value a, Value begin, std::string_view combine, Window window, Type to);
   // Returns, for each result of the reduction or of the window, the place of its largest element.
-  // `places` has the place of each element of `a`, each another one. A NaN counts as the largest; of
-  // equal elements, the one with the smallest place is taken. The place is found together with the
-  // element, in one operation. Comparing `a` with its maximum would not do: XLA may compute `a`
+  // `places` has the place of each element of `a`, each another one. A NaN counts as the largest;
+  // of equal elements, the one with the smallest place is taken. The place is found together with
+  // the element, in one operation. Comparing `a` with its maximum would not do: XLA may compute `a`
   // again for the comparison, rounded otherwise, and then no element equals the maximum.
   Value ArgMax(Value a, Value places, Dims dims);
   Value ArgMax(Value a, Value places, Window window, Dims to);

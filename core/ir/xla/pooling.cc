@@ -26,8 +26,8 @@ Value PlacesInPlane(Builder& b, const Dims& sizes) {
 }
 
 // Finds the place of each window's largest element, then goes through the places of the window: the
-// element that is the chosen one gets the gradient. XLA's select_and_scatter cannot be used, because
-// it picks another of equal elements when it goes through the columns first.
+// element that is the chosen one gets the gradient. XLA's select_and_scatter cannot be used,
+// because it picks another of equal elements when it goes through the columns first.
 Value MaxPoolBackward(const Call& call) {
   Builder& b = call.b;
   const Window window = WindowOf(call.attributes);

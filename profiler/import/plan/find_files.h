@@ -15,7 +15,8 @@
 
 namespace xlaprof {
 
-// Distinguishes the files of a machine, whatever their names: several names and links may lead to one file.
+// Distinguishes the files of a machine, whatever their names: several names and links may lead to
+// one file.
 struct FileId {
   uint64_t device = 0, inode = 0;  // 0: unknown
   bool is_known() const { return inode != 0; }
@@ -40,7 +41,8 @@ struct Listing {
     std::optional<std::string> links_to = {};
   };
   std::vector<FoundFile> files;  // sorted by path, each once
-  // Folders that cannot be listed; links that lead to no file that can be read; pipes, sockets and devices.
+  // Folders that cannot be listed; links that lead to no file that can be read; pipes, sockets and
+  // devices.
   std::vector<Unread> unread;
   std::vector<std::string>
       problems;  // one line each: directories that are empty, and what is not read
@@ -48,8 +50,9 @@ struct Listing {
 
 // Returns NotFound for an input that does not exist, and InvalidArgument for a directory with too
 // many files to be a capture. A file that cannot be opened is found, too; reading it reports the
-// error. Links to regular files are followed, and those to directories are not, because they may lead
-// back. A link is not followed to what has no known size: devices, pipes, and files of the kernel.
+// error. Links to regular files are followed, and those to directories are not, because they may
+// lead back. A link is not followed to what has no known size: devices, pipes, and files of the
+// kernel.
 absl::StatusOr<Listing> FindFiles(std::span<const std::filesystem::path> inputs);
 
 // Sorts files by their paths.

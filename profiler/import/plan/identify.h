@@ -60,8 +60,9 @@ struct IdentifyOptions {
 Identified Identify(std::vector<FoundFile> files, const IdentifyOptions& options);
 
 // Returns the files on disk that an import of `inputs` reads: the named ones, and those in
-// directories except files that no importer knows, and what xlaprof made from others. The ring and the logs of SQLite that a store may
-// have are among them. Archives are not opened. Returns the same errors as FindFiles.
+// directories except files that no importer knows, and what xlaprof made from others. The ring and
+// the logs of SQLite that a store may have are among them. Archives are not opened. Returns the
+// same errors as FindFiles.
 absl::StatusOr<std::vector<std::filesystem::path>> FilesOnDisk(
     std::span<const std::filesystem::path> inputs, bool formats_are_given);
 

@@ -1,5 +1,5 @@
-// Reads frames as torch_xla and our own lazy runtime print them, `  function (file:line)`, and finds
-// out what a stack of them says.
+// Reads frames as torch_xla and our own lazy runtime print them, `  function (file:line)`, and
+// finds out what a stack of them says.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,8 @@ const Store::Frame* InnermostUser(std::span<const Store::Frame> frames);
 std::string NearestLine(std::span<const Store::Frame> stack);
 
 // Returns the kind of cut that a stack shows: by torch_xla's own rules (csrc/debug_util.cpp), or by
-// the function of our lazy runtime that ended the step. The innermost frame comes first. Falls back to kValueAccess; returns kUnknown if `frames` is empty.
+// the function of our lazy runtime that ended the step. The innermost frame comes first. Falls back
+// to kValueAccess; returns kUnknown if `frames` is empty.
 CutKind CauseFromFrames(std::span<const Store::Frame> frames);
 
 // Returns the kind of cut of a printed cause line, in every spelling that torch_xla ever used.

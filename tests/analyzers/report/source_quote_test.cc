@@ -94,7 +94,8 @@ TEST_F(SourceQuote, HiddenFilesHoldSecrets) {
   EXPECT_FALSE(At(".netrc"));
 }
 
-// Regression: a hostile capture in a home directory could show lines of any file that is not hidden.
+// Regression: a hostile capture in a home directory could show lines of any file that is not
+// hidden.
 TEST_F(SourceQuote, OnlyFilesOfSourceCode) {
   for (const char* name : {"credentials", "notes.txt", "deploy.sh", "config.json", "train.log"}) {
     Write(root_ / name, "password\n");

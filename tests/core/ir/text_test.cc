@@ -192,8 +192,8 @@ TEST(HloText, IsXlas) {
             "}\n");
 }
 
-// XLA may compute a number twice, with different rounding, so the place of a maximum is not found by
-// comparing the numbers with their maximum.
+// XLA may compute a number twice, with different rounding, so the place of a maximum is not found
+// by comparing the numbers with their maximum.
 TEST(HloText, FindsPlacesOfMaximaTogetherWithThem) {
   for (DType type : {DType::kF32, DType::kBF16, DType::kI64}) {
     ProgramBuilder builder;

@@ -22,8 +22,8 @@ TEST(RuntimeFacts, AfterAnErrorOfTheStoreNoneIsLostAndTheirOrderStays) {
   EXPECT_THAT(ops, testing::ElementsAre("first", "second", "third"));
 }
 
-// Regression: each step's update read all rows of the process, so that a recording of many short steps
-// took longer than the program, and a capture of it was lost.
+// Regression: each step's update read all rows of the process, so that a recording of many short
+// steps took longer than the program, and a capture of it was lost.
 TEST(RuntimeFacts, AStepIsWrittenInATimeThatDoesNotGrowWithTheRun) {
   RuntimeFacts& facts = RuntimeFacts::Get();
   facts.Take();
