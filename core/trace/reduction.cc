@@ -51,15 +51,45 @@ Tensor InTypeOf(const Tensor& x, const Tensor& result) {
   return IsNarrow(x.dtype()) ? result.to(x.dtype()) : result;
 }
 
+// Returns values whose order is the opposite. The negative of the smallest integer would be itself.
+Tensor Opposite(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return logical_not(x);
+  return IsFloat(x.dtype()) ? neg(x) : -1 - x;
+}
+
+// Returns true at one element for each result of a reduction: the first one, in the order of the
+// dimensions, that `best` takes.
+Tensor IsFirst(const Tensor& x, const Dims& dims,
+               Tensor (*best)(const Tensor& x, int64_t dim, bool keepdim, Where where)) {
+  Dims order, back(size_t(x.dim()));
+  for (int64_t dim = 0; dim < x.dim(); ++dim)
+    if (!std::binary_search(dims.begin(), dims.end(), dim)) order.push_back(dim);
+  const size_t kept = order.size();
+  order.insert(order.end(), dims.begin(), dims.end());
+  for (size_t i = 0; i < order.size(); ++i) back[size_t(order[i])] = int64_t(i);
+  const Tensor ordered = x.permute(order);
+  Dims sizes = ordered.sizes();
+  sizes.resize(kept);
+  sizes.push_back(CountOf(x, dims));
+  const Tensor place = best(ordered.view(sizes), -1, /*keepdim=*/true, Call::Where());
+  const Tensor is_first = eq(arange(sizes.back(), DType::kI64, x.device()), place);
+  return is_first.view(ordered.sizes()).permute(back);
+}
+
 // Returns the largest or smallest elements. The gradient is divided equally among the elements that
-// equal the result.
+// equal the result. One of them is found by its place: XLA may compute `x` again for a comparison
+// with the result, rounded otherwise, and then no element equals it. A result that is NaN equals no
+// element.
 Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
   const Dims dims = ReducedDims(op.name, x, std::move(given));
   Tensor out = Emit(op, {x}, Over(dims, keepdim));
   if (!NeedsGrad({x})) return out;
-  return Differentiable(out, {x}, [dims, x = Saved(x), y = Saved(out)](const Tensor& grad) {
+  const auto best = &op == &op::amax ? argmax : argmin;
+  return Differentiable(out, {x}, [dims, best, x = Saved(x), y = Saved(out)](const Tensor& grad) {
     const Tensor from = x.get();
-    const Tensor chosen = eq(from, Kept(y.get(), from.sizes(), dims)).to(grad.dtype());
+    const Tensor result = Kept(y.get(), from.sizes(), dims);
+    const Tensor is_first = logical_and(IsFirst(from.detach(), dims, best), eq(result, result));
+    const Tensor chosen = logical_or(eq(from, result), is_first).to(grad.dtype());
     const Tensor share = Kept(grad, from.sizes(), dims) / sum(chosen, dims, /*keepdim=*/true);
     return Grads{chosen * share};
   });
@@ -120,12 +150,6 @@ Tensor argmax(const Tensor& x, int64_t dim, bool keepdim, Where where) {
 }
 
 namespace {
-
-// Returns values whose order is the opposite. The negative of the smallest integer would be itself.
-Tensor Opposite(const Tensor& x) {
-  if (x.dtype() == DType::kBool) return logical_not(x);
-  return IsFloat(x.dtype()) ? neg(x) : -1 - x;
-}
 
 ValuesAndIndices ChosenAt(const Tensor& x, int64_t dim, const Tensor& places, bool keepdim) {
   const Tensor values = gather(x, dim, places);

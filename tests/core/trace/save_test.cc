@@ -20,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Save : public testing::Test {
  protected:
@@ -60,8 +61,10 @@ TEST_F(Save, IsAScopeOfItsReads) {
   const int line = __LINE__ - 1;
   wait_device_ops();
   observe::observer = nullptr;
+  // The number counts the saves of the whole program.
   EXPECT_THAT(listener.heard,
-              ElementsAre(fmt::format("save at {}", line), "computed in save.1", "read in save.1"));
+              ElementsAre(fmt::format("save at {}", line), StartsWith("computed in save."),
+                          StartsWith("read in save.")));
 }
 
 TEST_F(Save, KeepsTypesSizesAndValues) {
