@@ -19,11 +19,7 @@
 namespace xlaprof {
 namespace {
 
-// The commands that helper programs run (cli/program.h).
-struct Helper {
-  const char *command, *summary;
-};
-constexpr Helper kDemo{"demo", kDemoSummary}, kCapture{"capture", kCaptureSummary};
+constexpr const char* kDemo = "demo";  // a helper program runs it (cli/program.h)
 
 // Lists the registries' contents, so that help is always up to date.
 std::string Registered() {
@@ -42,7 +38,7 @@ std::string Registered() {
 }
 
 void AddCommands(CLI::App& app, int& exit_status) {
-  AddHelperCommand(app, kDemo.command, kDemo.summary);
+  AddHelperCommand(app, kDemo, kDemoSummary);
   AddRunCommand(app, exit_status);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
@@ -51,7 +47,7 @@ void AddCommands(CLI::App& app, int& exit_status) {
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
   AddStacksCommand(app, exit_status);
-  AddHelperCommand(app, kCapture.command, kCapture.summary);
+  AddCaptureCommand(app, exit_status);
 }
 
 }  // namespace
@@ -60,8 +56,7 @@ void AddCommands(CLI::App& app, int& exit_status) {
 int main(int argc, char** argv) {
   using namespace xlaprof;
   const std::string_view command = argc > 1 ? argv[1] : "";
-  for (const Helper& helper : {kDemo, kCapture})
-    if (command == helper.command) return Fail(RunHelper(command, argv));
+  if (command == kDemo) return Fail(RunHelper(command, argv));
   return RunProgram(argc, argv,
                     {.add_commands = AddCommands,
                      .footer = Registered,

@@ -133,11 +133,8 @@ absl::Status RunHelper(std::string_view command, char** argv) {
   const std::filesystem::path helper = program.parent_path() / fmt::format("xlaprof-{}", command);
   execv(helper.c_str(), argv);
   return NotFound(
-      "{}: cannot be run ({}). The wheel does not contain this program: build xlaprof from its source, with scripts/build release{}",
-      helper.string(), std::strerror(errno),
-      command == "capture" ? ", or let XProf, TensorBoard or the framework capture, and run "
-                             "`xlaprof report` on the files"
-                           : "");
+      "{}: cannot be run ({}). The wheel does not contain this program: build xlaprof from its source, with scripts/build release",
+      helper.string(), std::strerror(errno));
 }
 
 }  // namespace xlaprof

@@ -1,9 +1,9 @@
-// The program xlaprof and its helper programs read the command line here, and turn failures into
+// The program xlaprof and its helper program read the command line here, and turn failures into
 // messages and exit statuses.
 //
-// `demo` and `capture` are helper programs (xlaprof-demo, xlaprof-capture), because their libraries
-// (oneDNN, gRPC) take longer to load than most commands run. xlaprof replaces itself with them and
-// passes its arguments on. The wheel does not contain them.
+// `demo` is a helper program (xlaprof-demo), because its library, oneDNN, takes longer to load than
+// most commands run. xlaprof replaces itself with it and passes its arguments on. The wheel does not
+// contain it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-# Installs the program with its helper programs, the libraries with their headers, a CMake package and a pkg-config file. Components:
+# Installs the program with its helper program, the libraries with their headers, a CMake package and a pkg-config file. Components:
 # record (libxlaprof_record and xlaprof/record.h), lazy (libxlaprof_lazy and its headers), serve (libxlaprof_serve and xlaprof/serve.h) and
 # program.
 if(XLAPROF_PROGRAM_ONLY)
@@ -30,5 +30,5 @@ if(NOT XLAPROF_ONLY_RECORD)
   install(TARGETS xlaprof_serve_library EXPORT xlaprof-serve COMPONENT serve)
   install(EXPORT xlaprof-serve NAMESPACE xlaprof:: DESTINATION ${package} FILE xlaprof-serve.cmake COMPONENT serve)
   install(FILES ${PROJECT_SOURCE_DIR}/include/xlaprof/serve.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/xlaprof COMPONENT serve)
-  install(TARGETS xlaprof xlaprof-demo xlaprof-capture COMPONENT program)
+  install(TARGETS xlaprof xlaprof-demo COMPONENT program)
 endif()

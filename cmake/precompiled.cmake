@@ -20,7 +20,7 @@ function(xlaprof_precompile)
   string(SHA256 sum "${XLAPROF_PRECOMPILED} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_FLAGS} ${CMAKE_BUILD_TYPE} ${absl_VERSION} ${fmt_VERSION}")
   file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/xlaprof_precompiled.dir/cmake_pch.hxx.gch.sum ${sum})
   # Executables are compiled with -fPIC like libraries; otherwise they could not use the precompiled header.
-  set(without xlaprof_python xlaprof_record_library xlaprof_lazy_library xlaprof_server xlaprof_serve xlaprof_serve_library xlaprof_client served_program serve_tests cli_tests)
+  set(without xlaprof_python xlaprof_record_library xlaprof_lazy_library xlaprof_server xlaprof_serve xlaprof_serve_library served_program serve_tests cli_tests)
   foreach(target ${ARGN})
     # The code that protoc generates hardly uses these headers, and targets that use gRPC are compiled with other options. The
     # libraries that are installed have no code of their own, and the extension has other headers of fmt.

@@ -1,11 +1,11 @@
-# Links abseil, protobuf and libarchive, statically or dynamically. Loading abseil's 38 shared libraries takes longer than a small
-# report, and so does loading the XML parser and ICU that libarchive depends on. xlaprof and xlaprof-demo link all three
+# Links abseil, protobuf, libarchive and nghttp2, statically or dynamically. Loading abseil's 38 shared libraries takes longer than a
+# small report, and so does loading the XML parser and ICU that libarchive depends on. xlaprof and xlaprof-demo link all of them
 # statically. Programs that use gRPC need the shared libraries, because gRPC's library uses them, and a program with both would
 # contain two copies of each.
 #
-# xlaprof_static(target...): links abseil, protobuf and libarchive statically into these executables.
-# Libraries link xlaprof_absl, xlaprof_protobuf and xlaprof_libarchive. Each executable decides whether these are the static or the
-# shared libraries.
+# xlaprof_static(target...): links abseil, protobuf, libarchive and nghttp2 statically into these executables.
+# Libraries link xlaprof_absl, xlaprof_protobuf, xlaprof_libarchive and xlaprof_nghttp2. Each executable decides whether these are the
+# static or the shared libraries.
 set(absl_libraries absl::statusor absl::status absl::time absl::symbolize absl::flat_hash_map absl::flat_hash_set absl::inlined_vector
     absl::function_ref)
 if(XLAPROF_ONLY_RECORD)
@@ -23,6 +23,7 @@ foreach(library ${absl_static_STATIC_LIBRARIES})
 endforeach()
 list(REMOVE_DUPLICATES absl_archives)
 find_library(protobuf_archive libprotobuf.a)
+find_library(nghttp2_archive libnghttp2.a)
 # libarchive reads zip members that bzip2 or LZMA compressed, and uses nettle for encrypted ones.
 set(libarchive_archives "")
 foreach(name libarchive.a bz2 lzma)
@@ -45,9 +46,11 @@ target_link_libraries(xlaprof_protobuf INTERFACE "$<IF:${static},${protobuf_arch
 add_library(xlaprof_libarchive INTERFACE)
 target_link_libraries(xlaprof_libarchive INTERFACE
   "$<IF:${static},${libarchive_archives};PkgConfig::zstd;ZLIB::ZLIB,PkgConfig::libarchive>")
+add_library(xlaprof_nghttp2 INTERFACE)
+target_link_libraries(xlaprof_nghttp2 INTERFACE "$<IF:${static},${nghttp2_archive},PkgConfig::libnghttp2>")
 
 function(xlaprof_static)
-  if(absl_archives AND NOT "${absl_archives};${protobuf_archive};${libarchive_archives}" MATCHES NOTFOUND)
+  if(absl_archives AND NOT "${absl_archives};${protobuf_archive};${nghttp2_archive};${libarchive_archives}" MATCHES NOTFOUND)
     set_target_properties(${ARGN} PROPERTIES XLAPROF_STATIC ON)
   endif()
 endfunction()

@@ -13,8 +13,8 @@ absl::Status CheckAddress(std::string_view address) {
     const std::string_view host = address.substr(0, colon);
     const std::optional<int> port = ParseInteger<int>(address.substr(colon + 1));
     is_good = port && *port > 0 && *port <= 65535;
-    // The host is a name, an IPv4 address, or an IPv6 address in brackets. gRPC would take "unix:"
-    // and the like for a scheme.
+    // The host is a name, an IPv4 address, or an IPv6 address in brackets. It has no
+    // scheme, such as "unix:".
     const bool is_v6 = host.starts_with('[') && host.ends_with(']');
     is_good = is_good && std::all_of(host.begin(), host.end(), [&](char c) {
                 return std::isalnum(uint8_t(c)) || c == '.' || c == '-' || c == '_' ||

@@ -1,15 +1,16 @@
 #include "serve/client.h"
 
-#include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <new>
 
 #include "base/escape.h"
-#include "serve/profiler_service.grpc.pb.h"
+#include "serve/grpc_call.h"
+#include "serve/profiler_service.pb.h"
 
 namespace xlaprof {
 namespace {
@@ -18,10 +19,9 @@ namespace fs = std::filesystem;
 
 // The time to wait beyond the captured time, because a large job collects its events for minutes.
 constexpr auto kPatience = std::chrono::minutes(10);
+constexpr const char* kFunction = "/tensorflow.ProfilerService/Profile";
 constexpr const char* kSession = "capture";
 constexpr std::string_view kSuffix = ".xplane.pb";
-// gRPC says this if a message is larger than it may be.
-constexpr const char* kTooLarge = "Received message larger than max";
 
 std::string HostOf(const std::string& address) {
   std::string host = address.substr(0, address.rfind(':'));
@@ -59,65 +59,77 @@ tensorflow::ProfileRequest RequestOf(const CaptureRequest& request) {
   return out;
 }
 
-// Returns in a few words why the connection failed, or "" if there was a connection.
-std::string NoConnection(const std::string& said) {
-  auto has = [&](const char* words) { return said.find(words) != said.npos; };
-  if (has("Connection refused")) return "connection refused";
-  if (has("DNS resolution failed")) return "no such host";
-  if (has("http1") || has("Failed parsing HTTP/2"))
-    return "the program that listens there does not speak gRPC";
-  if (has("imeout occurred") || has("imed out")) return "no reply";
-  constexpr std::string_view kLast = "last error: ";
-  if (!has("failed to connect")) return "";
-  const size_t at = said.find(kLast);
-  return at == said.npos ? said : said.substr(at + kLast.size());
-}
-
 absl::Status TooLarge(const CaptureRequest& request) {
   return absl::OutOfRangeError(fmt::format(
       "{}: the answer has more than {} MB, so it is not kept. Capture for a shorter time (--duration), or allow more (--max-answer)",
       request.address, request.most_bytes / 1'000'000));
 }
 
-// Returns an error that says what went wrong, as far as gRPC reports it, and what to try.
-absl::Status ErrorOf(const CaptureRequest& request, const grpc::Status& status,
-                     std::chrono::steady_clock::duration passed) {
-  std::string said = Printable(status.error_message());
-  if (said.ends_with('.')) said.pop_back();
-  const std::string& address = request.address;
-  switch (status.error_code()) {
-    case grpc::UNAVAILABLE:
-      if (const std::string why = NoConnection(said); !why.empty()) {
-        return IoError(
-            "{}: no profiler server answers there: {}. Start one in the program, before its first "
-            "step: xp.start_server(PORT), jax.profiler.start_server(PORT), XLAPROF_SERVE=PORT",
-            address, why);
-      }
-      return IoError(
-          "{}: the connection to the program was lost after {:.1f} s of the capture ({}). Check that it still runs, and capture for a shorter time (--duration)",
-          address, std::chrono::duration<double>(passed).count(), said);
-    case grpc::UNIMPLEMENTED:
+absl::Status NoMemory(const CaptureRequest& request) {
+  return absl::ResourceExhaustedError(fmt::format(
+      "{}: there is not enough memory for the answer, so it is not kept. Capture for a shorter time (--duration)",
+      request.address));
+}
+
+absl::Status Late(const CaptureRequest& request) {
+  return absl::DeadlineExceededError(fmt::format(
+      "{}: the server has not answered {} minutes after the end of the capture. Check whether the program hangs",
+      request.address, kPatience.count()));
+}
+
+// Returns an error for a status that the server sent.
+absl::Status Refused(const CaptureRequest& request, absl::StatusCode code,
+                     const std::string& said) {
+  switch (code) {
+    case absl::StatusCode::kUnimplemented:
       return Unsupported(
           "{}: this server is not a profiler server ({}). Use the port of xp.start_server or jax.profiler.start_server",
-          address, said);
-    case grpc::DEADLINE_EXCEEDED:
-      return absl::DeadlineExceededError(fmt::format(
-          "{}: the server has not answered {} minutes after the end of the capture. Check whether the program hangs",
-          address, kPatience.count()));
-    case grpc::CANCELLED:
-      if (!request.stop.stop_requested()) break;
-      return absl::CancelledError(
-          fmt::format("{}: did not answer within {:.1f} s, so xlaprof stopped waiting", address,
-                      std::chrono::duration<double>(passed).count()));
-    case grpc::ALREADY_EXISTS:
-    case grpc::RESOURCE_EXHAUSTED:
-      if (said.find(kTooLarge) != said.npos) return TooLarge(request);
+          request.address, said);
+    case absl::StatusCode::kDeadlineExceeded:
+      return Late(request);
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kResourceExhausted:
       return absl::AlreadyExistsError(
-          fmt::format("{}: {}. Try again later, or with --retry 3", address, said));
+          fmt::format("{}: {}. Try again later, or with --retry 3", request.address, said));
     default:
-      break;
+      return IoError("{}: the server could not capture: {}", request.address, said);
   }
-  return IoError("{}: the server could not capture: {}", address, said);
+}
+
+// Returns an error that says what went wrong, and what to try.
+absl::Status ErrorOf(const CaptureRequest& request, const GrpcAnswer& answer,
+                     std::chrono::steady_clock::duration passed) {
+  const std::string& address = request.address;
+  const double seconds = std::chrono::duration<double>(passed).count();
+  std::string said = Printable(answer.said);
+  if (said.ends_with('.')) said.pop_back();
+  switch (answer.end) {
+    case CallEnd::kAnswered:
+      break;
+    case CallEnd::kStatus:
+      return Refused(request, answer.code, said);
+    case CallEnd::kNoConnection:
+      return IoError(
+          "{}: no profiler server answers there: {}. Start one in the program, before its first "
+          "step: xp.start_server(PORT), jax.profiler.start_server(PORT), XLAPROF_SERVE=PORT",
+          address, said);
+    case CallEnd::kLost:
+      return IoError(
+          "{}: the connection to the program was lost after {:.1f} s of the capture ({}). Check that it still runs, and capture for a shorter time (--duration)",
+          address, seconds, said);
+    case CallEnd::kDamaged:
+      return IoError("{}: the server's answer cannot be read: {}", address, said);
+    case CallEnd::kTooLarge:
+      return TooLarge(request);
+    case CallEnd::kNoMemory:
+      return NoMemory(request);
+    case CallEnd::kLate:
+      return Late(request);
+    case CallEnd::kStopped:
+      return absl::CancelledError(fmt::format(
+          "{}: did not answer within {:.1f} s, so xlaprof stopped waiting", address, seconds));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Captured> Keep(const CaptureRequest& request, std::string_view xspace) {
@@ -154,28 +166,31 @@ absl::StatusOr<Captured> Written(const CaptureRequest& request) {
       request.address, request.duration_ms, request.folder.string());
 }
 
-}  // namespace
-
-absl::StatusOr<Captured> Capture(const CaptureRequest& request) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(int(std::min<int64_t>(request.most_bytes, INT32_MAX)));
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // With a shared pool, a second attempt of this program would inherit the first one's failure.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  auto stub = tensorflow::ProfilerService::NewStub(
-      grpc::CreateCustomChannel(request.address, grpc::InsecureChannelCredentials(), arguments));
-  grpc::ClientContext context;
-  const auto now = std::chrono::system_clock::now();
-  const int64_t now_ns =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
-  context.set_deadline(
-      now + std::chrono::milliseconds(request.duration_ms) + kPatience +
-      std::chrono::nanoseconds(std::max<int64_t>(0, request.start_epoch_ns - now_ns)));
-  const std::stop_callback stop(request.stop, [&] { context.TryCancel(); });
+// Asks the server, and returns its answer.
+absl::StatusOr<tensorflow::ProfileResponse> Ask(const CaptureRequest& request) {
+  using std::chrono::nanoseconds, std::chrono::steady_clock;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto until_start =
+      std::max(nanoseconds(0), nanoseconds(request.start_epoch_ns) - nanoseconds(now));
+  const auto begin = steady_clock::now();
+  const std::string message = RequestOf(request).SerializeAsString();
+  GrpcAnswer answer = Call(
+      {.address = request.address,
+       .path = kFunction,
+       .request = message,
+       .most_bytes = request.most_bytes,
+       .deadline = begin + until_start + std::chrono::milliseconds(request.duration_ms) + kPatience,
+       .stop = request.stop});
+  if (answer.end != CallEnd::kAnswered)
+    return ErrorOf(request, answer, steady_clock::now() - begin);
   tensorflow::ProfileResponse response;
-  const auto begin = std::chrono::steady_clock::now();
-  const grpc::Status status = stub->Profile(&context, RequestOf(request), &response);
-  if (!status.ok()) return ErrorOf(request, status, std::chrono::steady_clock::now() - begin);
+  if (!response.ParseFromString(answer.message))
+    return IoError("{}: the server's answer cannot be read: it is not a profile", request.address);
+  return response;
+}
+
+absl::StatusOr<Captured> KeepAnswer(const CaptureRequest& request) {
+  XP_TRY(const tensorflow::ProfileResponse response, Ask(request));
   if (!response.xspace().empty()) return Keep(request, response.xspace());
   for (const tensorflow::ProfileToolData& tool : response.tool_data()) {
     if (std::string_view(tool.name()).ends_with("xplane.pb") && !tool.data().empty())
@@ -186,6 +201,16 @@ absl::StatusOr<Captured> Capture(const CaptureRequest& request) {
         "{}: nothing happened in {} ms. Capture while steps run, and for longer (--duration)",
         request.address, request.duration_ms);
   return Written(request);
+}
+
+}  // namespace
+
+absl::StatusOr<Captured> Capture(const CaptureRequest& request) {
+  try {
+    return KeepAnswer(request);
+  } catch (const std::bad_alloc&) {  // the answers of other hosts may still be kept
+    return NoMemory(request);
+  }
 }
 
 }  // namespace xlaprof

@@ -36,6 +36,7 @@ struct Captured {
 //   DeadlineExceeded  no answer long after the time was over
 //   Cancelled         it was stopped before there was an answer
 //   OutOfRange        the answer is larger than `most_bytes`, so none of it is kept
+//   ResourceExhausted the answer is larger than the memory
 absl::StatusOr<Captured> Capture(const CaptureRequest& request);
 
 // Returns InvalidArgument unless `address` is HOST:PORT or [IPV6]:PORT, with a port of at least 1.

@@ -80,7 +80,7 @@ LIBRARIES = {
     "profiler/import/log": [],
     "profiler/import/join": [],
     "profiler/launch": ["nlohmann", "zlib", "zstd"],
-    "serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
+    "serve": ["grpcpp", "nghttp2", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": [],
     "analyzers/words": [],
     "analyzers/graph": [],
@@ -104,7 +104,8 @@ ALWAYS = ["absl", "fmt"]
 SYSTEM = ["sys", "netinet", "arpa", "linux"]
 # These libraries may be used in a folder only by the named files.
 ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("core", "nlohmann"): ["safetensors"],
-           ("profiler/import", "nlohmann"): ["notebook"]}
+           ("profiler/import", "nlohmann"): ["notebook"], ("serve", "nghttp2"): ["grpc_call"],
+           ("serve", "grpcpp"): ["server"]}  # the program xlaprof, which has the rest, must not need gRPC
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
          "httplib.h", "pjrt_c_api.h"]
 

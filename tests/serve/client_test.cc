@@ -2,17 +2,11 @@
 #include "serve/client.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/grpcpp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <fstream>
-#include <functional>
 
-#include "serve/profiler_service.grpc.pb.h"
 #include "tests/serve/busy_program.h"
+#include "tests/serve/fake_server.h"
 
 namespace xlaprof {
 namespace {
@@ -20,73 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
-using Answer =
-    std::function<grpc::Status(const tensorflow::ProfileRequest&, tensorflow::ProfileResponse&)>;
-
-// Answers with the function that it is given; without one, it serves something else.
-class FakeServer : public tensorflow::ProfilerService::Service {
- public:
-  explicit FakeServer(Answer answer) : answer_(std::move(answer)) {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-    if (answer_) {
-      builder.RegisterService(this);
-    } else {
-      builder.RegisterCallbackGenericService(&other_);
-    }
-    builder.SetMaxSendMessageSize(-1);
-    server_ = builder.BuildAndStart();
-  }
-  int port() const { return port_; }
-
- private:
-  grpc::Status Profile(grpc::ServerContext*, const tensorflow::ProfileRequest* request,
-                       tensorflow::ProfileResponse* response) override {
-    return answer_(*request, *response);
-  }
-  const Answer answer_;
-  grpc::CallbackGenericService other_;
-  int port_ = 0;
-  std::unique_ptr<grpc::Server> server_;
-};
-
-// A socket that listens, sends `reply` to each connection, and closes it.
-class PlainServer {
- public:
-  explicit PlainServer(std::string reply) : reply_(std::move(reply)) {
-    socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
-    socklen_t size = sizeof at;
-    getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size);
-    port_ = ntohs(at.sin_port);
-    if (reply_.empty()) return;  // bound, but refuses connections
-    listen(socket_, 8);
-    thread_ = std::thread([this] {
-      while (true) {
-        const int client = accept(socket_, nullptr, nullptr);
-        if (client < 0) return;
-        (void)!write(client, reply_.data(), reply_.size());
-        usleep(50'000);
-        close(client);
-      }
-    });
-  }
-  ~PlainServer() {
-    shutdown(socket_, SHUT_RDWR);
-    if (thread_.joinable()) thread_.join();
-    close(socket_);
-  }
-  int port() const { return port_; }
-
- private:
-  const std::string reply_;
-  int socket_ = -1, port_ = 0;
-  std::thread thread_;
-};
-
 class Client : public testing::Test {
  protected:
   absl::StatusOr<Captured> CaptureFrom(const std::string& address) {
@@ -198,7 +125,7 @@ TEST_F(Client, ErrorsOfTheServerAreTold) {
 }
 
 TEST_F(Client, NobodyListens) {
-  PlainServer refusing("");
+  PlainServer refusing(nullptr);
   EXPECT_THAT(Error(refusing.port(), absl::StatusCode::kUnavailable),
               AllOf(HasSubstr("no profiler server answers there: connection refused"),
                     HasSubstr("xp.start_server(PORT)")));
@@ -207,7 +134,10 @@ TEST_F(Client, NobodyListens) {
 }
 
 TEST_F(Client, WhatListensIsNoProfiler) {
-  PlainServer http("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+  PlainServer http([](int fd) {
+    SendAll(fd, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+    usleep(50'000);
+  });
   EXPECT_THAT(Error(http.port(), absl::StatusCode::kUnavailable), HasSubstr("does not speak gRPC"));
   FakeServer other(nullptr);
   EXPECT_THAT(Error(other.port(), absl::StatusCode::kUnimplemented),

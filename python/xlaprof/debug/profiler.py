@@ -51,8 +51,7 @@ def trace(service_addr: str, logdir: str, duration_ms: int = 1000, num_tracing_a
           device_tracer_level: int = 1, delay_ms: int = 0, timeout_s: int = 120, interval_s: int = 5):
     """Captures from the profiler servers of running programs into `logdir`, and returns when it is done.
 
-    It runs `xlaprof capture`, which the wheel does not contain; Error then says so. The levels, the timeout and the
-    interval have no effect.
+    It runs `xlaprof capture`. The levels, the timeout and the interval have no effect.
     """
     os.makedirs(logdir, exist_ok=True)
     for number in itertools.count(1):
