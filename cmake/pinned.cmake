@@ -21,6 +21,8 @@ target_compile_definitions(xlaprof_sqlite3 PRIVATE
   SQLITE_DEFAULT_MEMSTATUS=0 SQLITE_DEFAULT_PCACHE_INITSZ=0 SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBPAGE_VTAB SQLITE_ENABLE_MATH_FUNCTIONS
   SQLITE_EXTRA_INIT=xlaprof_use_own_descriptors SQLITE_MAX_VARIABLE_NUMBER=250000)
 target_include_directories(xlaprof_sqlite3 PRIVATE ${PROJECT_SOURCE_DIR})
+# clang initializes the table of 65,536 numbers in sqlite_descriptors.cc step by step, and would give up after a million steps.
+target_compile_options(xlaprof_sqlite3 PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=10000000>)
 target_link_libraries(xlaprof_sqlite3 PUBLIC Threads::Threads ${CMAKE_DL_LIBS} m INTERFACE xlaprof_base)
 set_target_properties(xlaprof_sqlite3 PROPERTIES UNITY_BUILD OFF)
 
