@@ -77,10 +77,18 @@ absl::Status Late(const CaptureRequest& request) {
       request.address, kPatience.count()));
 }
 
-// Returns an error for a status that the server sent.
-absl::Status Refused(const CaptureRequest& request, absl::StatusCode code,
+absl::Status Lost(const CaptureRequest& request, double seconds, const std::string& said) {
+  return IoError(
+      "{}: the connection to the program was lost after {:.1f} s of the capture ({}). Check that it still runs, and capture for a shorter time (--duration)",
+      request.address, seconds, said);
+}
+
+// Returns an error for a status that the server sent after some seconds.
+absl::Status Refused(const CaptureRequest& request, absl::StatusCode code, double seconds,
                      const std::string& said) {
   switch (code) {
+    case absl::StatusCode::kUnavailable:  // the program ends
+      return Lost(request, seconds, said);
     case absl::StatusCode::kUnimplemented:
       return Unsupported(
           "{}: this server is not a profiler server ({}). Use the port of xp.start_server or jax.profiler.start_server",
@@ -107,16 +115,14 @@ absl::Status ErrorOf(const CaptureRequest& request, const GrpcAnswer& answer,
     case CallEnd::kAnswered:
       break;
     case CallEnd::kStatus:
-      return Refused(request, answer.code, said);
+      return Refused(request, answer.code, seconds, said);
     case CallEnd::kNoConnection:
       return IoError(
           "{}: no profiler server answers there: {}. Start one in the program, before its first "
           "step: xp.start_server(PORT), jax.profiler.start_server(PORT), XLAPROF_SERVE=PORT",
           address, said);
     case CallEnd::kLost:
-      return IoError(
-          "{}: the connection to the program was lost after {:.1f} s of the capture ({}). Check that it still runs, and capture for a shorter time (--duration)",
-          address, seconds, said);
+      return Lost(request, seconds, said);
     case CallEnd::kDamaged:
       return IoError("{}: the server's answer cannot be read: {}", address, said);
     case CallEnd::kTooLarge:
