@@ -22,7 +22,7 @@ after(() => browser?.close());
 // Exports a capture as a page. Returns its URL and its data, decoded as the page decodes them.
 async function exported(name: string): Promise<{ url: string; run: Run; source: EmbeddedSource }> {
   const path = join(folder, `${name}.html`);
-  xlaprof('report', join(captures, name), '--format', 'html', '-o', path);
+  xlaprof('report', join(captures, name), '--format', 'html', '-o', path, '--force');
   const html = readFileSync(path, 'utf8');
   const element = (id: string) =>
     html.match(new RegExp(`<script id="${id}"[^>]*>([^]*?)</script>`))![1];
