@@ -20,10 +20,10 @@ struct TracingOnTimeline {
 
 // Tracing according to torch_xla's counters and times.
 struct TracingInMetrics {
-  int64_t tracing_sum_ns = 0, tracing_samples = 0;  // of LazyTracing, including its slowest samples
+  int64_t tracing_sum_ns = 0, tracing_samples = 0;  // of LazyTracing, including its slowest values
   int64_t execute_sum_ns = 0, execute_samples = 0;  // of ExecuteTime
   std::optional<double> share;                      // the part of the time that tracing takes
-  OptInt process_ns;  // the time of the process, if it is known; otherwise `share` is of the last samples
+  OptInt process_ns;  // the time of the process, if it is known; otherwise `share` is of the last values
   OptReal uploads_per_step;  // if there are so many that making them is a part of the tracing
 };
 

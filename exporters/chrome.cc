@@ -158,7 +158,7 @@ absl::StatusOr<Exported> WriteChrome(const Run& run, const Findings& findings,
   exported.LeaveOut(
       flows.left_out(), "flow",
       " that cannot be drawn: its end comes before its beginning, or too many share an event");
-  exported.LeaveOut(not_finite, "counter sample", " without a finite value");
+  exported.LeaveOut(not_finite, "counter value", " without a finite value");
   exported.LeaveOut(events.skipped_chunks(), "damaged chunk", " of events");
   exported.LeaveOut(events.skipped_arguments(), "damaged chunk", " of arguments");
   json.Raw("\n]");

@@ -45,7 +45,7 @@ struct Exporter {
   const char* summary;  // one line: what opens such files
   const char* example;  // a typical file name
   bool streams;         // written sequentially, so it may go to a pipe or be compressed
-  // Writes the part of the store in its slice. After an error the file may be incomplete.
+  // Writes the chosen part of the run. After an error the file may be incomplete.
   absl::StatusOr<Exported> (*write)(const Run& run, const Findings& findings,
                                     const ExportOptions& options);
 };

@@ -61,7 +61,7 @@ absl::StatusOr<Exported> WritePerfetto(const Run& run, const Findings& findings,
   exported.LeaveOut(
       flows.left_out(), "flow",
       " that cannot be drawn: its end comes before its beginning, or from too many events");
-  exported.LeaveOut(events.not_finite(), "counter sample", " without a finite value");
+  exported.LeaveOut(events.not_finite(), "counter value", " without a finite value");
   exported.LeaveOut(events.skipped_chunks(), "damaged chunk", " of events");
   exported.LeaveOut(events.skipped_arguments(), "damaged chunk", " of arguments");
   return exported;

@@ -245,7 +245,7 @@ class SqliteExport {
     return rows.Finish();
   }
 
-  // Makes flows from the events in the file, so that a slice contains only whole pairs.
+  // Makes flows from the events in the file, so that a chosen part contains only whole pairs.
   absl::Status Flows() {
     XP_TRY(Exec(
         "CREATE TEMP TABLE pairs (flow INTEGER PRIMARY KEY, pairs INTEGER);"

@@ -191,7 +191,7 @@ struct CompileReason {
   int64_t differing_nodes = 0;  // number of nodes that differ; 0 if no graph was compared
 };
 
-// Finds reasons in one store and slice. Keeps the graphs that it loaded.
+// Finds reasons in the chosen part of one store. Keeps the graphs that it loaded.
 class ReasonFinder {
  public:
   static absl::StatusOr<ReasonFinder> Make(const Run& run, const CompileSites& facts);

@@ -54,7 +54,7 @@ absl::flat_hash_map<std::string, KnownGraph> KnownByHash(const Graphs& graphs) {
   return by_hash;
 }
 
-// The rows of one process, in the slice.
+// The rows of one process, in the chosen part.
 struct ProcessRows {
   std::vector<const StepRow*> steps;  // in order
   std::vector<const CompileRow*> compiles;
@@ -94,7 +94,7 @@ StepIndex NumberSteps(const ProcessRows& rows, StepsSeen* steps) {
   for (const StepRow* row : rows.steps) {
     if (steps->name.empty()) steps->name = row->name.value_or("");
   }
-  // If a window or slice begins in the middle of a run, its first step is not warm-up.
+  // If a window or the chosen part begins in the middle of a run, its first step is not warm-up.
   const StepRow& first = *rows.steps.front();
   const int64_t offset =
       first.number && *first.number >= policy::kMinWarmUpSteps ? *first.number : first.ordinal;

@@ -80,8 +80,8 @@ struct CompileSite {
   bool reached_limit = false;         // torch.compile compiles the function no more
 };
 
-// All compiles of the run, and the steps of the slice. The order does not depend on the ids of
-// rows.
+// All compiles of the run, and the steps of the chosen part. The order does not depend on the ids
+// of rows.
 struct CompileSites {
   absl::flat_hash_map<int64_t, SourcePlace> places;  // table site
   std::vector<CompileSite> sites;                    // by process, then by first compile

@@ -76,7 +76,7 @@ struct CountFigures {
 // rows. Leaves out the processes in `told`, whose rows were a pattern by themselves, and those of
 // which a log has most compiles. If there are rows (from a profile of a window of the run), only a
 // warning is returned. The findings have no place and no reason. They have a state if reports or
-// lines continue one another. Returns nothing if the slice is a part of the run's time.
+// lines continue one another. Returns nothing if the chosen part is a part of the run's time.
 absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& told);
 
 }  // namespace xlaprof

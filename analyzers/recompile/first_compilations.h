@@ -33,8 +33,8 @@ struct LoadedProgram {
 };
 
 struct FirstCompilations {
-  // The first compilation of each graph in the slice that has a length, by row. A compilation without a
-  // known graph counts as the first of its own graph.
+  // The first compilation of each graph in the chosen part that has a length, by row. A compilation
+  // without a known graph counts as the first of its own graph.
   std::vector<FirstCompilation> all;
   std::vector<LoadedProgram> loaded;
 

@@ -161,7 +161,7 @@ bool IsMostOfAll(const Called& called, int64_t compiles, int64_t compiling_ns) {
          double(called.all.count) > policy::kMostPrograms * double(compiles);
 }
 
-// Returns how many compiles of a process are in the slice, inside and outside of jit.
+// Returns how many compiles of a process are in the chosen part, inside and outside of jit.
 int64_t CountCompiles(const CompileSites& facts, int64_t process_id) {
   auto in_slice = [](const std::vector<CompileFact>& compiles) {
     return int64_t(std::ranges::count(compiles, true, &CompileFact::in_slice));

@@ -46,8 +46,8 @@ struct OutsideJitFigures {
 absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
                                                         std::vector<CompileFact>& compiles);
 
-// Returns findings with their processes, for processes with such compiles in the slice. There is
-// one finding about the compiles before the first jitted function is compiled, and one about the
+// Returns findings with their processes, for processes with such compiles in the chosen part. There
+// is one finding about the compiles before the first jitted function is compiled, and one about the
 // others. If the others are few, there is one finding about all.
 absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& run,
                                                                     const CompileSites& facts);

@@ -58,7 +58,7 @@ struct Report {
 // To be called before they run.
 absl::Status LetReadSources(std::vector<std::filesystem::path> roots, Run& run);
 
-// Runs the analyzers on the run's slice and collects the rest of the report.
+// Runs the analyzers on the chosen part of the run and collects the rest of the report.
 absl::StatusOr<Report> MakeReport(const Run& run);
 // Makes the report with findings that Analyze returned for this run.
 absl::StatusOr<Report> MakeReport(const Run& run, Findings findings);

@@ -28,7 +28,7 @@ std::string SliceText(const Report& report);      // "" if the whole run was ana
 std::string ProcessesText(const Report& report);  // for --process; "" if there is only one
 // Returns "trainer (pid 12): 1,024 events of 2 threads, ...".
 std::string RecordingText(const RecordingCost& recording);
-bool IsFromTheStart(const Report& report);  // false: a slice leaves out the first step
+bool IsFromTheStart(const Report& report);  // false: the chosen part lacks the first step
 // Returns "GPU:0 works for 236 ms after the last step: …", or "" if the device does not.
 std::string AfterStepsText(const Summary::Device& device);
 // Returns the unit of a run without steps: "No step is marked, so the unit is one execution of

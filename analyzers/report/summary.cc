@@ -72,7 +72,7 @@ absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>&
                               Summary& summary) {
   XP_TRY(HostTotals(run, windows, summary));
   // Rows without a start are outside the window of the sources with a clock, and those of a log may be.
-  // If a slice or the window cuts a row, only the part inside counts.
+  // If the chosen part or the window cuts a row, only the part inside counts.
   int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
   for (const auto& [process_id, window] : windows) {
     from_ns = std::min(from_ns, window.begin_ns);

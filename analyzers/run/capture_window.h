@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// From the first start to the last end of a process's events inside the slice. Starting and
+// From the first start to the last end of a process's events inside the chosen part. Starting and
 // stopping the profiler at the edges is left out, and so is making the device's context at the
 // beginning, as long as no step and no work of a device falls into that time.
 struct CaptureWindows {

@@ -34,15 +34,15 @@ struct DeviceTime {
   }
 };
 
-// The devices of the run's slice, sorted by name.
+// The devices of the chosen part of the run, sorted by name.
 struct DeviceTimes {
   std::vector<DeviceTime> devices;
 
   static absl::StatusOr<DeviceTimes> Of(const Run& run);
 };
 
-// Returns the parts of intervals inside the slice's window, if it has one. Union drops parts that
-// are empty.
+// Returns the parts of intervals inside the chosen part's window, if it has one. Union drops parts
+// that are empty.
 std::vector<Interval> Inside(const Slice& slice, std::vector<Interval> intervals);
 
 // Sorts and merges overlapping or touching intervals.

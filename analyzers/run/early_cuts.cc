@@ -199,8 +199,8 @@ absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
   return out;
 }
 
-// Sets the ops of a slice's cuts. Counters cover the whole run, so only the whole run shows which
-// cut is an op's.
+// Sets the ops of a chosen part's cuts. Counters cover the whole run, so only the whole run shows
+// which cut is an op's.
 void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
   auto place = [](const EarlyCut& cut) {
     return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope,

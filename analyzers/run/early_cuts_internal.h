@@ -8,8 +8,8 @@
 namespace xlaprof {
 
 // Loads the ops without lowering and the calls of which only stacks are known, and finds the cuts of each op.
-// An op fetches tensors, but a read of a Python number fetches a scalar. `tables` is "" for the store's slice,
-// or "main." for all.
+// An op fetches tensors, but a read of a Python number fetches a scalar. `tables` is "" for the
+// chosen part of the run, or "main." for all.
 absl::Status LoadFallbackOps(const Run& run, std::string_view tables, EarlyCuts& out);
 
 // Limits the costs of the measured cuts: what is left of the time that was measured without

@@ -40,21 +40,21 @@ class Run {
     Keep({&kTypeOf<Fact>, int64_t{key}...}, std::move(fact));
   }
 
-  // Returns this run without its slice: all that the store holds.
+  // Returns the whole run, whatever part is chosen: all that the store holds.
   const Run& whole() const;
   // Returns the part of the run that is analysed.
   const Slice& slice() const;
 
   // Facts are made from the following functions. Rules request facts instead.
 
-  // Returns the rows of a table: those of the slice, or all rows of a whole run. `rest` is what
-  // follows `FROM table`, with parameters ?1, ?2, ...
+  // Returns the rows of a table: those of the chosen part, or all rows of a whole run. `rest` is
+  // what follows `FROM table`, with parameters ?1, ?2, ...
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
     return is_whole_ ? store_.AllRows<Row>(rest, params...) : store_.Rows<Row>(rest, params...);
   }
-  // Returns the store, whose tables show the slice. With `main.` before its name, a table shows all
-  // rows.
+  // Returns the store, whose tables show the chosen part. With `main.` before its name, a table
+  // shows all rows.
   const Store& store() const { return store_; }
 
  private:

@@ -11,11 +11,11 @@
 namespace xlaprof {
 
 struct StepCounts {
-  // The number of rows of table step in the slice, or else the MarkStep counter of the last metrics
-  // report, or else the steps that torch_xla's own profiler lines count. Empty if no source has
-  // any.
+  // The number of rows of table step in the chosen part, or else the MarkStep counter of the last
+  // metrics report, or else the steps that torch_xla's own profiler lines count. Empty if no source
+  // has any.
   OptInt all;
-  std::map<int64_t, int64_t> by_process;  // rows of table step in the slice
+  std::map<int64_t, int64_t> by_process;  // rows of table step in the chosen part
 
   int64_t Of(int64_t process_id) const {
     const auto count = by_process.find(process_id);

@@ -22,7 +22,7 @@ struct TimedStep {
   OptInt number;  // the user's number
 };
 
-// Returns the steps of the slice that have a time, by process and ordinal.
+// Returns the steps of the chosen part that have a time, by process and ordinal.
 absl::StatusOr<std::vector<TimedStep>> TimedSteps(const Run& run);
 
 // The ns of each of kStepParts, which sum to the step's length. All are 0 if no host thread was

@@ -25,7 +25,7 @@ struct StepSpan {
 };
 
 struct Steps {
-  std::vector<StepSpan> all;        // the slice's steps, by process and ordinal
+  std::vector<StepSpan> all;        // the chosen part's steps, by process and ordinal
   int64_t warm_up = 0;              // warm-up steps of the process with most steps
   std::vector<int64_t> steady_ns;   // lengths of steady steps, without cut ones, sorted
   std::vector<int64_t> warm_up_ns;  // lengths of the other steps

@@ -38,7 +38,7 @@ Words OfEmptyEpochs(const DroppedBatchesFigures& figures) {
         figures.batches == 1 ? "was" : "were",
         figures.epochs == 1 ? "" : fmt::format(" in these {} epochs together", figures.epochs));
     words.advice =
-        "Use smaller batches, more data or fewer devices, or repeat samples until there is a batch for each device.";
+        "Use smaller batches, more data or fewer devices, or repeat examples until there is a batch for each device.";
   }
   return words;
 }
@@ -52,7 +52,7 @@ Words OfLastBatches(const DroppedBatchesFigures& figures, int64_t dropped) {
           DevicesText(figures.devices)),
       .cost_note = "not measured in time; the batches were read and not used",
       .advice = fmt::format(
-          "Make the number of batches a multiple of {}, the number of devices: repeat samples to fill the last batches, or choose another batch size.",
+          "Make the number of batches a multiple of {}, the number of devices: repeat examples to fill the last batches, or choose another batch size.",
           figures.devices)};
 }
 

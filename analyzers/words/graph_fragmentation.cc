@@ -60,7 +60,7 @@ std::string Title(double pieces_per_step) {
 }
 
 std::string Why(const CountedPiecesFigures& figures, int64_t executions) {
-  return fmt::format("{} has {} samples for {} step marks.", figures.metric, executions,
+  return fmt::format("{} has {} values for {} step marks.", figures.metric, executions,
                      figures.step_marks);
 }
 

@@ -193,7 +193,7 @@ Words Say(const CopiedBytes& figures, const Finding& finding, Framework framewor
           .why = figures.usual_is_known ? "" : "The first upload of the weights may be all of it.",
           .cost_note = CostNote(figures),
           .advice = Advice(figures.direction, framework),
-          .evidence = {fmt::format("{}: {} in {} samples", figures.metric,
+          .evidence = {fmt::format("{}: {} in {} values", figures.metric,
                                    BytesText(figures.sum_bytes), *finding.count)}};
 }
 

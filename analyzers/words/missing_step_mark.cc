@@ -92,7 +92,7 @@ Words Say(const UnmarkedExecutionsFigures& figures, const Finding& finding, Fram
 }
 
 std::string EvidenceLine(const UnmarkedOperationsFigures& figures, int64_t executions) {
-  return fmt::format("LazyTracing {} samples, ExecuteTime {}, MarkStep absent",
+  return fmt::format("LazyTracing {} values, ExecuteTime {}, MarkStep absent",
                      figures.traced_operations, executions);
 }
 

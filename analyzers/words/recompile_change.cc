@@ -153,7 +153,7 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
   const RecompileCause& cause = figures.cause;
   if (HasDataLoader(framework) && !cause.location.empty() && !cause.near)
     words.advice += fmt::format(
-        " {} uploads it or uses it first. Its size is decided before that, such as in a collate_fn, a crop or a sample.",
+        " {} uploads it or uses it first. Its size is decided before that, such as in a collate_fn, a crop or a sampler.",
         cause.location.ShortText());
   else if (HasDataLoader(framework))
     words.advice += " Its size is made where the batch is put together, such as in a collate_fn.";

@@ -45,7 +45,7 @@ std::string CostNote(const SlowExecutionFigures& figures) {
     case SlowExecutions::kOutliers:
       return "their length above the graph's median";
     case SlowExecutions::kTooLongSamples:
-      return "not measured, because metrics show only percentiles of recent samples";
+      return "not measured, because metrics show only percentiles of recent values";
   }
   return "";
 }

@@ -317,7 +317,7 @@ std::string EvidenceLine(const CountedReadFigures& figures) {
   if (line.empty() && figures.read_calls)
     line = fmt::format("counter aten::_local_scalar_dense = {}", *figures.read_calls);
   if (figures.fetches)
-    line += fmt::format("{}{} has {} samples", line.empty() ? "" : "; ", figures.fetch_metric,
+    line += fmt::format("{}{} has {} values", line.empty() ? "" : "; ", figures.fetch_metric,
                         *figures.fetches);
   return line;
 }

@@ -54,7 +54,7 @@ std::string CostNote(const Finding& finding, const TracingOnTimeline& seen) {
 
 std::string CostNote(const Finding&, const TracingInMetrics& seen) {
   return fmt::format(
-      "recent samples of LazyTracing without the slowest 5 %, times its {} samples; nested calls count twice",
+      "recent values of LazyTracing without the slowest 5 %, times its {} values; nested calls count twice",
       seen.tracing_samples);
 }
 
@@ -81,9 +81,9 @@ std::string Advice(const TracingBoundFigures& figures, Framework framework) {
 std::vector<std::string> EvidenceLines(const TracingOnTimeline&) { return {"the steady steps"}; }
 
 std::vector<std::string> EvidenceLines(const TracingInMetrics& seen) {
-  return {fmt::format("LazyTracing: {} in {} samples", DurationText(seen.tracing_sum_ns),
+  return {fmt::format("LazyTracing: {} in {} values", DurationText(seen.tracing_sum_ns),
                       seen.tracing_samples),
-          fmt::format("ExecuteTime: {} in {} samples", DurationText(seen.execute_sum_ns),
+          fmt::format("ExecuteTime: {} in {} values", DurationText(seen.execute_sum_ns),
                       seen.execute_samples)};
 }
 

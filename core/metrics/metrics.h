@@ -42,12 +42,12 @@ struct Sample {
   int64_t count = 1;  // number of calls that it stands for: itself and unmeasured ones
 };
 struct MetricData {
-  int64_t count = 0;            // number of calls that all samples stood for
+  int64_t count = 0;            // number of calls that all values stood for
   double total = 0;             // sum of their values
   std::vector<Sample> samples;  // the last ones, oldest first
 };
 
-// The sum and the last samples of a measured value, such as a time or a number of bytes.
+// The sum and the last values of what is measured, such as a time or a number of bytes.
 class Metric {
  public:
   // Returns the metric of this name, creating it on first use.
@@ -61,8 +61,8 @@ class Metric {
  private:
   const Unit unit_;
   mutable std::mutex mutex_;
-  MetricData data_;    // its samples are a ring
-  size_t oldest_ = 0;  // index of the oldest sample
+  MetricData data_;    // its values are a ring
+  size_t oldest_ = 0;  // index of the oldest value
 };
 
 // Adds the time from its construction to its destruction to a metric, in nanoseconds.
@@ -78,7 +78,7 @@ class Timed {
 };
 
 // Adds the time from its construction to its destruction for some of a thread's calls: each of the
-// first 64, then one in 64. A sample stands for all calls since the previous one. This class is for
+// first 64, then one in 64. A value stands for all calls since the previous one. This class is for
 // calls that take less time than two reads of the clock.
 class SampledCall {
  public:

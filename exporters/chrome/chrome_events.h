@@ -35,8 +35,8 @@ class ChromeEvents {
   // Writes the name and order of a thread. Lanes after the first have a number in their name.
   void NameThread(const TimelineTrack& track, int64_t tid, size_t lane, int64_t sort);
 
-  // Writes all events of a track inside the store's slice. The track is the `rank`-th that is
-  // written.
+  // Writes all events of a track inside the chosen part of the run. The track is the `rank`-th that
+  // is written.
   absl::Status Track(const TimelineTrack& track, uint32_t rank);
 
   uint64_t RelativeNs(int64_t ts_ns) const { return uint64_t(ts_ns) - uint64_t(origin_ns_); }

@@ -30,7 +30,7 @@ class PerfettoEvents {
 
   int64_t event_count() const { return event_count_; }
   // Return how many items the trace cannot express: starts outside the trace's times, ends beyond
-  // them (such events are written as if they never ended), and samples without a finite value.
+  // them (such events are written as if they never ended), and counter values that are not finite.
   int64_t out_of_time() const { return out_of_time_; }
   int64_t endless() const { return endless_; }
   int64_t not_finite() const { return not_finite_; }

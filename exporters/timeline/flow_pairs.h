@@ -39,7 +39,7 @@ class FlowPairs {
   // naming on each event all pairs of source and target that it belongs to.
   enum class Style { kRecords, kPairs };
 
-  // Reads the flows between the events of `track_ids` inside the store's slice.
+  // Reads the flows between the events of `track_ids` inside the chosen part of the run.
   static absl::StatusOr<FlowPairs> Read(const Store& store, const std::vector<int64_t>& track_ids,
                                         Style style);
   // Uses the given ends; for tests.

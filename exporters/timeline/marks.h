@@ -36,7 +36,8 @@ struct MarkTrack {
   std::vector<Mark> marks;
 };
 
-// Returns one track of steps per process that has steps with times, within the store's slice.
+// Returns one track of steps per process that has steps with times, within the chosen part of the
+// run.
 absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store);
 
 // Returns the places of a finding's evidence on the timeline: start and length, ordered by start,

@@ -25,7 +25,7 @@ struct TimeSpan {
   }
 };
 
-// Returns the span of the whole store, whatever its slice.
+// Returns the span of the whole store, whatever part is chosen.
 absl::StatusOr<TimeSpan> TimeSpanOf(const Store& store);
 
 }  // namespace xlaprof

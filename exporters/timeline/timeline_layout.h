@@ -26,8 +26,8 @@ struct TimelineTrack {
 
 class TimelineLayout {
  public:
-  // Makes the layout of the tracks in the store's slice, in display order. Devices come after their
-  // host.
+  // Makes the layout of the tracks in the chosen part of the run, in display order. Devices come
+  // after their host.
   static absl::StatusOr<TimelineLayout> Make(const Store& store);
 
   const std::vector<TimelineProcess>& processes() const { return processes_; }

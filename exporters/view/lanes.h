@@ -24,7 +24,7 @@ struct ViewLane {
   TrackKind kind;
   std::string name;
   OptText device;
-  int64_t rows = 1, events = 0;  // number of rows, and of events or samples
+  int64_t rows = 1, events = 0;  // number of rows, and of events or counter values
   bool chunks_in_order = true;   // the events are in order of start
 };
 

@@ -1,4 +1,4 @@
-// Writes the events and counter samples of one plane of an XSpace.
+// Writes the events and counter values of one plane of an XSpace.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -25,7 +25,7 @@ class XSpaceEvents {
   static absl::StatusOr<XSpaceEvents> Make(const Store& store, int64_t origin_ns, int64_t end_ns,
                                            ProtoFile& file);
 
-  // Writes all events of a line inside the store's slice, and nothing if there are none.
+  // Writes all events of a line inside the chosen part of the run, and nothing if there are none.
   absl::Status Line(const XSpacePlane& plane, const XSpaceLine& line, XSpaceTables& tables);
   absl::Status Counters(const XSpacePlane& plane, XSpaceTables& tables);
 

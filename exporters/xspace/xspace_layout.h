@@ -18,7 +18,7 @@ struct XSpaceLine {
   bool is_async = false;  // events that belong to no thread
 };
 
-// A counter's samples. They go into the line of the counter's parent track, or into a line of their
+// A counter's values. They go into the line of the counter's parent track, or into a line of their
 // own.
 struct XSpaceCounter {
   int64_t track_id = 0;
@@ -39,7 +39,7 @@ struct XSpacePlane {
   std::vector<XSpaceCounter> counters;
 };
 
-// Returns the planes of the store's slice in display order, hosts before devices.
+// Returns the planes of the chosen part of the run in display order, hosts before devices.
 absl::StatusOr<std::vector<XSpacePlane>> XSpaceLayout(const Store& store);
 
 }  // namespace xlaprof

@@ -154,15 +154,15 @@ XLAPROF_API void xlaprof_scope_flow_out(xlaprof_scope* scope, uint64_t flow);
 XLAPROF_API void xlaprof_scope_flow_in(xlaprof_scope* scope, uint64_t flow);
 XLAPROF_API void xlaprof_scope_end(xlaprof_scope* scope);
 
-// The memory of a slice. It may be copied while the slice is open, if only one copy is ended. All
-// zeros are a slice that did not begin.
+// The memory of an asynchronous slice. It may be copied while the slice is open, if only one copy
+// is ended. All zeros are a slice that did not begin.
 typedef struct xlaprof_slice {
   uint64_t words[24];
 } xlaprof_slice;
 
-// A slice begins here and ends on any thread; slices overlap. It lies on the track that `track`
-// names, which is a number that xlaprof_text returned, or on the track of its own name if `track` is
-// 0. It is recorded when it ends.
+// An asynchronous slice begins here and ends on any thread; such slices overlap. It lies on the
+// track that `track` names, which is a number that xlaprof_text returned, or on the track of its
+// own name if `track` is 0. It is recorded when it ends.
 XLAPROF_API void xlaprof_slice_begin(xlaprof_slice* slice, xlaprof_site* site, uint32_t track);
 XLAPROF_API void xlaprof_slice_begin_named(xlaprof_slice* slice, const char* name, size_t bytes,
                                            uint32_t track);
@@ -366,8 +366,8 @@ class StepTrace : public Trace {
   }
 };
 
-// A slice from here to End, to the end of the object or to an assignment, on any thread. Slices
-// overlap. They lie on a track of their own, or on `track`.
+// An asynchronous slice from here to End, to the end of the object or to an assignment, on any
+// thread. Such slices overlap. They lie on a track of their own, or on `track`.
 class AsyncTrace {
  public:
   AsyncTrace() : slice_{} {}

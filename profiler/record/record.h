@@ -295,8 +295,9 @@ class Track {
   uint32_t number_;
 };
 
-// A slice from here to End, to the end of the object or to an assignment, on any thread. Slices
-// overlap. They lie on a track of their own, or on `track`. A slice is recorded when it ends.
+// An asynchronous slice from here to End, to the end of the object or to an assignment, on any
+// thread. Such slices overlap. They lie on a track of their own, or on `track`. Such a slice is
+// recorded when it ends.
 class AsyncTrace {
  public:
   AsyncTrace() = default;

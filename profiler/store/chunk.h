@@ -1,4 +1,4 @@
-// Packs the columns of events, of one argument key, and of counter samples into the bytes of a
+// Packs the columns of events, of one argument key, and of counter values into the bytes of a
 // chunk, and unpacks them. docs/formats/chunk.md describes the format in prose. This header is
 // internal to profiler/store and its tests and does not depend on SQLite. Decoders accept hostile
 // bytes: whatever a blob holds, they return DataLoss or columns of the promised size. They allocate
@@ -103,7 +103,7 @@ class ChunkEncoder {
   // allowed, below `limit`), and `bits` the bits of each value.
   std::string Arguments(ArgType type, std::span<const uint32_t> index,
                         std::span<const uint64_t> bits, size_t limit);
-  // Packs samples in ascending time; the time of the first is the row's min_ts_ns.
+  // Packs values in ascending time; the time of the first is the row's min_ts_ns.
   std::string Samples(std::span<const int64_t> ts_ns, std::span<const double> value);
 
  private:

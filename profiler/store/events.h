@@ -142,8 +142,8 @@ enum EventColumn : uint32_t {
 };
 
 // Streams the chunks of a store, by track and then by time, without SQL per event. Chunks of one
-// track may overlap in time; the events of each are sorted. Respects the store's slice: events that
-// end before it or start after it are left out.
+// track may overlap in time; the events of each are sorted. Respects the chosen part of the run:
+// events that end before it or start after it are left out.
 class EventScanner {
  public:
   struct Options {
@@ -192,7 +192,7 @@ struct CounterBatch {
   std::vector<int64_t> ts_ns;
   std::vector<double> value;
 };
-// Calls fn with the samples of all counter tracks, or of one, chunk by chunk, by track and time.
+// Calls fn with the values of all counter tracks, or of one, chunk by chunk, by track and time.
 absl::Status EachCounterBatch(const Store& store,
                               const std::function<absl::Status(const CounterBatch&)>& fn);
 absl::Status EachCounterBatch(const Store& store, OptInt track_id,

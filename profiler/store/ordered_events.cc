@@ -134,8 +134,8 @@ struct OrderedEvents::Impl {
         by_name ? chunk.columns.names.size() : chunk.columns.size, &key.column);
   }
 
-  // Moves to the first event from `chunk.next` on that the slice keeps. Returns false if none is
-  // left.
+  // Moves to the first event from `chunk.next` on that the chosen part keeps. Returns false if none
+  // is left.
   bool Settle(Decoded& chunk) {
     const EventColumns& c = chunk.columns;
     while (chunk.next < chunk.end && EventEnd(c.ts_ns[chunk.next], c.dur_ns[chunk.next]) < from_ns)

@@ -45,14 +45,14 @@ class ChunkArguments {
   bool keys_clash_ = false;
 };
 
-// Returns the tracks with a chunk that overlaps the times of the store's slice and has an event
-// with a flow. A track whose chunks are damaged may be among them. Costs little more than reading
-// the bytes.
+// Returns the tracks with a chunk that overlaps the times of the chosen part of the run and has an
+// event with a flow. A track whose chunks are damaged may be among them. Costs little more than
+// reading the bytes.
 absl::StatusOr<absl::flat_hash_set<int64_t>> TracksWithFlows(const Store& store);
 
 // Returns events by start, then the longest first; an event that never ended counts as endless.
-// Respects the times of the store's slice, as EventScanner does. Holds the chunks decoded that
-// overlap at one point in time; that is a single chunk if the track was written in order.
+// Respects the times of the chosen part of the run, as EventScanner does. Holds the chunks decoded
+// that overlap at one point in time; that is a single chunk if the track was written in order.
 class OrderedEvents {
  public:
   // `columns` are EventColumn bits; start and duration are always included. Call Open next.

@@ -44,8 +44,8 @@ std::string ContentIdentity(std::string_view bytes);
 // Returns the size in such an identity, or nothing if it is one of a recording.
 std::optional<uint64_t> SizeIn(std::string_view identity);
 
-// Returns the origin of what is exported from the slice of a store. If the store was not imported,
-// its sources are its recordings, or else its own file.
+// Returns the origin of what is exported from the chosen part of a store. If the store was not
+// imported, its sources are its recordings, or else its own file.
 absl::StatusOr<Origin> OriginOf(const Store& store);
 
 // Writes the origin of a store that was imported. OriginOf, and the exporter `sqlite`, read it.

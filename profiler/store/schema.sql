@@ -71,7 +71,7 @@
 --   profile                  measured by a profile
 --   recorded                 measured by our recorder
 --   log                      the difference of two times in a log
---   metrics                  exact by the metrics: a sample of one compilation, or the difference of two reports
+--   metrics                  exact by the metrics: the time of one compilation, or the difference of two reports
 --   metrics_share            an equal part of an exact sum of the metrics
 
 -- VOCABULARY track_kind: what a track shows.
@@ -79,7 +79,7 @@
 --   device                   a device as a whole
 --   device_stream            a stream or line of a device
 --   async                    operations that overlap
---   counter                  samples of a counter
+--   counter                  values of a counter
 --   step                     steps
 --   samples                  Python stacks of a host thread, which were sampled
 
@@ -132,7 +132,7 @@
 --   autotuning               trying kernels
 --   other                    something else; only its length is known
 
--- VOCABULARY metric_unit: what the samples of a metric measure.
+-- VOCABULARY metric_unit: what the values of a metric measure.
 --   ns                       durations
 --   bytes                    sizes
 --   value                    numbers without a unit
@@ -348,15 +348,15 @@ CREATE TABLE recording (
   drain_cpu_ns INTEGER              -- CPU time of the writing thread at its last commit; NULL: no commit
 );
 
--- Threads that were recorded. A thread completed events + dropped events and samples.
+-- Threads that were recorded. A thread completed events + dropped events and counter values.
 CREATE TABLE recording_thread (
   recording_id INTEGER NOT NULL,    -- ref recording
   segment INTEGER NOT NULL,         -- part of the ring file
   first_slot INTEGER NOT NULL,      -- slot of that part at which the thread began
   track_id INTEGER NOT NULL,        -- ref track
   taken_slots INTEGER NOT NULL,     -- slots of that part that are in the store; later ones are not
-  events INTEGER NOT NULL,          -- events and samples in the store
-  dropped INTEGER NOT NULL,         -- events and samples that were completed while the ring was full
+  events INTEGER NOT NULL,          -- events and counter values in the store
+  dropped INTEGER NOT NULL,         -- events and counter values that were completed while the ring was full
   PRIMARY KEY (recording_id, segment, first_slot)
 ) WITHOUT ROWID;
 
@@ -384,13 +384,13 @@ CREATE TABLE arg_chunk (
   PRIMARY KEY (event_chunk_id, key_id, type, by_name)
 ) WITHOUT ROWID;
 
--- Chunks of samples of one counter track, sorted by time.
+-- Chunks of values of one counter track, sorted by time.
 CREATE TABLE counter_chunk (
   id INTEGER PRIMARY KEY,           -- unique number
   track_id INTEGER NOT NULL,        -- ref track, of kind counter
-  count INTEGER NOT NULL,           -- number of samples
-  min_ts_ns INTEGER NOT NULL,       -- first sample
-  max_ts_ns INTEGER NOT NULL,       -- last sample
+  count INTEGER NOT NULL,           -- number of values
+  min_ts_ns INTEGER NOT NULL,       -- first value
+  max_ts_ns INTEGER NOT NULL,       -- last value
   columns BLOB NOT NULL             -- time, value
 );
 
@@ -760,14 +760,14 @@ CREATE TABLE metric (
   report_id INTEGER NOT NULL,       -- ref metrics_report
   name TEXT NOT NULL,               -- CompileTime
   unit TEXT,                        -- word of metric_unit; NULL: the accumulator is not known
-  samples INTEGER,                  -- TotalSamples
-  accumulator REAL,                 -- sum of all samples, in unit; decoded exactly (ns and bytes are whole numbers); NULL: cut off
-  value_rate REAL,                  -- unit per second over the recent samples; NULL: not printed
-  rate REAL,                        -- samples per second over the recent samples; NULL: not printed
+  samples INTEGER,                  -- number of values: TotalSamples
+  accumulator REAL,                 -- sum of all values, in unit; decoded exactly (ns and bytes are whole numbers); NULL: cut off
+  value_rate REAL,                  -- unit per second over the recent values; NULL: not printed
+  rate REAL,                        -- values per second over the recent values; NULL: not printed
   text TEXT NOT NULL                -- the accumulator as printed
 );
 
--- Percentiles of the recent samples of a metric, in the last complete report of a process.
+-- Percentiles of the recent values of a metric, in the last complete report of a process.
 -- @fact
 CREATE TABLE metric_percentile (
   metric_id INTEGER NOT NULL,       -- ref metric

@@ -6,9 +6,9 @@
 
 namespace xlaprof {
 
-// Returns the slice with its times narrowed to those of its steps (of its process, if it has one),
-// because events have times only. If none of its steps has a time, the window that is returned
-// contains nothing. Returns NotFound if there is no such process or step.
+// Returns the chosen part with its times narrowed to those of its steps (of its process, if it has
+// one), because events have times only. If none of its steps has a time, the window that is
+// returned contains nothing. Returns NotFound if there is no such process or step.
 absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice);
 
 // Makes temporary views with the tables' names, which show this connection only the rows in

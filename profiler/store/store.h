@@ -139,13 +139,13 @@ class Store {
   // Returns nothing if no source knows it, or if its text is not a number within 2^62 (146 years).
   absl::StatusOr<OptInt> MetaNs(std::string_view key) const;
 
-  // Returns whole rows of the slice. `rest` is what follows `FROM table`, with parameters ?1, ?2,
-  // ...: `store.Rows<StepRow>("WHERE process_id = ?1 ORDER BY ordinal", id)`.
+  // Returns whole rows of the chosen part. `rest` is what follows `FROM table`, with parameters ?1,
+  // ?2, ...: `store.Rows<StepRow>("WHERE process_id = ?1 ORDER BY ordinal", id)`.
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
     return ReadRows<Row>("", rest, params...);
   }
-  // Returns rows of the whole run, regardless of the slice.
+  // Returns rows of the whole run, regardless of the chosen part.
   template <class Row, class... Params>
   absl::StatusOr<std::vector<Row>> AllRows(std::string_view rest = "",
                                            const Params&... params) const {

@@ -14,8 +14,8 @@
 
 namespace xlaprof {
 
-// The most events that wait in memory, over all tracks; an argument or sample counts as half of
-// one. They take about 50 MB.
+// The most events that wait in memory, over all tracks; an argument or counter value counts as half
+// of one. They take about 50 MB.
 inline constexpr size_t kMaxBuffered = 1 << 20;
 // A track whose events come in order, or late by little, is written a chunk of kEarlyEvents at a
 // time once kMaxInOrder events wait. The rest waits for events that belong before it. It is small

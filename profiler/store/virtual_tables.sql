@@ -47,9 +47,9 @@ CREATE TABLE flow (
   flow INTEGER                      -- the number that both have
 );
 
--- Samples of the counter tracks.
+-- Values of the counter tracks.
 CREATE TABLE counter_sample (
   track_id INTEGER,                 -- ref track, of kind counter
-  ts_ns INTEGER,                    -- time of the sample
+  ts_ns INTEGER,                    -- when it had the value
   value REAL                        -- what was counted, in the unit that the track's name gives
 );

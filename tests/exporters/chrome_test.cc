@@ -95,7 +95,7 @@ TEST_F(ChromeExport, HoldsTheStoresEventsOnceEach) {
   EXPECT_EQ(Events(written, "C").size(), 4u) << "five samples, one of them infinite";
   EXPECT_THAT(exported_.left_out,
               ElementsAre(HasSubstr("1 flow that cannot be drawn"),
-                          HasSubstr("1 counter sample without a finite value")));
+                          HasSubstr("1 counter value without a finite value")));
 }
 
 // Perfetto drops an event that overlaps another of its thread without nesting in it.

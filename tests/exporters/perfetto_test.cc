@@ -81,7 +81,7 @@ TEST_F(PerfettoExport, HoldsTheStoresEventsOnceEach) {
   EXPECT_EQ(trace.Events(TrackEvent::COUNTER).size(), 4u) << "five samples, one of them infinite";
   EXPECT_THAT(exported_.left_out,
               ElementsAre(HasSubstr("1 flow that cannot be drawn"),
-                          HasSubstr("1 counter sample without a finite value")));
+                          HasSubstr("1 counter value without a finite value")));
 }
 
 TEST_F(PerfettoExport, ArgumentsKeepTheirTypes) {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """round_trip_test.py PROGRAM [CAPTURE...] checks that the output of `export --format chrome`, imported and exported again, has
-the same events (thread, phase, name, category, start, length, arguments), arrows and counter samples. So must have the output of
+the same events (thread, phase, name, category, start, length, arguments), arrows and counter values. So must have the output of
 `export --format perfetto`, imported and exported in Chrome's format."""
 import collections
 import json

@@ -306,7 +306,7 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   if (!accumulator && !entry.accumulator.empty()) {
     XP_TRY(context_.Issue(
         "unreadable_number", Severity::kWarning,
-        "A metric's Accumulator is not a number with a known unit, or is more than 36 years. Its number of samples is kept.",
+        "A metric's Accumulator is not a number with a known unit, or is more than 36 years. Its number of values is kept.",
         entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {

@@ -211,7 +211,7 @@ absl::Status PerfettoRows::AddSample(uint64_t uuid, int64_t ts_ns, double value,
   if (survey_.Track(uuid) == nullptr || !survey_.Track(uuid)->is_counter) {
     odd_.Count(
         "sample_without_counter", Severity::kWarning,
-        "Samples are on tracks that the file does not describe as counters. They were left out.",
+        "Values are on tracks that the file does not describe as counters. They were left out.",
         offset);
     return absl::OkStatus();
   }

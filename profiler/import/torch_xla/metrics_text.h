@@ -30,7 +30,7 @@ struct MetricEntry {
   bool is_broken = false;             // a line break went through its name or a number
   int64_t offset = 0, line = 0;
   // Returns false if the text stops or breaks off inside the entry. A metric may have lost
-  // everything after its number of samples.
+  // everything after its number of values.
   bool whole() const { return !is_broken && (is_counter ? value : samples).has_value(); }
 };
 

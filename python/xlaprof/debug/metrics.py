@@ -66,13 +66,13 @@ def metric_names():
 
 
 def metric_data(name):
-    """Returns (number of samples, their sum, the last samples as (time in s, value in ns)), or None for no such metric."""
+    """Returns (number of values, their sum, the last values as (time in s, value in ns)), or None for no such metric."""
     samples = _samples().get(name)
     return None if not samples else (len(samples), float(sum(value for _, value in samples)), samples[-_MOST_SAMPLES:])
 
 
 def _samples():
-    """Returns all samples by metric, in the order of their ends."""
+    """Returns all values by metric, in the order of their ends."""
     samples = {}
     for name, end_ns, dur_ns in _read("SELECT name, ts_ns + dur_ns + (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'base_epoch_ns'), dur_ns "
                                       f"FROM {_METRICS} ORDER BY 2"):
@@ -81,7 +81,7 @@ def _samples():
 
 
 def clear_metrics():
-    """Forgets the samples of all metrics."""
+    """Forgets the values of all metrics."""
     global _cleared_metrics
     _cleared_metrics = max((time for (time,) in _read(f"SELECT max(ts_ns) FROM {_METRICS}") if time is not None), default=_cleared_metrics)
 

@@ -35,7 +35,7 @@ TEST(LargeTransferWords, CopiesOfAMetricAreOfAStepOrAnExecution) {
   EXPECT_EQ(Say(figures).title, "480 MB from the device an execution in 1 copy");
   EXPECT_EQ(Say(figures).why, "The first upload of the weights may be all of it.");
   EXPECT_EQ(Say(figures).evidence,
-            std::vector<std::string>{"InboundData: 4.69 GB in 1000 samples"});
+            std::vector<std::string>{"InboundData: 4.69 GB in 1000 values"});
   figures.turn = Turn::kStep;
   figures.copies_per_turn = 2;
   figures.usual_is_known = true;

@@ -66,7 +66,7 @@ TEST(SyncPointWords, FetchesAreCountedInStepsElseInExecutions) {
   finding.figures = SyncPointFigures(figures);
   Words words = SaySyncPoint(finding, Framework::kUnknown);
   EXPECT_EQ(words.title, "a number is fetched from the device, 264 times in 265 executions");
-  EXPECT_THAT(words.evidence, ElementsAre("InboundData has 264 samples"));
+  EXPECT_THAT(words.evidence, ElementsAre("InboundData has 264 values"));
   finding.per_step = 2;
   EXPECT_EQ(SaySyncPoint(finding, Framework::kUnknown).title,
             "a number is fetched from the device, 264 times (2 a step)");
