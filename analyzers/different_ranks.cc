@@ -217,7 +217,7 @@ extern const Analyzer different_ranks{
     .name = "different_ranks",
     .summary = "ranks of a job that do not execute the same graphs as the others",
     .meaning =
-        "All ranks of a job must execute the same graphs in the same order, as far as the graphs exchange data between the ranks. If one rank has another graph, or ends earlier, the others wait for it, and the job fails or hangs. Record all ranks into one directory, and report on the whole run. Exchanges within groups of ranks are not compared, and a rank that ended early is found only if the recordings of all ranks are complete.",
+        "All ranks of a job must execute the same graphs in the same order, as far as the graphs exchange data between the ranks. If one rank has another graph, or ends earlier, the others wait for it, and the job fails or hangs.",
     .looks_at =
         "executions in recordings of our lazy runtime, and whether their graphs exchange data",
     .find = FindDifferentRanks,

@@ -75,7 +75,7 @@ extern const Analyzer double_precision{
     .name = "double_precision",
     .summary = "programs that mostly compute in float64",
     .meaning =
-        "Most of a device's time goes into ops in double precision. If the program's inputs are float64, the program may need them, and the finding only says so. Otherwise, one float64 array or number makes everything computed with it float64; in JAX, this happens only with jax_enable_x64. A CPU computes doubles at half the speed, and most accelerators at a small fraction of it.",
+        "Most of a device's time goes into ops in double precision, which a CPU computes at half the speed, and most accelerators at a small fraction of it. If the program's inputs are float64, the program may need them, and the finding only says so. Otherwise, one float64 array or number makes everything computed with it float64; in JAX, this happens only with jax_enable_x64.",
     .looks_at = "optimised HLO and the times of ops on devices",
     .find = FindDoublePrecision,
     .say = SayDoublePrecision,

@@ -67,7 +67,7 @@ extern const Analyzer dropped_batches{
     .name = "dropped_batches",
     .summary = "batches that a loader drops, and epochs in which the loop over the loader never runs",
     .meaning =
-        "A loader for several devices deals out a batch to each of them. If the last batches of an epoch do not suffice for all devices, it drops them, and the model does not see their data. If there are fewer batches than devices, or none because the epoch before used up what the program reads, the loop over the loader never runs, and no error is raised. Epochs that the program leaves before the end are not counted.",
+        "A loader for several devices deals out a batch to each of them. If the last batches of an epoch do not suffice for all devices, it drops them, and the model does not see their data. If there are fewer batches than devices, or none because the epoch before used up what the program reads, the loop over the loader never runs, and no error is raised.",
     .looks_at = "the epochs of loaders in recordings of our lazy runtime",
     .find = FindDroppedBatches,
     .say = SayDroppedBatches,

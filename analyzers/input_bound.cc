@@ -326,7 +326,7 @@ extern const Analyzer input_bound{
     .name = "input_bound",
     .summary = "steps that wait for training data",
     .meaning =
-        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If the profile does not mark steps, each batch that the loader hands out counts as a step. A wait during which the device still works on what was queued before saves nothing. If no event shows input, the stacks that `xlaprof run` sampled show it: those of the main thread that are in a library which loads data.",
+        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works. If no event shows input, the stacks that `xlaprof run` sampled show it: those of the main thread that are in a library which loads data.",
     .looks_at = "steps with times, or executions of steps, and the host's input events",
     .find = FindInputBound,
     .say = SayInputBound,

@@ -113,7 +113,7 @@ extern const Analyzer missing_donation{
     .name = "missing_donation",
     .summary = "inputs that are copied or replaced in each execution because they are not donated",
     .meaning =
-        "A compiled program updates an input and returns it, but is not allowed to overwrite it, because the caller keeps its memory. It copies the whole input first, in each execution, or needs new memory for the result if all of it changes. A donated input is updated in place. Only compiled programs show what is donated (a profile, or --xla_dump_to), not the graphs that torch_xla dumps (XLA_SAVE_TENSORS_FILE).",
+        "A compiled program updates an input and returns it, but is not allowed to overwrite it, because the caller keeps its memory. In each execution, it copies the whole input first, or needs new memory for the result if all of it changes, where a donated input is updated in place. Only compiled programs show what is donated (a profile, or --xla_dump_to), not the graphs that torch_xla dumps (XLA_SAVE_TENSORS_FILE).",
     .looks_at = "optimised HLO, and the times of ops on devices",
     .find = FindMissingDonations,
     .say = SayMissingDonation,

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """docs_test.py XLAPROF checks what the documentation says, as far as it can be checked in a second without a network: each block of README.md
-and of the tutorial is classified (pages.py says how), Python is Python, each command and option of xlaprof exists, each script exists,
-reports on captures of this repository are as they are shown, and each link leads to a file and a heading. blocks_test.py runs the blocks."""
+and of the tutorial is classified (pages.py says how), Python is Python, also before and after each edit that a page shows, each command and
+option of xlaprof exists, each script exists, reports on captures of this repository are as they are shown, and each link leads to a file and
+a heading. blocks_test.py runs the blocks."""
 import ast
 import functools
 import pathlib
@@ -21,6 +22,14 @@ def is_python(text):
     except SyntaxError:
         return False
     return True
+
+
+def pythons_of(block):
+    """Returns the Python of a block: its text, or for an edit of no file the text before the edit and the one after it."""
+    if block.language == "diff" and "edit" not in block.directives:
+        lines = block.text.splitlines()
+        return ["\n".join(line[1:] for line in lines if line[:1] != left_out) for left_out in "+-"]
+    return [block.text] if block.language == "python" else []
 
 
 def check_blocks(page):
@@ -137,7 +146,7 @@ def main():
     for page in RUN:
         problems += check_blocks(page)
     for page in all_pages():
-        problems += [f"{block.place}: this is no Python" for block in blocks_of(page) if block.language == "python" and not is_python(block.text)]
+        problems += [f"{block.place}: this is no Python" for block in blocks_of(page) if not all(map(is_python, pythons_of(block)))]
         problems += [*check_commands(page, xlaprof, commands), *check_scripts(page), *check_links(page, links),
                      *check_reports(page, xlaprof, reports)]
     problems += check_reference()
