@@ -6,8 +6,8 @@ namespace {
 // Returns SQL for the sum of a kind of loss of the process.
 std::string Lost(std::string_view code) {
   return fmt::format(
-      "coalesce((SELECT sum(i.count) FROM import_issue i WHERE i.source_id = p.source_id AND i.code "
-      "= '{}'), 0)",
+      "coalesce((SELECT sum(i.count) FROM import_issue i "
+      "WHERE i.source_id = p.source_id AND i.code = '{}'), 0)",
       code);
 }
 

@@ -17,7 +17,8 @@ struct RecordingCost {
   std::optional<int64_t> drain_cpu_ns;  // CPU time of the writer thread until its last commit
   std::optional<int64_t> span_ns;       // from the first event to the end of the last
   int64_t bytes = 0;                    // size of the events in the store
-  // Of the dropped ones: those that the disk had no room for, and those of threads without a ring.
+  // The dropped events include those for which the disk had no room, and those of threads without a
+  // ring.
   int64_t unwritten = 0, ringless = 0;
 };
 

@@ -11,7 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// What the tables say of each device, read once, because a run may have thousands of devices.
+// Holds what the tables say of each device. It is read once, because a run may have thousands of
+// devices.
 class OfDevices {
  public:
   static absl::StatusOr<OfDevices> Read(const Store& store) {

@@ -248,8 +248,8 @@ void Device::Finish() {
       if (!is_said && Time::now() > say_at) {
         is_said = true;
         std::fprintf(stderr,
-                     "xlaprof: the program has ended, and waits until device %s has computed %lld "
-                     "%s that %s queued\n",
+                     "xlaprof: the program has ended, and waits until "
+                     "device %s has computed %lld %s that %s queued\n",
                      name_.c_str(), static_cast<long long>(left), left == 1 ? "graph" : "graphs",
                      left == 1 ? "is" : "are");
       }

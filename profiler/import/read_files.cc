@@ -130,7 +130,7 @@ absl::Status FileReader::ReadAs(const Format& format, const IdentifiedFile& file
 void FileReader::AddIdentities(const IdentifiedFile& file, const Format& format,
                                const InputFile& input, std::vector<std::string> known) {
   if (known.empty()) known.push_back(ContentIdentity(input.bytes()));
-  // What was made from this file is also made from what this file was made from.
+  // A file that was made from this one was also made from the sources of this one.
   if (file.origin) {
     known.insert(known.end(), file.origin->sources.begin(), file.origin->sources.end());
   }

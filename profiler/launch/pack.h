@@ -25,7 +25,7 @@ struct PackedFile {
 struct Packed {
   std::vector<PackedFile> files;
   std::vector<std::filesystem::path> folders;  // the outer ones first
-  // What is not in the archive: links, pipes, sockets, and files that cannot be read.
+  // These are not in the archive: links, pipes, sockets, and files that cannot be read.
   std::vector<std::filesystem::path> left_out;
   int64_t members = 0;              // files in the archive
   int64_t secrets = 0;              // secrets that were replaced

@@ -172,7 +172,7 @@ bool RemoveFromDatabase(const Secrets& secrets, const std::string& name, std::st
     Database db;
     if (!db.Open(path) || !MaskStrings(db, values, mask) || !MaskTables(db, mask)) return false;
     std::string raw = mask.removed > 0 ? std::string() : bytes;
-    // What was deleted from a database may still be in its free pages.
+    // The free pages of a database may still hold what was deleted from it.
     const bool has_left = mask.removed > 0 || secrets.Remove(raw) > 0;
     if (has_left && !db.Run("PRAGMA journal_mode = DELETE; VACUUM")) return false;
     if (!has_left && log.empty()) return true;

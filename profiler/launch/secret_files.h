@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// What came of looking into files.
+// Says what was replaced in files, and which files could not be looked into.
 struct Masking {
   int64_t secrets = 0;              // how many were replaced
   std::vector<std::string> unread;  // what was not looked into, and why

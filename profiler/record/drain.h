@@ -52,7 +52,7 @@ class Drain {
   absl::Status Commit();
   absl::Status WriteName();
   absl::Status Look();
-  // What is left of a recording that ended early: a store with all that was committed, a store that
+  // Says what a recording that ended early leaves: a store with all that was committed, a store that
   // waits for its log and its ring, or nothing.
   enum class Left { kStore, kParts, kNothing };
   void End(Left left, std::string why);

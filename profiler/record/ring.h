@@ -249,7 +249,7 @@ class alignas(64) Ring {
 
 // Counts this process's events on threads that had no ring.
 inline constinit std::atomic<uint64_t> ringless_events{0};
-// Whether the recording's thread cannot write to the store at the moment.
+// Is true while the recording's thread cannot write to the store.
 inline constinit std::atomic<bool> disk_fails{false};
 // The number of the running recording; 0 if none runs.
 inline constinit std::atomic<uint32_t> recording{0};

@@ -55,6 +55,14 @@ class ClosedDescriptors : public Record {
       return 0;
     });
   }
+  // Starts a recording that commits only when it is asked, and commits some events.
+  bool CommitsSome(std::optional<Recording>& recording) {
+    auto started = StartRecording(path_, {.commit_interval_ns = 3'600'000'000'000});
+    if (!started.ok()) return false;
+    recording.emplace(*std::move(started));
+    RecordSome();
+    return CommitRecording().ok();
+  }
   void ExpectUserFilesAreWhole() {
     for (int i = 0; i < kUserFiles; ++i) {
       std::stringstream text;
@@ -62,7 +70,7 @@ class ClosedDescriptors : public Record {
       EXPECT_EQ(text.str(), "first\nlast\n") << NameOf(i);
     }
   }
-  // The files beside the program's own.
+  // Returns the names of the files beside the program's own.
   std::vector<std::string> OurFiles() {
     std::vector<std::string> files = Files();
     std::erase_if(files, [](const std::string& name) { return name.starts_with("user_"); });
@@ -158,13 +166,7 @@ TEST_F(ClosedDescriptors, TheRingStaysLocked) {
 TEST_F(ClosedDescriptors, EventsOfAStoreThatIsGoneAreCounted) {
   std::optional<Recording> recording;
   const int status = WithUserFiles(
-      [&] {
-        auto started = StartRecording(path_, {.commit_interval_ns = 3'600'000'000'000});
-        if (!started.ok()) return false;
-        recording.emplace(*std::move(started));
-        RecordSome();
-        return CommitRecording().ok();
-      },
+      [&] { return CommitsSome(recording); },
       [&] {
         RecordSome(100);
         for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(path_.string() + suffix);
@@ -186,13 +188,7 @@ TEST_F(ClosedDescriptors, AStoreThatWasMovedTooKeepsItsRing) {
   std::optional<Recording> recording;
   const fs::path moved = folder_ / "moved.xlaprof";
   const int status = WithUserFiles(
-      [&] {
-        auto started = StartRecording(path_, {.commit_interval_ns = 3'600'000'000'000});
-        if (!started.ok()) return false;
-        recording.emplace(*std::move(started));
-        RecordSome();
-        return CommitRecording().ok();
-      },
+      [&] { return CommitsSome(recording); },
       [&] {
         RecordSome(100);
         fs::rename(path_, moved);
