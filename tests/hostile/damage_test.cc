@@ -49,7 +49,7 @@ TEST_P(Damaged, ForeignInputEndsWell) {
     return GuardedCase{.name = fmt::format("{} as {}", input->name, as), .run = [=] {
                          Random random(SeedOf(input->name) + i);
                          std::string bytes = input->bytes;
-                         if (i % 3 == 1) bytes.resize(random.Below(bytes.size()));
+                         if (i % 3 == 1) bytes.resize(random.Below(bytes.size() + 1));
                          if (i % 3 == 2)
                            bytes = Damages()[random.Below(Damages().size())].apply(bytes, random);
                          return CheckBytes(bytes, as);

@@ -13,11 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A golden case holds other files beside its inputs.
+// A golden case holds other files beside its inputs, and the conclusions from all cases are a suite
+// of their own.
 bool IsInput(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name != "args" && name != "capture.sql" && !name.starts_with("expected") &&
-         !name.ends_with(".md") && !name.starts_with('.');
+  return path.parent_path().filename() != "conclusions" && name != "args" && name != "capture.sql" &&
+         !name.starts_with("expected") && !name.ends_with(".md") && !name.starts_with('.');
 }
 
 std::vector<GoldenInput> Read() {
