@@ -11,8 +11,8 @@ namespace xlaprof {
 extern const char* const kCommit;  // cmake/commit.cmake writes it
 
 std::string VersionText() {
-  return fmt::format("xlaprof {}\ncommit {}\nschema {}, reads stores from schema {} on\nreads {}",
-                     kVersion, kCommit, kSchemaVersion, kOldestSchemaVersion, FormatNames());
+  return fmt::format("xlaprof {}\ncommit {}\nschema {}\nreads {}",
+                     kVersion, kCommit, kSchemaVersion, FormatNames());
 }
 
 }  // namespace xlaprof

@@ -8,6 +8,7 @@
 
 #include "profiler/store/chunk.h"
 #include "profiler/store/damaged_file.h"
+#include "profiler/store/schema_check.h"
 #include "profiler/store/table_shapes.h"
 
 // Pages are assigned to tables as follows. The schema (page 1 and below) names the root page of
@@ -169,11 +170,7 @@ absl::StatusOr<RecoveredRows> ReadDamagedStore(const fs::path& damaged, Store& i
   if (fs::is_directory(damaged, error))
     return Invalid("{}: this is a directory, not a store", damaged.string());
   XP_TRY(const DamagedFile file, DamagedFile::Open(damaged));
-  if (file.version() > uint32_t(kSchemaVersion)) {
-    return Unsupported(
-        "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
-        damaged.string(), file.version(), kSchemaVersion);
-  }
+  XP_TRY(CheckSchemaVersion(damaged.string(), file.version()));
   XP_TRY(std::vector<Shape> shapes, Shapes(into));
   XP_TRY(into.Begin());
   Recovery recovery(file, into, std::move(shapes));

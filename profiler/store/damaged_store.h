@@ -21,8 +21,8 @@ struct RecoveredRows {
 // Puts each row that `damaged` still holds into `into`, an empty store, and adds the import issue
 // damaged_store. Never alters `damaged`; a file with a log (-wal), or without its first page, is
 // copied into a temporary folder. A track whose row was lost gets a row that says so. Returns
-// InvalidArgument if nothing in the file belongs to a store. Returns Unimplemented, naming both
-// versions, if its schema is newer.
+// InvalidArgument if nothing in the file belongs to a store. Returns Unimplemented, with what to do,
+// if its schema is another than ours.
 absl::StatusOr<RecoveredRows> ReadDamagedStore(const std::filesystem::path& damaged, Store& into);
 
 }  // namespace xlaprof

@@ -63,9 +63,18 @@ absl::Status CheckPlain(const Store& store, const std::set<std::string>& theirs)
 
 }  // namespace
 
-absl::Status CheckTablesArePlain(const Store& store) {
-  XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
-  return CheckPlain(store, theirs);
+absl::Status CheckSchemaVersion(const std::string& path, int64_t version) {
+  if (version > kSchemaVersion) {
+    return Unsupported(
+        "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
+        path, version, kSchemaVersion);
+  }
+  if (version > 0 && version < kSchemaVersion) {
+    return Unsupported(
+        "{}: its schema has version {}, so it was made by an unreleased build: import its sources again, or record again; `query` of the build that made it still reads it",
+        path, version);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckSchema(const Store& store) {

@@ -11,7 +11,6 @@
 #include "base/file_system.h"
 #include "base/numbers.h"
 #include "profiler/store/empty_schema.h"
-#include "profiler/store/schema_changes.h"
 #include "profiler/store/schema_check.h"
 #include "profiler/store/slice_views.h"
 #include "profiler/store/virtual_tables.h"
@@ -162,8 +161,7 @@ absl::StatusOr<Store> Store::CreateTemporary() {
 
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
                                           std::unique_ptr<Store::Impl> impl,
-                                          Store (*wrap)(std::unique_ptr<Store::Impl>),
-                                          SchemaChanges changes = AllSchemaChanges()) {
+                                          Store (*wrap)(std::unique_ptr<Store::Impl>)) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return NotFound("{}: no such file", path.string());
   if (std::filesystem::is_directory(path, error))
@@ -193,36 +191,15 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         "{}: this is an SQLite file, but not an xlaprof store, because it has no table event_chunk or source. Name a file that `xlaprof import` wrote",
         path.string());
   }
-  const int64_t theirs = version->value_or(0);
-  const int64_t newest = kOldestSchemaVersion + int64_t(changes.size());
-  if (theirs > newest) {
-    return Unsupported(
-        "{}: its schema has version {}, but this xlaprof knows {} at most. Use a newer xlaprof",
-        path.string(), theirs, newest);
-  }
-  if (theirs >= kOldestSchemaVersion && theirs < newest) {
-    XP_TRY(CheckTablesArePlain(store));
-    if ((flags & SQLITE_OPEN_READONLY) != 0) {  // the file must stay as it is
-      auto copy = std::make_unique<Store::Impl>();
-      copy->path = path.string();
-      XP_TRY(CopyToTemporary(store.db(), store.path(), copy.get()));
-      store = wrap(std::move(copy));
-    }
-    XP_TRY(ChangeSchema(store, theirs, changes));
-  }
+  XP_TRY(CheckSchemaVersion(path.string(), version->value_or(0)));
   XP_TRY(CheckSchema(store));
   return store;
 }
 
 absl::StatusOr<Store> Store::Open(const std::filesystem::path& path) {
-  return Open(path, AllSchemaChanges());
-}
-
-absl::StatusOr<Store> Store::Open(const std::filesystem::path& path,
-                                  std::span<const char* const> changes) {
   return OpenExisting(
       path, SQLITE_OPEN_READONLY, std::make_unique<Impl>(),
-      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); }, changes);
+      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); });
 }
 
 absl::StatusOr<Store> Store::OpenForWriting(const std::filesystem::path& path) {

@@ -22,9 +22,8 @@
 
 namespace xlaprof {
 
+// Raised when schema.sql changes. Only stores of this schema can be opened (decision 0024).
 inline constexpr int kSchemaVersion = 9;
-// Stores of this schema and of all that followed it can be opened (schema_changes.h).
-inline constexpr int kOldestSchemaVersion = 1;
 // Pages are small because a store has some 36 tables and indexes with at least one page each. Pages
 // of 16 KiB would be half of the store of a 1 MB profile.
 inline constexpr int kPageBytes = 4096;
@@ -81,16 +80,10 @@ class Store {
   // is deleted when it is closed.
   static absl::StatusOr<Store> CreateTemporary();
   // Opens a store read-only and never alters the file. Returns NotFound if it is absent, and
-  // Unimplemented, naming both versions, if its schema is newer than ours. Returns InvalidArgument
-  // if it is not a store, and DataLoss if it is damaged (see damaged_store.h).
-  // A store of an older schema is copied to a temporary file and changed there, which takes as long
-  // as reading all of it (schema_changes.h).
+  // Unimplemented, with what to do, if its schema is another than ours. Returns InvalidArgument if
+  // it is not a store, and DataLoss if it is damaged (see damaged_store.h).
   static absl::StatusOr<Store> Open(const std::filesystem::path& path);
-  // The same with other changes of the schema than ours, for tests.
-  static absl::StatusOr<Store> Open(const std::filesystem::path& path,
-                                    std::span<const char* const> changes);
-  // Opens a store for reading and writing, with the same errors. An older schema is changed in the
-  // file.
+  // Opens a store for reading and writing, with the same errors.
   static absl::StatusOr<Store> OpenForWriting(const std::filesystem::path& path);
 
   Store(Store&&) noexcept;

@@ -311,8 +311,8 @@ TEST_F(ReportCommand, VersionNamesCommitSchemaAndFormats) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, testing::MatchesRegex(fmt::format(
                            "xlaprof {}\ncommit (unknown|[0-9a-f]+(, with changes)?)\n"
-                           "schema {}, reads stores from schema {} on\nreads {}\n",
-                           kVersion, kSchemaVersion, kOldestSchemaVersion, FormatNames())));
+                           "schema {}\nreads {}\n",
+                           kVersion, kSchemaVersion, FormatNames())));
 }
 
 // Makes a folder with a capture and the file that it names, and an empty working directory.

@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "profiler/store/damaged_store.h"
 #include "profiler/store/events.h"
 #include "profiler/store/tables.h"
 #include "tests/golden_file.h"
@@ -255,7 +256,7 @@ TEST_F(StoreTest, EmptyFileIsCalledEmpty) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("the file is empty (0 bytes)"));
 }
 
-// These stores have the number of our schema. Stores of older schemas are in schema_changes_test.cc.
+// These stores have the number of our schema.
 TEST_F(StoreTest, StoresWithOtherTablesOrColumnsAreRefused) {
   auto message_after = [&](const char* sql) {
     fs::remove(path_);
@@ -282,6 +283,33 @@ TEST_F(StoreTest, NewerSchemaIsRefusedWithBothVersions) {
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
   EXPECT_THAT(std::string(Message(status)), HasSubstr(fmt::to_string(kSchemaVersion + 41)));
   EXPECT_THAT(std::string(Message(status)), HasSubstr(fmt::format("knows {}", kSchemaVersion)));
+}
+
+// golden/stores/unreleased_build has the message.
+TEST_F(StoreTest, AStoreOfAnUnreleasedBuildIsRefusedAndStays) {
+  fs::copy_file(kGolden / "stores/unreleased_build/run.xlaprof", path_);
+  const std::string before = ReadFile(path_);
+  const absl::Status status = Store::Open(path_).status();
+  EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+  EXPECT_EQ(Store::OpenForWriting(path_).status(), status);
+  Store into = *Store::CreateTemporary();
+  EXPECT_EQ(ReadDamagedStore(path_, into).status(), status);
+  EXPECT_EQ(ReadFile(path_), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+// golden/stores has the expected report.
+TEST_F(StoreTest, TheKeptStoreOfThisSchemaOpens) {
+  const fs::path path =
+      kGolden / "stores" / fmt::format("schema_{}", kSchemaVersion) / "run.xlaprof";
+  ASSERT_TRUE(fs::exists(path))
+      << path << " is missing. kSchemaVersion is " << kSchemaVersion
+      << ", and a store of it is kept. tests/golden/ORIGIN.md says how to record one";
+  const auto store = Store::Open(path);
+  ASSERT_TRUE(store.ok()) << store.status() << "\nIf schema.sql changes, raise kSchemaVersion";
+  for (const char* table : {"step", "compile", "execution", "transfer", "graph_node", "event",
+                            "arg", "counter_sample"})
+    EXPECT_GT(*store->One<int64_t>(fmt::format("SELECT count(*) FROM {}", table)), 0) << table;
 }
 
 TEST_F(StoreTest, OpenLeavesNoTrace) {
