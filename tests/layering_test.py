@@ -19,7 +19,7 @@ OURS = {
     "profiler/record": ["profiler/store", "core/observe", "include/xlaprof"],
     "profiler/stacks": ["profiler/store", "profiler/record", "analyzers/open_scopes_text.h", "analyzers/quantity.h"],
     "profiler/import": ["profiler/store", "profiler/record"] + ["profiler/import/" + f for f in FORMATS],
-    "profiler/import/text": ["profiler/store"],
+    "profiler/import/text": ["profiler/store", "profiler/import/chrome/json_scan.h"],
     "profiler/import/graph": IMPORTER + ["profiler/import/text"],
     "profiler/import/xspace": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/trace": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],

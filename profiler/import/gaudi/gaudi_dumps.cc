@@ -1,12 +1,12 @@
 #include "profiler/import/gaudi/gaudi_dumps.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/text/log_time.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -28,37 +28,6 @@ GaudiTrigger TriggerOf(std::string_view text) {
   if (text.ends_with("metric_change")) return GaudiTrigger::kMetricChange;
   if (text.ends_with("process_exit")) return GaudiTrigger::kProcessExit;
   return GaudiTrigger::kOther;
-}
-
-// Reads "2026-05-04T09:30:00.123456", with a T or a space and with or without a fraction. Years that
-// nanoseconds of 64 bits do not reach are damage.
-OptInt TimeOf(std::string_view text) {
-  int64_t fields[6] = {};
-  for (int i = 0; i < 6; ++i) {
-    const std::optional<int64_t> field = TakeInteger<int64_t>(&text);
-    if (!field || *field < 0 || *field > 9999) return {};
-    fields[i] = *field;
-    if (i == 5) break;
-    if (text.empty() || !Contains("- T:", text.substr(0, 1))) return {};
-    text.remove_prefix(1);
-  }
-  using namespace std::chrono;
-  const year_month_day date{year{int(fields[0])}, month{unsigned(fields[1])},
-                            day{unsigned(fields[2])}};
-  constexpr int64_t kFirstYear = 1970, kLastYear = 2200;
-  if (fields[0] < kFirstYear || fields[0] > kLastYear) return {};
-  if (!date.ok() || fields[3] > 23 || fields[4] > 59 || fields[5] > 60) return {};
-  int64_t ns = 0;
-  if (text.starts_with('.')) {
-    int64_t unit = 100'000'000;
-    for (text.remove_prefix(1); !text.empty() && IsDigit(text[0]) && unit > 0; unit /= 10) {
-      ns += (text[0] - '0') * unit;
-      text.remove_prefix(1);
-    }
-  }
-  const int64_t seconds = sys_days(date).time_since_epoch().count() * int64_t(86400) +
-                          fields[3] * 3600 + fields[4] * 60 + fields[5];
-  return seconds * 1'000'000'000 + ns;
 }
 
 void AddNumber(std::string name, double value, GaudiDump& dump) {
@@ -100,7 +69,7 @@ bool FromJson(std::string_view text, GaudiDump& dump) {
   const auto statistics = object.find("statistics");
   if (dump.metric.empty() || statistics == object.end() || !statistics->is_object()) return false;
   dump.trigger = TriggerOf(TextIn(object, "triggered_by"));
-  dump.at_ns = TimeOf(TextIn(object, "generated_on"));
+  dump.at_ns = LogTime(TextIn(object, "generated_on"));
   for (const auto& [name, value] : statistics->items()) {
     if (value.is_number()) AddNumber(ToUtf8(name), value.get<double>(), dump);
     if (name != "FallbackOps" || !value.is_object()) continue;
@@ -197,7 +166,7 @@ class TextReader {
     } else if (key == "Triggered by") {
       dump_.trigger = TriggerOf(value);
     } else if (key == "Generated on") {
-      dump_.at_ns = TimeOf(value);
+      dump_.at_ns = LogTime(value);
     } else if (key == "Statistics") {
       has_statistics_ = true;
     } else if (is_indented && key == "FallbackOps") {

@@ -7,50 +7,11 @@
 #include <optional>
 
 #include "base/numbers.h"
+#include "profiler/import/chrome/json_scan.h"
 #include "profiler/import/text/python_string.h"
-#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
-
-// Reads the JSON string that starts after the quote at `begin`. Returns false if it has no end.
-bool Unescape(std::string_view json, size_t begin, std::string& out) {
-  out.clear();
-  for (size_t i = begin; i < json.size(); ++i) {
-    if (json[i] == '"') return true;
-    if (json[i] != '\\') {
-      out += json[i];
-      continue;
-    }
-    if (++i == json.size()) return false;
-    switch (json[i]) {
-      case 'n':
-        out += '\n';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'b':
-      case 'f':
-        out += ' ';
-        break;
-      case 'u': {
-        if (i + 4 >= json.size()) return false;
-        const auto code = ParseInteger<uint32_t>(json.substr(i + 1, 4), 16);
-        if (!code) return false;
-        AppendUtf8(*code, out);
-        i += 4;
-        break;
-      }
-      default:
-        out += json[i];
-    }
-  }
-  return false;
-}
 
 // Finds the message of a line that is a JSON object, or a member of an object that has line breaks.
 bool JsonMessage(std::string_view line, std::string& out) {
@@ -67,9 +28,12 @@ bool JsonMessage(std::string_view line, std::string& out) {
     if (at == std::string_view::npos || (member && at != open)) continue;
     size_t colon = line.find_first_not_of(' ', at + key.size());
     if (colon == std::string_view::npos || line[colon] != ':') continue;
-    size_t quote = line.find_first_not_of(' ', colon + 1);
-    if (quote == std::string_view::npos || line[quote] != '"') continue;
-    if (Unescape(line, quote + 1, out)) return true;
+    json::Value message;
+    if (!json::Scanner(line.substr(colon + 1)).Read(&message) ||
+        message.kind() != json::Kind::kText)
+      continue;
+    out = json::Decode(message);
+    return true;
   }
   return false;
 }

@@ -8,14 +8,19 @@
 namespace xlaprof {
 namespace {
 
-// Returns the character that an entity means, or 0 if it is none of those that occur in logs.
-char Entity(std::string_view name) {
+// Returns the character of the entity of HTML that begins at `at`, and sets `past` to the place after
+// it. Returns 0 if there is none, or one that does not occur in logs.
+char EntityAt(std::string_view text, size_t at, size_t& past) {
   static constexpr std::pair<std::string_view, char> kNames[] = {
       {"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}};
+  const size_t end = text.substr(0, at + 10).find(';', at);
+  if (end == std::string_view::npos) return '\0';
+  past = end + 1;
+  const std::string_view name = text.substr(at + 1, end - at - 1);
   for (const auto& [known, c] : kNames) {
     if (name == known) return c;
   }
-  if (!name.starts_with('#')) return 0;
+  if (!name.starts_with('#')) return '\0';
   const bool hex = name.starts_with("#x") || name.starts_with("#X");
   const int code = ParseInteger<int>(name.substr(hex ? 2 : 1), hex ? 16 : 10).value_or(0);
   return code == 160 ? ' ' : code >= 0x20 && code < 0x7f ? char(code) : '\0';
@@ -23,15 +28,6 @@ char Entity(std::string_view name) {
 
 bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// Returns the character of the entity that begins at `at`, and sets `past` to the place after it.
-// Returns 0 if there is none.
-char EntityAt(std::string_view text, size_t at, size_t& past) {
-  const size_t end = text.substr(0, std::min(text.size(), at + 10)).find(';', at);
-  if (end == std::string_view::npos) return '\0';
-  past = end + 1;
-  return Entity(text.substr(at + 1, end - at - 1));
 }
 
 struct Tag {

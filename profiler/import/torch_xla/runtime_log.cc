@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 
 #include "base/numbers.h"
 #include "base/xla_shape.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/text/log_time.h"
 
 namespace xlaprof {
 namespace {
@@ -37,44 +37,18 @@ OptInt LeadingCount(std::string_view text) {
   return ParseCount(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
-OptInt TimeOfDay(std::string_view text) {  // "23:33:25.457877"
-  OptInt hour = NumberAt(text, 0, 2), minute = NumberAt(text, 3, 2), second = NumberAt(text, 6, 2),
-         micros = NumberAt(text, 9, 6);
-  if (!hour || !minute || !second || !micros || text[2] != ':' || text[5] != ':')
-    return std::nullopt;
-  return ((*hour * 60 + *minute) * 60 + *second) * 1'000'000 + *micros;
-}
-
-OptInt Days(int64_t year, int64_t month, int64_t day) {
-  const std::chrono::year_month_day date{std::chrono::year(int(year)),
-                                         std::chrono::month(unsigned(month)),
-                                         std::chrono::day(unsigned(day))};
-  if (!date.ok() || year < 1970 || year > 2200) return std::nullopt;
-  return std::chrono::sys_days(date).time_since_epoch().count();
-}
-
 // Finds the time anywhere before the message, because a log's prefix may come before it.
 OptInt Time(std::string_view prefix) {
-  constexpr int64_t kDayMicros = int64_t{24} * 3600 * 1'000'000;
+  constexpr size_t kBeforeDot = 19, kTime = 15;  // 2022-02-09 23:33:25; 23:33:25.457877
   for (size_t dot = prefix.find('.'); dot != std::string_view::npos;
        dot = prefix.find('.', dot + 1)) {
-    if (dot >= 19) {  // 2022-02-09 23:33:25.457877
-      std::string_view text = prefix.substr(dot - 19);
-      OptInt year = NumberAt(text, 0, 4), month = NumberAt(text, 5, 2), day = NumberAt(text, 8, 2);
-      OptInt micros = TimeOfDay(text.substr(11));
-      if (year && month && day && micros) {
-        if (OptInt days = Days(*year, *month, *day)) return (*days * kDayMicros + *micros) * 1000;
-      }
+    if (dot >= kBeforeDot) {
+      if (OptInt time = LogTime(prefix.substr(dot - kBeforeDot))) return time;
     }
-    if (dot >= 14) {  // I0209 23:33:25.457877
-      std::string_view text = prefix.substr(dot - 13);
-      OptInt month = NumberAt(text, 0, 2), day = NumberAt(text, 2, 2);
-      OptInt micros = text[4] == ' ' ? TimeOfDay(text.substr(5)) : std::nullopt;
-      constexpr int64_t kLeapYear = 1972;
-      if (month && day && micros) {
-        if (OptInt days = Days(kLeapYear, *month, *day))
-          return (*days * kDayMicros + *micros) * 1000;
-      }
+    if (dot >= 14) {  // I0209 23:33:25.457877, which names no year. A leap year has each day.
+      const std::string_view day = prefix.substr(dot - 13, 4), time = prefix.substr(dot - 8, kTime);
+      if (OptInt ns = LogTime(fmt::format("1972-{}-{} {}", day.substr(0, 2), day.substr(2), time)))
+        return ns;
     }
     constexpr std::string_view kUnset = "I0000 00:00:";
     if (size_t at = prefix.substr(0, dot).rfind(kUnset); at != std::string_view::npos) {
@@ -221,7 +195,8 @@ std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
       begin = text.substr(0, begin).find_last_not_of("0123456789") + 1;
   }
   const std::string_view prefix = text.substr(0, begin);
-  line.at_ns = Time(prefix);
+  if (line.kind == RuntimeLogLine::kCompile || line.kind == RuntimeLogLine::kExecute)
+    line.at_ns = Time(prefix);
   line.thread = Thread(prefix);
   return line;
 }

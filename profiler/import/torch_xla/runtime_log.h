@@ -28,7 +28,7 @@ struct RuntimeLogLine {
   bool done = false;                // kCompile, kExecute: true at the end, false at the beginning
   bool dynamo = false;              // kExecute
   std::string hash, device;         // as printed, hash in lower case; "TPU:0", the first of several
-  OptInt at_ns;                     // time of the log's clock; empty: the line has no time
+  OptInt at_ns;                     // kCompile, kExecute: time of the log's clock, if the line has one
   OptInt thread;                    // with TF_CPP_LOG_THREAD_ID
   std::vector<std::string> inputs;  // kProgramShape
   OptInt count;                     // kProgramShape: results; kGraphSize: nodes
