@@ -11,41 +11,32 @@
 #include "analyzers/kinds.h"
 #include "analyzers/order_by_cause.h"
 #include "analyzers/run/call_stacks.h"
+#include "base/hash.h"
 
 namespace xlaprof {
 namespace {
 
-// The hash FNV-1a with 64 bits, which is the same on every machine and in every version.
-class Fnv {
- public:
-  // Adds `text` and an end mark, so that ("ab", "c") and ("a", "bc") differ.
-  void Add(std::string_view text) {
-    for (char c : text) Byte(uint8_t(c));
-    Byte(0xff);  // UTF-8 text never has this byte
-  }
-  std::string Hex() const { return fmt::format("{:016x}", hash_); }
+std::string Hex(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
- private:
-  void Byte(uint8_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
-  uint64_t hash_ = 0xcbf29ce484222325;
-};
+std::string_view OrNothing(const OptText& text) { return text ? std::string_view(*text) : ""; }
 
 }  // namespace
 
 std::string Fingerprint(const Finding& finding) {
   const Subject& subject = finding.subject;
-  Fnv fnv;
-  fnv.Add(finding.kind());
-  fnv.Add(finding.reason ? TextOf(finding.reason->type) : "");
-  fnv.Add(std::filesystem::path(subject.file.value_or("")).filename().string());
-  fnv.Add(subject.function.value_or(""));
-  fnv.Add(subject.scope.value_or(""));
-  fnv.Add(subject.op.value_or(""));
+  const std::string file = std::filesystem::path(subject.file.value_or("")).filename().string();
+  uint64_t hash = kFnvStart;
+  for (std::string_view text :
+       {finding.kind(), std::string_view(finding.reason ? TextOf(finding.reason->type) : ""),
+        std::string_view(file), OrNothing(subject.function), OrNothing(subject.scope),
+        OrNothing(subject.op)})
+    hash = Fnv(hash, text);
   // Findings without a place, for example about a setting that slowed the run, differ in the node
   // that they name.
   bool placeless = !subject.file && !subject.function && !subject.scope && !subject.op;
-  if (placeless && finding.reason && finding.reason->node) fnv.Add(*finding.reason->node);
-  return fnv.Hex();
+  if (placeless && finding.reason && finding.reason->node)
+    hash = Fnv(hash, *finding.reason->node);
+  return Hex(hash);
 }
 
 void SetFingerprints(Findings& findings) {
@@ -62,10 +53,8 @@ void SetFingerprints(Findings& findings) {
     // by_line[first] keeps the fingerprint that the others of its group are compared with.
     if (by_line[i]->fingerprint != by_line[first]->fingerprint) first = i;
     if (i == first) continue;
-    Fnv fnv;
-    fnv.Add(by_line[first]->fingerprint);
-    fnv.Add(fmt::to_string(i - first));
-    by_line[i]->fingerprint = fnv.Hex();
+    by_line[i]->fingerprint =
+        Hex(Fnv(Fnv(kFnvStart, by_line[first]->fingerprint), fmt::to_string(i - first)));
   }
 }
 

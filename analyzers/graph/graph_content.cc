@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hash.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
@@ -33,13 +34,6 @@ constexpr std::array<std::string_view, 21> kNoContent = {"metadata",
 
 // Attributes of an input that make a different program of the same operations.
 constexpr std::array<std::string_view, 2> kOfInputs = {"sharding", "weak_type"};
-
-constexpr uint64_t kFnvStart = 0xcbf29ce484222325ull, kFnvPrime = 0x100000001b3ull;
-
-uint64_t Fnv(uint64_t hash, std::string_view text) {
-  for (unsigned char c : text) hash = (hash ^ c) * kFnvPrime;
-  return (hash ^ 0xff) * kFnvPrime;  // an end mark, so that ab+c is not a+bc
-}
 
 // Splits "a={1,2}, b=3" into "a={1,2}" and "b=3".
 std::vector<std::string_view> SplitAttributes(std::string_view attributes) {

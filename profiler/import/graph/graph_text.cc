@@ -6,26 +6,23 @@
 #include <array>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr uint64_t kSeed = 0xcbf29ce484222325, kPrime = 0x100000001b3;  // FNV-1a's
-
-// Continues a hash with FNV-1a over 8 bytes at a time, and with a mark at the end so that "ab", "c"
-// differs from "a", "bc".
+// Continues a hash as Fnv does, but with 8 bytes at a time, because graphs are large.
 uint64_t Mix(uint64_t hash, std::string_view text) {
   size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
     uint64_t word;
     __builtin_memcpy(&word, text.data() + i, 8);
-    hash = (hash ^ word) * kPrime;
+    hash = (hash ^ word) * kFnvPrime;
     hash ^= hash >> 32;
   }
-  for (; i < text.size(); ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * kPrime;
-  return (hash ^ 0x1ff) * kPrime;
+  return (FnvOfBytes(hash, text.substr(i)) ^ 0x1ff) * kFnvPrime;
 }
 
 uint64_t Combine(uint64_t hash, uint64_t value) {
@@ -48,9 +45,7 @@ void GraphText::Odd(const char* code, int64_t offset, int64_t line) {
 }
 
 std::string HashOfLiteral(std::string_view bytes) {
-  uint64_t hash = kSeed;
-  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  return fmt::format("#{:016x}", hash);
+  return fmt::format("#{:016x}", FnvOfBytes(kFnvStart, bytes));
 }
 
 uint64_t ContentHash(const GraphText& graph) {
@@ -59,7 +54,7 @@ uint64_t ContentHash(const GraphText& graph) {
   uint64_t called = 0;
   std::vector<std::pair<int64_t, uint64_t>> results;
   for (const GraphNodeRow& node : graph.nodes) {
-    uint64_t hash = Mix(Mix(kSeed, node.op), node.shape);
+    uint64_t hash = Mix(Mix(kFnvStart, node.op), node.shape);
     hash = Mix(hash, node.attributes ? std::string_view(*node.attributes) : "");
     for (std::string_view rest = node.operands; !rest.empty();) {
       const size_t idx = TakeInteger<size_t>(&rest).value_or(hashes.size());
@@ -73,7 +68,7 @@ uint64_t ContentHash(const GraphText& graph) {
     if (node.root) results.emplace_back(*node.root, hash);
   }
   std::sort(results.begin(), results.end());
-  uint64_t hash = Combine(Mix(kSeed, TextOf(graph.printed_as)), called);
+  uint64_t hash = Combine(Mix(kFnvStart, TextOf(graph.printed_as)), called);
   for (const auto& [root, result] : results) hash = Combine(Combine(hash, uint64_t(root)), result);
   if (results.empty()) {
     for (uint64_t node : hashes) hash = Combine(hash, node);
