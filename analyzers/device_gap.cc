@@ -2,8 +2,8 @@
 // and compared with the time in which they lie, because a device that idles 30 us before each of a
 // million kernels is as slow as one that idles once for 30 s. There is one finding per activity of
 // the host and user scope, and one more if some of its gaps do not recur. If kernels are joined with
-// the calls that launch them, it also says whether the host was late (host_wait), the launch itself
-// took that long (launch), or the work waited in the queue (kernel_wait).
+// the calls that launch them, it also says whether the host was late, the launching call took that
+// long, or the work waited in the queue.
 #include "analyzers/device_gap.h"
 
 #include <algorithm>

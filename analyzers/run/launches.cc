@@ -17,22 +17,6 @@ GapWait WaitOf(Interval gap, int64_t call_ts_ns, int64_t call_dur_ns) {
 
 }  // namespace
 
-std::string_view GapWaitText(GapWait wait) {
-  switch (wait) {
-    case GapWait::kUnknown:
-      return "";
-    case GapWait::kHostWait:
-      return "host_wait";
-    case GapWait::kLaunch:
-      return "launch";
-    case GapWait::kKernelWait:
-      return "kernel_wait";
-    case GapWait::kUnrecorded:
-      return "unrecorded_work";
-  }
-  return "";
-}
-
 absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& device,
                                               std::span<const Interval> gaps) {
   const Store& store = run.store();

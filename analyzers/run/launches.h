@@ -19,8 +19,6 @@ enum class GapWait {
   kKernelWait,  // the call ended before the gap, so the work waited in the queue
   kUnrecorded,  // as kKernelWait, but so long that it waited for something that was not recorded
 };
-// Returns "host_wait", "launch", "kernel_wait" or "unrecorded_work"; "" for kUnknown.
-std::string_view GapWaitText(GapWait wait);
 
 // Returns one entry per gap of `device`, from the flows that lead from the host's events to the
 // device's ops. Gaps must be sorted and disjoint. If several ops end a gap at once, the op that was

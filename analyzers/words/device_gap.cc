@@ -368,7 +368,7 @@ std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framewor
 
 CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
   CauseWords words = OfDoing(figures, framework);
-  words.meanwhile += fmt::format(" ({})", GapWaitText(figures.wait));
+  words.meanwhile += " (the host was late)";
   switch (figures.doing) {
     case Doing::kInput:
     case Doing::kTransfer:
@@ -397,14 +397,12 @@ CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
     case GapWait::kHostWait:
       return OfLateHost(figures, framework);
     case GapWait::kLaunch:
-      return {fmt::format("the call that launches the next kernel was running ({})",
-                          GapWaitText(figures.wait)),
+      return {"the call that launches the next kernel was running",
               fmt::format("Launching takes longer than the kernels run. To launch less, {}.",
                           FuseCalls(figures, framework))};
     case GapWait::kKernelWait:
       return {
-          fmt::format("the next kernel was already launched and waited ({})",
-                      GapWaitText(figures.wait)),
+          "the next kernel was already launched and waited",
           fmt::format(
               "The host is ahead, and kernels wait for each other. If the gaps are many and short, {}. If they are few and long, look at the other streams, copies and events that the kernels wait for.",
               FuseCalls(figures, framework))};
@@ -587,9 +585,24 @@ std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
   return "";
 }
 
+// Returns what took the part of a gap that counts, in one or two words.
+std::string_view PartText(const DeviceGapFigures& figures) {
+  switch (figures.wait) {
+    case GapWait::kLaunch:
+      return "launching";
+    case GapWait::kKernelWait:
+      return "waiting in a queue";
+    case GapWait::kUnrecorded:
+      return "waiting for unrecorded work";
+    case GapWait::kUnknown:
+    case GapWait::kHostWait:
+      break;
+  }
+  return DoingText(figures.doing);
+}
+
 std::vector<std::string> EvidenceLines(const Finding& finding, const DeviceGapFigures& figures) {
-  const bool host_matters = figures.wait == GapWait::kUnknown || figures.wait == GapWait::kHostWait;
-  const std::string_view what = host_matters ? DoingText(figures.doing) : GapWaitText(figures.wait);
+  const std::string_view what = PartText(figures);
   std::vector<std::string> lines;
   for (size_t i = 0; i < figures.parts_ns.size(); ++i) {
     std::string line =

@@ -216,8 +216,8 @@
 --   graph_capture            the host recorded launches in a CUDA graph
 --   once                     it happened in a few places of the run only
 --   compile                  the host compiled
---   host_wait                the host waited for the device before it launched more work
---   launch                   the host launched too late
+--   host_wait                the host was late: it launched the next work after the device had become idle
+--   launch                   the call that launches the next work was running when the device became idle
 --   kernel_wait              the device waited for another stream or device
 --   collective               devices waited for each other
 --   copy                     the device waited for a copy

@@ -40,11 +40,11 @@ TEST(DeviceGapWords, TitleTellsWhatTheDeviceWaitedFor) {
   EXPECT_EQ(
       Say(figures).title,
       "TPU:0 idle 25 ms (50.0 % of the 50 ms from its first to its last execution) in 50 gaps while the "
-      "host was in scope 'log' (host_wait)");
+      "host was in scope 'log' (the host was late)");
   figures.wait = GapWait::kKernelWait;
   EXPECT_EQ(
       Say(figures).title,
-      "TPU:0 idle 25 ms (50.0 % of the 50 ms from its first to its last execution) in 50 gaps while the next kernel was already launched and waited (kernel_wait)");
+      "TPU:0 idle 25 ms (50.0 % of the 50 ms from its first to its last execution) in 50 gaps while the next kernel was already launched and waited");
 }
 
 TEST(DeviceGapWords, CostNoteComparesDevices) {
