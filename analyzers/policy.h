@@ -221,10 +221,10 @@ inline constexpr Threshold kStepsWithPieces{
     "The first steps and evaluations execute other graphs."};
 
 // --- recompilation, derived from counts ---
-inline constexpr Threshold kReportsWithWindows{
+inline constexpr Threshold kSeveralReports{
     int64_t{4}, Unit::kCount,
-    "With at least this many metrics reports, the run is divided into windows.",
-    "That is one report for each quarter of the run."};
+    "At least this many metrics reports show whether a program continues to compile.",
+    "Fewer may be those of set-up, training and evaluation."};
 inline constexpr Threshold kCompilesBeyondClean{
     int64_t{2}, Unit::kCount,
     "At least this many compiles more than in a clean program are a pattern.",
@@ -251,18 +251,10 @@ inline constexpr Threshold kManyCompiles{
 inline constexpr Threshold kManyGraphs{
     int64_t{50}, Unit::kCount, "A program that compiles at least this many graphs recompiles.",
     "A program without recompilation has fewer graphs."};
-inline constexpr Threshold kStartOfRunSteps{
-    int64_t{5}, Unit::kCount,
-    "If fewer steps come before the first report, they are the start of the run.",
-    "The compiles in that report are then attributed to these steps."};
-inline constexpr Threshold kLatePartOfRun{
+inline constexpr Threshold kQuietPartOfRun{
     int64_t{4}, Unit::kFactor,
-    "Reports begin late if more steps come before the first one than all steps divided by this.",
-    "The counts of the first report may then come from anywhere before it."};
-inline constexpr Threshold kExpectedCompiles{
-    int64_t{3}, Unit::kCount,
-    "A window without compiles is not an accident if it should have at least this many.",
-    "The expected number follows from the rate before the window."};
+    "Compiles that are only counted have stopped if their number did not rise in the last steps (or reports), from all divided by this on.",
+    "A quarter of the run without a compile is no accident."};
 inline constexpr Threshold kLaterUploadsPart{
     int64_t{4}, Unit::kFactor,
     "Reports come from one process if the later ones upload at most the first one's uploads divided by this.",

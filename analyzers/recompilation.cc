@@ -615,7 +615,7 @@ extern const Analyzer recompilation{
                    policy::kFirstStepsShare,
                    policy::kFewSizes,
                    policy::kTakesTurnsShare,
-                   policy::kReportsWithWindows,
+                   policy::kSeveralReports,
                    policy::kCompilesBeyondClean,
                    policy::kCompilesPerStep,
                    policy::kCompileTimeShare,

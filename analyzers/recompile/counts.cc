@@ -14,64 +14,38 @@
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kMostPlaced = 10'000;  // compiles of one report that are assigned to steps
-
-// Returns the step of each compile. The compiles of a sample are spread over the steps since the
-// previous one. A report omits numbers that did not change.
-std::vector<int64_t> StepsOfCompiles(const std::vector<CountSample>& samples) {
-  std::vector<int64_t> compiles;
-  int64_t count = 0, steps = 0;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const CountSample& sample = samples[i];
-    const int64_t now = sample.steps.value_or(static_cast<int64_t>(i) + 1),
-                  total = sample.compiles.value_or(count);
-    if (total < count) count = 0;  // cleared
-    // Limits the number, because a hostile report may claim any number.
-    const int64_t more = std::min(total - count, kMostPlaced);
-    const int64_t first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
-    for (int64_t k = 0; k < more; ++k) {
-      int64_t step = std::max<int64_t>(
-          0, first + static_cast<int64_t>(static_cast<double>(k) * static_cast<double>(length) /
-                                          static_cast<double>(more)));
-      if (step == policy::kMinWarmUpSteps)
-        --step;  // the first mark may belong to set-up, for example to a loader
-      compiles.push_back(step);
-    }
-    count = total, steps = std::max(steps, now);
-  }
-  std::sort(compiles.begin(), compiles.end());
-  return compiles;
-}
-
-// Returns the state of compiles at the steps `when`. If the samples begin late in the run, the
-// compiles of the first sample may lie anywhere before it, so only later compiles count.
-RecompileState StateInWindows(const std::vector<CountSample>& samples,
-                              const std::vector<int64_t>& when, int64_t steps) {
-  const int64_t last = steps > 0 ? steps - 1 : static_cast<int64_t>(samples.size()) - 1;
-  const int64_t begin = samples.front().steps.value_or(0);
-  if (begin < policy::kStartOfRunSteps || policy::kLatePartOfRun * begin < steps)
-    return StateOf(when, 0, last, policy::kMinWarmUpSteps);
-  const auto later = std::lower_bound(when.begin(), when.end(), begin);
-  RecompileState state{.word = State::kUnknown};
-  if (later != when.end()) {
-    state = StateOf(std::vector<int64_t>(later, when.end()), begin, last, policy::kMinWarmUpSteps);
-  } else if ((steps - begin) * static_cast<int64_t>(when.size()) >=
-             policy::kExpectedCompiles * begin) {
-    state.word = State::kSettled, state.step = begin - 1;
-  }
-  state.after_warm_up = static_cast<int64_t>(when.size());
-  return state;
-}
-
+// Returns the compiles since the report before the last. If the count did not rise in between, the
+// interval begins at the first report that has the final count.
 std::optional<CountSignals::Between> LastInterval(const std::vector<CountSample>& samples) {
   if (samples.size() < 2 || !samples.back().compiles) return std::nullopt;
-  OptInt before;  // a report omits numbers that did not change
+  const int64_t last = *samples.back().compiles;
+  std::optional<CountSignals::Between> between;
+  OptInt count;  // a report omits numbers that did not change
   for (size_t i = 0; i + 1 < samples.size(); ++i) {
-    if (samples[i].compiles) before = samples[i].compiles;
+    if (samples[i].compiles) count = samples[i].compiles;
+    if (!count || (count == last && between && between->more == 0)) continue;
+    between = CountSignals::Between{.before = *count,
+                                    .more = last - *count,
+                                    .since_step = samples[i].steps,
+                                    .reports = int64_t(samples.size() - 1 - i)};
   }
-  if (!before || *samples.back().compiles < *before) return std::nullopt;
-  return CountSignals::Between{*before, *samples.back().compiles - *before,
-                               samples[samples.size() - 2].steps};
+  return between && between->more >= 0 ? between : std::nullopt;
+}
+
+// Finds out whether the count still rose in the last part of the run.
+void SetCourse(const std::vector<CountSample>& samples, CountSignals& signals) {
+  signals.between = LastInterval(samples);
+  if (!signals.between) return;
+  const auto& [before, more, since_step, since] = *signals.between;
+  const auto reports = int64_t(samples.size());
+  signals.quiet =
+      more == 0 &&
+      (since_step ? signals.steps - *since_step >=
+                        std::max<int64_t>(1, signals.steps / policy::kQuietPartOfRun)
+                  : reports >= policy::kSeveralReports &&
+                        since * policy::kQuietPartOfRun >= reports);
+  signals.rises = !signals.quiet && reports >= policy::kSeveralReports &&
+                  (more > 0 || since + 1 < reports);
 }
 
 // Limits the numbers of a hostile or damaged report.
@@ -105,7 +79,7 @@ CountSignals SignalsOf(const CountSeries& series, const CountSample& last) {
   const int64_t compiles = signals.compiles, steps = signals.steps;
   if (steps > 0 && last.executions)
     signals.cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
-  signals.cuts = std::min({signals.cuts, compiles, kMostPlaced});
+  signals.cuts = std::min(signals.cuts, compiles);
   signals.clean = policy::kMinWarmUpSteps * signals.cuts + 1;
   signals.again = std::max<int64_t>(0, compiles - signals.cuts);
   if (last.executions && *last.executions > 0)
@@ -115,35 +89,8 @@ CountSignals SignalsOf(const CountSeries& series, const CountSample& last) {
       static_cast<double>(last.compile_ns.value_or(0) + last.execute_ns.value_or(0));
   if (busy > 0) signals.time_share = compile_ns / busy;
 
-  std::vector<int64_t> when = StepsOfCompiles(series.samples);
-  when.erase(when.begin(),
-             when.begin() + std::min<int64_t>(signals.cuts, static_cast<int64_t>(when.size())));
-  signals.in_windows =
-      int64_t(series.samples.size()) >= policy::kReportsWithWindows && !when.empty();
-  if (signals.in_windows) {
-    signals.state = StateInWindows(series.samples, when, steps);
-  } else if (const auto between = signals.between = LastInterval(series.samples)) {
-    signals.quiet = between->more == 0 && between->since_step &&
-                    steps - *between->since_step >= std::max<int64_t>(1, steps / 4);
-  }
+  SetCourse(series.samples, signals);
   return signals;
-}
-
-bool RecompilesInWindows(const CountSignals& signals) {
-  const RecompileState& state = signals.state;
-  // Without steps, nobody knows how much of the time between the reports the first steps take, so
-  // only many graphs are a pattern.
-  if (signals.steps == 0)
-    return state.word == State::kOngoing && state.after_warm_up >= policy::kManyGraphs;
-  if (state.word == State::kOngoing || state.word == State::kBurst)
-    return state.after_warm_up > policy::kCompilesBeyondClean;
-  const bool early = state.step && 4 * *state.step < signals.steps;
-  if (state.word != State::kSettled || early) return false;
-  // An evaluation and its reads compile a few graphs, too, whenever it comes.
-  const double usual = policy::kCompilesPerStep * double(signals.steps);
-  return state.after_warm_up > policy::kCompilesBeyondClean &&
-         (double(state.after_warm_up) > usual ||
-          state.after_warm_up >= policy::kManyCompilesBeyondClean);
 }
 
 bool RecompilesByStep(const CountSignals& signals) {
@@ -172,13 +119,7 @@ bool RecompilesByExecution(const CountSignals& signals) {
 }
 
 bool Recompiles(const CountSignals& signals) {
-  // Executions that are counted say more than the order of reports without steps.
-  const bool by_windows = signals.steps > 0 || !signals.executions;
-  if (signals.in_windows && signals.state.word != State::kUnknown && by_windows)
-    return RecompilesInWindows(signals) &&
-           (signals.beyond_clean() || signals.state.word == State::kOngoing);
   if (signals.quiet || !signals.beyond_clean()) return false;
-  if (signals.in_windows && signals.state.word == State::kWarmUp) return false;
   return signals.steps > 0 ? RecompilesByStep(signals) : RecompilesByExecution(signals);
 }
 
@@ -205,11 +146,8 @@ CountVerdict VerdictOf(const CountSignals& signals, bool recompiles) {
 bool IsWorthMentioning(const CountSignals& signals) {
   // A user who pastes a report asks whether the program recompiles, and "no" is an answer.
   if (signals.steps > policy::kMinWarmUpSteps && !signals.beyond_clean()) return true;
-  // Reports without steps that show no compile after their beginning say all that is asked.
-  if (signals.steps == 0 && signals.in_windows && signals.state.word == State::kWarmUp)
-    return false;
-  return signals.again > 0 && (signals.beyond_clean() || signals.state.word == State::kWarmUp ||
-                               signals.time_share > policy::kCompileTimeShare);
+  return signals.again > 0 &&
+         (signals.beyond_clean() || signals.time_share > policy::kCompileTimeShare);
 }
 
 std::optional<Finding> Judge(CountSeries series) {
@@ -225,7 +163,8 @@ std::optional<Finding> Judge(CountSeries series) {
     finding.per_step = static_cast<double>(signals.again) / static_cast<double>(signals.steps);
   if (recompiles && signals.compile_ns)
     finding.cost_ns = *signals.compile_ns / signals.compiles * signals.again;
-  finding.reason = Reason{.state = signals.state.word, .step = signals.state.step};
+  const bool goes_on = recompiles && signals.rises;
+  finding.reason = Reason{.state = goes_on ? State::kOngoing : State::kUnknown};
   if (signals.quiet && signals.beyond_clean())
     finding.reason->state = State::kSettled, finding.reason->step = signals.between->since_step;
   finding.evidence.push_back({.table = series.table, .rows = {last.row}});
@@ -286,7 +225,7 @@ std::optional<Finding> JudgeApart(CountSeries series) {
   }
   const size_t reports = series.samples.size();
   const double turns = static_cast<double>(total.steps.value_or(total.executions.value_or(0)));
-  const bool often = int64_t(reports) >= policy::kReportsWithWindows &&
+  const bool often = int64_t(reports) >= policy::kSeveralReports &&
                      again >= policy::kCompilesBeyondClean &&
                      static_cast<double>(again) > policy::kCompilesPerStep * turns;
   const bool one_process = AreOfOneProcess(series.samples);

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "analyzers/finding.h"
-#include "analyzers/recompile/state.h"
 #include "analyzers/run/run.h"
 #include "base/status.h"
 
@@ -32,15 +31,16 @@ struct CountSignals {
   int64_t again = 0;        // compiles after the first of each graph
   double new_share = 0;     // the part of the executions that compiled; 0 if they are not counted
   double time_share = 0;    // the part that compiling takes of compiling and executing
-  bool in_windows = false;  // enough reports or lines exist to see when it compiled
-  RecompileState state;     // set if in_windows
-  // The compiles between two reports, which one report cannot show.
+  // The compiles between the last report and an earlier one. It is the report before, or the first
+  // with as many compiles as the last.
   struct Between {
     int64_t before = 0, more = 0;  // compiles up to the earlier report, and since
     OptInt since_step;             // the step of the earlier report
+    int64_t reports = 1;           // after the earlier one
   };
   std::optional<Between> between;
   bool quiet = false;         // the last interval is long and has no compiles
+  bool rises = false;         // the last of several reports count more compiles than those before
   bool is_cut = false;        // missing counts may be in a part of the input that is missing
   bool beyond_clean() const;  // clearly more compiles than a clean program makes
 };
@@ -75,8 +75,9 @@ struct CountFigures {
 // Returns at most one finding per process whose counts show more compiles than table compile has
 // rows. Leaves out the processes in `told`, whose rows were a pattern by themselves, and those of
 // which a log has most compiles. If there are rows (from a profile of a window of the run), only a
-// warning is returned. The findings have no place and no reason. They have a state if reports or
-// lines continue one another. Returns nothing if the chosen part is a part of the run's time.
+// warning is returned. The findings have no place and no reason. They are settled if no report or
+// line of the last part of the run counts another compile, and ongoing if one of several does.
+// Returns nothing if the chosen part is a part of the run's time.
 absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& told);
 
 }  // namespace xlaprof

@@ -121,7 +121,10 @@ VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice) {
               "; the number of executions is not known, so this may be recompilation or several graphs per step",
           "Compare with a later report. A program that does not recompile stops compiling after its first steps."};
     case CountVerdict::kStopped:
-      return {fmt::format("{}, none after step {}", counted, *signals.between->since_step),
+      return {signals.between->since_step
+                  ? fmt::format("{}, none after step {}", counted, *signals.between->since_step)
+                  : fmt::format("{}, none in the last {} reports", counted,
+                                signals.between->reports),
               kNothingToDo};
     case CountVerdict::kCleanWithoutSteps:
       return {counted + ": no more than a clean program makes in its first steps", each_step};
@@ -163,7 +166,7 @@ std::string Why(const CountFigures& figures, Framework framework) {
     return "The reports hold only counts, and they do not continue one another: the metrics were cleared in between, or several processes wrote the reports.";
   std::string why =
       fmt::format("The source ({}) holds only counts: {}.", Name(figures.source, framework),
-                  signals.in_windows ? "it names neither the graphs nor the lines that made them"
+                  signals.between ? "it names neither the graphs nor the lines that made them"
                                      : "it does not say when or why the program compiled");
   if (!signals.between) return why;
   if (signals.between->more == 0) return why + " The count did not rise between the last two.";

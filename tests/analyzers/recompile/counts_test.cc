@@ -213,28 +213,24 @@ TEST(RecompileCounts, WhatStoodInAMissingPartIsNotDenied) {
   EXPECT_TRUE(figures.signals.is_cut);
 }
 
-TEST(RecompileCounts, ASeriesTellsTheState) {
-  Reports ongoing, settled;
+TEST(RecompileCounts, ASeriesIsJudgedByItsLastReport) {
+  Reports ongoing, clean;
   for (int64_t i = 1; i <= 20; ++i) {
     ongoing.Report(i, 1 + i / 2, i);
-    settled.Report(i, std::min<int64_t>(i, 2), i, 1e9, 1e10);
+    clean.Report(i, std::min<int64_t>(i, 2), i, 1e9, 1e10);
   }
   EXPECT_EQ(ongoing.TheFinding().reason->state, State::kOngoing);
   EXPECT_EQ(ongoing.TheFinding().severity, Severity::kWarning);
-  EXPECT_EQ(settled.TheFinding().reason->state, State::kWarmUp);
-  EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
+  EXPECT_EQ(FiguresOf(ongoing.TheFinding()).signals.between->before, 10);
+  EXPECT_EQ(clean.TheFinding().severity, Severity::kInfo);
 }
 
 // Regression: an evaluation at the end compiled two graphs, which passed for recompilation that goes on.
 TEST(RecompileCounts, TwoCompilesAtTheEndAreNoPattern) {
-  Reports run, more;
-  for (int64_t i = 1; i <= 100; ++i) {
-    const int64_t start = std::min<int64_t>(i, 2);
-    run.Report(i, start + (i >= 98) + (i >= 99), i);
-    more.Report(i, start + (i >= 97) + (i >= 98) + (i >= 99), i);
-  }
+  Reports run;
+  for (int64_t i = 1; i <= 100; ++i)
+    run.Report(i, std::min<int64_t>(i, 2) + (i >= 98) + (i >= 99), i);
   for (const Finding& finding : run.Find()) EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_EQ(more.TheFinding().severity, Severity::kWarning);
 }
 
 // In https://github.com/pytorch/xla/issues/2783 there are 66 compiles for 66 executions, and no
@@ -284,7 +280,7 @@ TEST(RecompileCounts, LinesThatGoOnAfterCompilingStopped) {
   for (int64_t step = 11; step <= 60; ++step) run.Line(std::min<int64_t>(step, 31), step);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->state, State::kSettled);
-  EXPECT_EQ(finding.reason->step, 30);
+  EXPECT_EQ(finding.reason->step, 31);
 }
 
 TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
@@ -295,37 +291,36 @@ TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
 }
 
 // A report is saved at each of 155 steps. Evaluations compile a few graphs until step 105.
-TEST(RecompileCounts, AFewGraphsOfEvaluationsAreInfo) {
-  for (const int64_t later : {3, 9}) {
+TEST(RecompileCounts, WhatNoLaterReportCountsHasStopped) {
+  for (const int64_t until : {105, 125}) {
     Reports run;
     for (int64_t step = 1; step <= 155; ++step) {
-      const int64_t of_evaluations = later - std::clamp<int64_t>((110 - step) / 5, 0, later);
+      const int64_t of_evaluations = 9 - std::clamp<int64_t>((until + 5 - step) / 5, 0, 9);
       run.Report(step, std::min<int64_t>(step, 2) + of_evaluations, step);
     }
     const Finding finding = run.TheFinding();
-    EXPECT_EQ(finding.reason->state, State::kSettled);
-    EXPECT_EQ(finding.severity, later == 3 ? Severity::kInfo : Severity::kWarning);
+    EXPECT_EQ(finding.reason->state, until == 105 ? State::kSettled : State::kOngoing);
+    EXPECT_EQ(finding.severity, until == 105 ? Severity::kInfo : Severity::kWarning);
+  }
+}
+
+// Reports of Gaudi count no steps.
+TEST(RecompileCounts, ReportsWithoutStepsTellWhetherItStopped) {
+  for (const bool stops : {false, true}) {
+    Reports run;
+    for (int64_t i = 1; i <= 20; ++i) run.Report(0, stops ? std::min<int64_t>(i, 12) : i, 400);
+    run.Exec("UPDATE metrics_report SET mark_step = NULL");
+    const Finding finding = run.TheFinding();
+    EXPECT_EQ(FiguresOf(finding).signals.quiet, stops);
+    EXPECT_EQ(FiguresOf(finding).signals.rises, !stops);
+    EXPECT_EQ(finding.severity, stops ? Severity::kInfo : Severity::kWarning);
   }
 }
 
 // The log has lost its beginning.
-TEST(RecompileCounts, WhatTheFirstLateSampleCountsMayBeLongOver) {
+TEST(RecompileCounts, ALateLogThatSawNoRiseDoesNotSayThatItGoesOn) {
   Reports run;
   for (int64_t step = 51; step < 60; ++step) run.Line(33, step);
-  const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->state, State::kSettled);
-  EXPECT_EQ(finding.reason->step, 50);
-}
-
-TEST(RecompileCounts, WhatALateLogSawRiseGoesOn) {
-  Reports run;
-  for (int64_t step = 51; step < 60; ++step) run.Line(33 + step / 2, step);
-  EXPECT_EQ(run.TheFinding().reason->state, State::kOngoing);
-}
-
-TEST(RecompileCounts, AFewLateStepsWithoutOneSayNothingOfRareOnes) {
-  Reports run;
-  for (int64_t step = 500; step < 510; ++step) run.Line(33, step);
   EXPECT_EQ(run.TheFinding().reason->state, State::kUnknown);
 }
 
