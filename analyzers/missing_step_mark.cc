@@ -119,8 +119,6 @@ UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked,
   return unmarked.first_nodes() && unmarked.last_nodes() ? Growth::kNone : Growth::kUnknown;
 }
 
-constexpr int64_t kLeastRounds = 8;  // fewer may be the layers of a model
-
 // Returns the loop that is unrolled into the last graph, if most reads evaluate a new graph.
 absl::StatusOr<std::optional<UnrolledLoop>> LoopInside(const Run& run,
                                                        const std::vector<UnmarkedRead>& reads) {
@@ -142,7 +140,7 @@ absl::StatusOr<std::optional<UnrolledLoop>> LoopInside(const Run& run,
     XP_TRY(const PrintedGraph graph, LoadGraph(run.store(), form->id));
     std::optional<UnrolledLoop> loop = FindUnrolledLoop(
         graph, [&](std::string_view location) { return !code->Of(location).empty(); },
-        kLeastRounds);
+        policy::kRoundsInGraph);
     if (loop) return loop;
   }
   return std::nullopt;

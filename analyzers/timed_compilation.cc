@@ -8,13 +8,6 @@
 #include "base/whole.h"
 
 namespace xlaprof {
-namespace {
-
-// From this percentile on, a percentile of few samples is the longest sample.
-constexpr double kLongestPercentile = 90;
-
-}  // namespace
-
 TimedCompilation Timed(const FirstCompilation& c) {
   TimedCompilation timed{
       .dur_ns = c.ns, .nodes = c.nodes, .program_bytes = c.program_bytes, .graph_hash = c.hash};
@@ -52,7 +45,7 @@ absl::StatusOr<std::optional<CompileTimeSum>> CompileTimeOf(const Run& run) {
   // The last percentile is the longest recent sample, unless the line of percentiles was cut. The
   // longest sample cannot be below the mean.
   const bool knows_longest = !compile->percentiles.empty() &&
-                             compile->percentiles.rbegin()->first >= kLongestPercentile &&
+                             compile->percentiles.rbegin()->first >= policy::kLongestPercentile &&
                              compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
   const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
   return CompileTimeSum{.row = compile->id,

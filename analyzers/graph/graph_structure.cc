@@ -15,6 +15,7 @@
 #include "analyzers/graph/graph_inputs.h"
 #include "analyzers/graph/loop_count.h"
 #include "analyzers/graph/number_pattern.h"
+#include "analyzers/policy.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
@@ -179,7 +180,8 @@ class StructureDiff {
       ++inputs;
       if (filled[WithoutLayout(after_.Node(place).shape)]-- > 0) ++made;
     }
-    return inputs >= 2 && 10 * made >= 8 * inputs;
+    return inputs >= policy::kNotOnce &&
+           double(made) >= policy::kMadeStateShare * double(inputs);
   }
 
   // Compares graphs with the same nodes in the same order, which may have other results or

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzers/policy.h"
+
 namespace xlaprof {
 namespace {
 
@@ -61,9 +63,6 @@ std::optional<LoopCount> FindLoopCount(std::span<const uint64_t> ops, std::span<
 
 std::optional<RepeatCount> FindRepeatCount(std::span<const uint64_t> longer,
                                            std::span<const uint64_t> shorter) {
-  constexpr int64_t kLeastNodes = 32;  // fewer nodes may be proportional by chance
-  constexpr int64_t kLeastKinds = 8;   // and so may a few kinds
-  constexpr int64_t kMostTurns = 4;    // added turns
   struct Count {
     int64_t shorter = 0, longer = 0;
   };
@@ -86,12 +85,12 @@ std::optional<RepeatCount> FindRepeatCount(std::span<const uint64_t> longer,
     Added& of_ratio = by_ratio[{count.shorter / divisor, added / divisor}];
     of_ratio.nodes += added, ++of_ratio.kinds;
   }
-  if (extra < kLeastNodes || 10 * lost > extra) return std::nullopt;
+  if (extra < policy::kNodesOfTurns || 10 * lost > extra) return std::nullopt;
   const auto usual = std::ranges::max_element(
       by_ratio, {}, [](const auto& of_ratio) { return of_ratio.second.nodes; });
   const auto [turns, added_turns] = usual->first;
-  if (turns == 0 || added_turns > kMostTurns || usual->second.kinds < kLeastKinds ||
-      2 * usual->second.nodes < extra)
+  if (turns == 0 || added_turns > policy::kAddedTurns ||
+      usual->second.kinds < policy::kKindsOfTurns || 2 * usual->second.nodes < extra)
     return std::nullopt;
   // Kinds that the rest of the graph has, too, have a larger proportion.
   int64_t in_proportion = 0;

@@ -14,14 +14,11 @@
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_inputs.h"
+#include "analyzers/policy.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
-
-constexpr int64_t kTurnsPerInput = 8;
-constexpr int64_t kTurnsPerLack = 16;  // of so many turns, one may lack an operation
-constexpr double kSimilarShare = 0.9;
 
 // Returns whether the node multiplies or convolves, in HLO, StableHLO or torch_xla's IR.
 bool Multiplies(const GraphNode& node) {
@@ -81,7 +78,7 @@ bool IsOneNumber(const GraphNode& node) {
 // them. The first or the last turn may lack some.
 bool IsInEachTurn(int64_t count, int64_t turns) {
   const int64_t per_turn = std::max<int64_t>(1, (count + turns / 2) / turns);
-  return std::abs(count - per_turn * turns) <= turns / kTurnsPerLack;
+  return std::abs(count - per_turn * turns) <= turns / policy::kTurnsPerLack;
 }
 
 // The operations of a program that are alike: the same op at the same line, with a result of the
@@ -134,7 +131,8 @@ struct AlikeOperations {
     for (auto one = nodes.lower_bound(least); one != nodes.end(); ++one)
       most = std::max(most, InTurns(one->first));
     for (auto one = nodes.lower_bound(least); one != nodes.end(); ++one) {
-      if (double(InTurns(one->first)) >= kSimilarShare * double(most)) turns = one->first;
+      if (double(InTurns(one->first)) >= policy::kSimilarOperations * double(most))
+        turns = one->first;
     }
     return turns;
   }
@@ -180,7 +178,7 @@ std::vector<int64_t> ReadsOfArrays(const PrintedGraph& graph, const AlikeOperati
 // like turns, but each reads arrays of its own.
 bool ReadTheSame(const std::vector<int64_t>& reads, int64_t turns) {
   const int64_t same = std::ranges::count_if(
-      reads, [&](int64_t of_array) { return of_array + turns / kTurnsPerLack >= turns; });
+      reads, [&](int64_t of_array) { return of_array + turns / policy::kTurnsPerLack >= turns; });
   const int64_t own = int64_t(reads.size()) - same;
   return 2 * own < turns || same * turns > 2 * own;
 }
@@ -197,7 +195,7 @@ std::optional<UnrolledLoop> LoopOfOperations(const PrintedGraph& graph,
   // shows the number of turns.
   if (const int64_t usual = reads.empty() ? 0 : reads[reads.size() / 2];
       usual > 1 && usual < turns &&
-      double(alike.InTurns(usual)) >= kSimilarShare * double(alike.InTurns(turns))) {
+      double(alike.InTurns(usual)) >= policy::kSimilarOperations * double(alike.InTurns(turns))) {
     turns = usual;
     reads = ReadsOfArrays(graph, alike, turns);
   }
@@ -243,7 +241,7 @@ std::optional<UnrolledLoop> LoopOfProducts(const PrintedGraph& graph, int64_t le
           weights = of_shape;
       }
     }
-    if (weights != inputs.end() && turns >= kTurnsPerInput * weights->second)
+    if (weights != inputs.end() && turns >= policy::kTurnsPerInput * weights->second)
       longest = {.turns = turns, .weight_shape = weights->first, .location = product.location};
   }
   return longest;

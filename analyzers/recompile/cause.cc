@@ -7,6 +7,7 @@
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_fold.h"
+#include "analyzers/policy.h"
 #include "analyzers/recompile/cause_of_difference.h"
 #include "analyzers/recompile/compile_history.h"
 #include "analyzers/recompile/input_places.h"
@@ -35,8 +36,6 @@ constexpr std::array<Form, 7> kForms = {{{PrintedForm::kTorchtpuOps, SeenIn::kOp
                                          {PrintedForm::kHloOptimized, SeenIn::kOptimizedHlo},
                                          {PrintedForm::kSignature, SeenIn::kSignature}}};
 
-// The last compile of a site, from 0, whose graph may read state that the first step made.
-constexpr size_t kLastWithNewState = 2;
 constexpr size_t kFullDiffs = 3;  // graphs with the nearest content are compared in full
 // The most content hashes that are compared for one compile (a twentieth of a second) and for the
 // whole run (a few seconds), and for each compile after that. A lookup costs as much as some
@@ -229,7 +228,8 @@ struct ReasonFinder::Impl {
         XP_TRY(const PrintedGraph* after, Graph(*row));
         GraphDiff diff =
             Diff(*before, *after,
-                 index > kLastWithNewState ? NewStateIs::kImpossible : NewStateIs::kPossible);
+                 int64_t(index) > policy::kLastWithNewState ? NewStateIs::kImpossible
+                                                            : NewStateIs::kPossible);
         if (best && best->differing_nodes <= diff.differing_nodes) continue;
         best = std::move(diff), nearest = e;
       }

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxLookedBack = 4096;  // compiles; a run of several days may have a million
-constexpr int64_t kCacheSize =
-    2048;  // graphs that torch_xla keeps by default (XLA_COMPILATION_CACHE_SIZE)
 
 }  // namespace
 
@@ -51,10 +50,10 @@ std::optional<RecompileCause> CompileHistory::WhyCompiledAgain(const CompileFact
   const auto next = std::lower_bound(places.begin(), places.end(), end);
   if (next == places.begin()) return std::nullopt;
   const size_t previous = *(next - 1);
-  // Counting stops at kCacheSize other graphs, because these already evict this one.
+  // Counting stops at kGraphsInCache other graphs, because these already evict this one.
   std::vector<bool> seen(process.places.size());
   int64_t between = 0;
-  for (size_t i = previous + 1; i < end && between < kCacheSize; ++i) {
+  for (size_t i = previous + 1; i < end && between < policy::kGraphsInCache; ++i) {
     between += !seen[process.compiles[i].graph];
     seen[process.compiles[i].graph] = true;
   }
@@ -62,7 +61,8 @@ std::optional<RecompileCause> CompileHistory::WhyCompiledAgain(const CompileFact
     return RecompileCause{.type = ReasonType::kUnknown, .note = note::CompiledTwiceInARow()};
   }
   return RecompileCause{.type = ReasonType::kCacheEviction,
-                        .note = note::OthersSince{.others = between, .kept = kCacheSize}};
+                        .note =
+                            note::OthersSince{.others = between, .kept = policy::kGraphsInCache}};
 }
 
 const CompileFact& NearestByCounts(const CompileSite& site, size_t index) {

@@ -424,11 +424,11 @@ std::vector<CompileFact> OncePerDevice(std::vector<CompileFact> compiles,
 
 // Returns whether a number is clearly another than the mean of `others`, which are at least one.
 bool IsUnlike(int64_t number, const std::vector<int64_t>& others) {
-  constexpr double kClearly = 2;  // factor
   double sum = 0;
   for (const int64_t other : others) sum += double(other);
   const double mean = sum / double(others.size());
-  return double(number) * kClearly < mean || mean * kClearly < double(number);
+  return double(number) * policy::kUnlikeOthers < mean ||
+         mean * policy::kUnlikeOthers < double(number);
 }
 
 // Returns the compiles whose time is an equal share of a sum, although their graphs have far more or

@@ -190,10 +190,10 @@ bool NeedsFixing(const RecompileGroup& group, std::optional<double> share_of_tim
   // torch.compile makes what changed dynamic, in every program.
   if (group.causes.back().is_dynamic) return false;
   if (state.word == State::kSettled) {
-    const bool early = 4 * state.until_share < 1;
+    const bool early = state.until_share < policy::kEarlyShare;
     const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
     // A program's last, smaller batch compiles once, whatever that costs.
-    if (changes < 2 && is_rare_smaller_size) return false;
+    if (changes < policy::kNotOnce && is_rare_smaller_size) return false;
     return dear || (state.after_warm_up > policy::kFewRecompiles && !early);
   }
   if (state.word == State::kUnknown) {

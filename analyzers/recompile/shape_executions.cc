@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/tables.h"
 
@@ -30,7 +31,6 @@ absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run) {
 }
 
 absl::StatusOr<std::set<int64_t>> ProcessesWithUnknownGraphs(const Run& run) {
-  constexpr int64_t kOneIn = 10;
   XP_TRY(const Executions* executions, run.Get<Executions>());
   struct Counts {
     int64_t all = 0, unknown = 0;
@@ -43,7 +43,8 @@ absl::StatusOr<std::set<int64_t>> ProcessesWithUnknownGraphs(const Run& run) {
   }
   std::set<int64_t> processes;
   for (const auto& [process_id, of_process] : counts) {
-    if (of_process.unknown * kOneIn > of_process.all) processes.insert(process_id);
+    if (of_process.unknown * policy::kUnknownGraphsPart > of_process.all)
+      processes.insert(process_id);
   }
   return processes;
 }

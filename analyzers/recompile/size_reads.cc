@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "analyzers/policy.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
-
-constexpr int64_t kMostLines = 10;  // from a number to the input of this size
 
 bool IsSize(const RecompileCause& cause) {
   return cause.is_size_inside ||
@@ -59,7 +58,7 @@ void SizeReads::Explain(std::vector<RecompileCause>* causes) const {
     }
     const Read* number = Before(cause.location);
     if (number != nullptr && number->is_integer && number->is_in_each_step &&
-        *cause.location.line - *number->place.line <= kMostLines)
+        *cause.location.line - *number->place.line <= policy::kLinesFromSize)
       cause.size_read = number->place;
   }
   if (inputs_change) return;

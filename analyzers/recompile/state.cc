@@ -28,8 +28,8 @@ RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t
     state.step = begin;
     return state;
   }
-  const bool in_last_quarter = 4 * (end - first) >= 3 * seen;
-  if (!in_last_quarter) {
+  const bool is_at_end = double(end - first) >= policy::kSettledBeforeShare * double(seen);
+  if (!is_at_end) {
     state.word = State::kSettled;
     state.step = end;
     state.until_share = double(end - first) / double(seen);

@@ -4,14 +4,13 @@
 #include <filesystem>
 #include <map>
 
+#include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
 #include "base/whole.h"
 
 namespace xlaprof {
 namespace {
-
-constexpr double kLeastPart = 0.001;  // smaller parts of a steady step are not listed
 
 bool IsFromTimeline(const Finding& finding) { return finding.analyzer->is_from_timeline; }
 
@@ -236,7 +235,8 @@ std::vector<StepShare> SteadyShares(const Report& report) {
   const SteadyStep& steady = report.steady;
   std::vector<StepShare> shares;
   auto add = [&](std::string name, int64_t ns) {
-    if (steady.step_ns <= 0 || double(ns) < kLeastPart * double(steady.step_ns)) return;
+    if (steady.step_ns <= 0 || double(ns) < policy::kListedPartOfStep * double(steady.step_ns))
+      return;
     shares.push_back({std::move(name), ns, double(ns) / double(steady.step_ns)});
   };
   for (const SteadyStep::Part& part : steady.host) add(std::string(DoingName(part.doing)), part.ns);
@@ -246,16 +246,13 @@ std::vector<StepShare> SteadyShares(const Report& report) {
   return shares;
 }
 
-// With fewer steps, the 99th percentile is the longest.
-static constexpr int64_t kLeastStepsOfPercentile = 100;
-
 std::string SteadySharesTitle(const Report& report) {
   const SteadyStep& steady = report.steady;
   const bool several = report.summary.devices.size() > 1;
   // Annotations of steps may leave out the time from one step to the next. The mean of more steps may
   // exceed their 99th percentile without that.
   const bool has_time_between =
-      report.summary.steady_steps < kLeastStepsOfPercentile &&
+      report.summary.steady_steps < policy::kStepsOfPercentile &&
       steady.step_ns > report.summary.step_p99_ns.value_or(steady.step_ns);
   return fmt::format("{}, {}{}{}",
                      steady.steps == 1
@@ -277,7 +274,7 @@ std::string TotalSharesTitle(const Summary& summary) {
 
 std::string StepSpreadText(const Summary& summary) {
   if (summary.steady_steps == 1 || !summary.step_p99_ns) return "one step";
-  if (summary.steady_steps < kLeastStepsOfPercentile) {
+  if (summary.steady_steps < policy::kStepsOfPercentile) {
     return fmt::format("median of {}; the longest takes {}", CountText(summary.steady_steps),
                        DurationText(*summary.step_p99_ns));
   }

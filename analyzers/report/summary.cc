@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/metric_groups.h"
 #include "analyzers/run/capture_settings.h"
@@ -225,8 +226,6 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
 // the work that they launch.
 void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns,
                     Summary::Device& out) {
-  constexpr int64_t kManySteps = 3;
-  constexpr double kWellAbove = 1.5;
   int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, count = 0;
   for (const StepSpan& step : steps.all) {
     if (step.process_id != device.process_id || !step.ts_ns || !step.dur_ns) continue;
@@ -235,10 +234,10 @@ void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns
     ++count;
   }
   const int64_t after_ns = device.span().end_ns - end_ns;
-  if (count == 0 || !step_ns || after_ns <= kManySteps * *step_ns) return;
+  if (count == 0 || !step_ns || after_ns <= policy::kStepsOfLaterWork * *step_ns) return;
   const int64_t busy_ns = Overlap(device.busy, {begin_ns, device.span().end_ns}) / count;
   // If the host waits in its steps, it does not queue their work, so later work has another origin.
-  if (double(busy_ns) < kWellAbove * double(*step_ns)) return;
+  if (double(busy_ns) < policy::kLaterWorkOfStep * double(*step_ns)) return;
   out.after_steps_ns = after_ns;
   out.busy_a_step_ns = busy_ns;
 }

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
-
-// A call is at an edge of the capture if not more than this share of its length lies between them.
-constexpr double kGapShare = 0.05;
 
 // Calls that belong to an edge of the capture.
 enum class Edge { kStart, kStop };
@@ -99,7 +97,7 @@ absl::Status LeaveOutEdges(const Run& run, std::map<int64_t, Interval>& windows)
       const auto call = calls.find(batch.name[i]);
       if (call == calls.end()) continue;
       const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
-      const int64_t gap_ns = int64_t(kGapShare * double(time.length_ns()));
+      const int64_t gap_ns = int64_t(policy::kEdgeOfCaptureShare * double(time.length_ns()));
       Interval& left = window->second;
       if (call->second == Edge::kStart && time.end_ns <= worked->second.begin_ns &&
           time.begin_ns - left.begin_ns <= gap_ns)

@@ -97,15 +97,15 @@ class MainShares {
 // from the first of `parts` parts of the run to the last: that of the policy::kRegularGaps-th gap.
 // `longest` is sorted by length.
 OptInt LengthOfRegular(std::span<const LongGap> longest, size_t parts) {
-  constexpr size_t kFewest = int64_t{policy::kRegularGaps};
-  if (longest.size() < kFewest) return {};
-  const int64_t length_ns = longest[kFewest - 1].gap.length_ns();
+  const auto fewest = size_t(policy::kRegularGaps);
+  if (longest.size() < fewest) return {};
+  const int64_t length_ns = longest[fewest - 1].gap.length_ns();
   std::set<size_t> in;
   for (const LongGap& of : longest) {
     const bool is_alike = policy::kOnceFactor * double(of.gap.length_ns()) >= double(length_ns);
     if (is_alike) in.insert(of.part);
   }
-  if (in.size() < kFewest) return {};
+  if (in.size() < fewest) return {};
   // No round of the loop is missing at the start and at the end.
   size_t shortest = parts, largest = std::max(*in.begin(), parts - 1 - *in.rbegin());
   for (auto next = std::next(in.begin()); next != in.end(); ++next) {

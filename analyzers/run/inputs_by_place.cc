@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/user_code.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
-namespace {
-
-constexpr int64_t kMostLines = 2;  // from the op that makes a tensor to the one that fetches it
-
-}  // namespace
-
 absl::StatusOr<InputsByPlace> InputsByPlace::Of(const Run& run) {
   XP_TRY(const UserCode* code, run.Get<UserCode>());
   absl::flat_hash_map<std::string, SourcePlace> places;  // by location
@@ -46,7 +41,7 @@ std::optional<InputsOfLine> InputsByPlace::MadeOf(const Fetched& fetched) const 
     const int64_t lines_after = at.line.value_or(0) - *fetched.place.line;
     const bool may_be_later = !fetched.is_exact && fetched.has_one_shape && input.shapes.size() > 1;
     if (at.function != fetched.place.function || lines_after < 0 ||
-        lines_after > (may_be_later ? kMostLines : 0))
+        lines_after > (may_be_later ? int64_t(policy::kLinesToFetch) : 0))
       continue;
     const bool all_have_it = std::ranges::all_of(fetched.graphs, [&](const auto& forms) {
       return std::ranges::any_of(forms, [&](int64_t form) { return input.graphs.contains(form); });

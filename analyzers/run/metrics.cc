@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzers/policy.h"
 #include "base/metric_names.h"
 
 namespace xlaprof {
@@ -75,10 +76,9 @@ double MetricState::recorded_s() const {
 }
 
 double TracingNs(const MetricState& lazy_tracing) {
-  constexpr double kTrimPercentile = 95;
   double area = 0, last_p = 0;
   for (const auto& [p, value] : lazy_tracing.percentiles) {
-    if (p > kTrimPercentile) break;
+    if (p > policy::kTrimPercentile) break;
     area += (p - last_p) * value;  // each part is at most its upper end
     last_p = p;
   }

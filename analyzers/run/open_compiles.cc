@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/each_batch.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
-
-// A module has at least this many different pipelines of passes. Other events with a word in
-// brackets have fewer.
-constexpr size_t kPipelines = 3;
 
 // Returns jit_f for `HLO passes after layout assignment (jit_f)`, as XLA names pipelines of passes,
 // and "" for other names.
@@ -72,7 +69,7 @@ class Collector {
   std::vector<OpenCompile> Finish() const {
     std::vector<OpenCompile> all;
     for (const auto& [module, passes] : by_module_) {
-      if (passes.names.size() < kPipelines) continue;
+      if (int64_t(passes.names.size()) < policy::kPassPipelines) continue;
       all.push_back({.module = module,
                      .ts_ns = passes.begin_ns,
                      .dur_ns = passes.end_ns - passes.begin_ns,
@@ -104,7 +101,7 @@ absl::StatusOr<OpenCompiles> OpenCompiles::Of(const Run& run) {
   const Store& store = run.store();
   // Most profiles have no passes at all. Their events need not be read.
   XP_TRY(auto module_of, ModulesOfNames(store));
-  if (module_of.size() < kPipelines) return OpenCompiles();
+  if (int64_t(module_of.size()) < policy::kPassPipelines) return OpenCompiles();
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   Collector collector(store.Find(TextOf(Category::kHost)), std::move(module_of), compiles->rows);
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,

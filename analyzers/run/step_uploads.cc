@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/tables.h"
@@ -11,13 +12,6 @@
 
 namespace xlaprof {
 namespace {
-
-// Metrics reports print sizes with three digits.
-constexpr double kSameBytes = 0.02;
-// Steps also upload batches, and step marks without a graph are counted.
-constexpr double kSameCount = 0.25;
-// Any thread may upload something when the program starts.
-constexpr double kFewUploads = 0.1;
 
 // Sets the usual size and the number of uploads, which metrics reports count.
 absl::Status FillSizes(const Run& run, StepUploads& uploads) {
@@ -52,7 +46,8 @@ absl::StatusOr<StepUploads> StepUploads::Of(const Run& run, int64_t process_id) 
     }
   }
   std::ranges::sort(uploads.starts_ns);
-  uploads.has_others = double(others) > kFewUploads * double(uploads.starts_ns.size());
+  uploads.has_others =
+      double(others) > policy::kOtherUploadsShare * double(uploads.starts_ns.size());
   if (uploads.starts_ns.empty()) return uploads;
   XP_TRY(FillSizes(run, uploads));
   if (!uploads.usual_bytes || uploads.per_step <= 0) return uploads;
@@ -61,11 +56,11 @@ absl::StatusOr<StepUploads> StepUploads::Of(const Run& run, int64_t process_id) 
   if (!graph) return uploads;
   XP_TRY(std::vector<InputsOfLine> inputs, InputsByLine(run, *graph));
   std::erase_if(inputs, [&](const InputsOfLine& of) {
-    return !IsNear(double(ArrayBytes(of.shape)), *uploads.usual_bytes, kSameBytes);
+    return !IsNear(double(ArrayBytes(of.shape)), *uploads.usual_bytes, policy::kSameSizeShare);
   });
   // Inputs of the same size at two lines cannot be told apart.
   if (inputs.size() == 1 && !inputs.front().place.empty() &&
-      IsNear(uploads.per_step, double(inputs.front().count), kSameCount))
+      IsNear(uploads.per_step, double(inputs.front().count), policy::kSameUploadsShare))
     uploads.inputs = std::move(inputs.front());
   return uploads;
 }

@@ -66,9 +66,9 @@ absl::StatusOr<std::vector<Burst>> FindBursts(const Run& run, int64_t process_id
 // Returns whether an upload may have this size, according to the sizes of a metrics report.
 bool MayBeUploaded(const MetricState* sizes, double bytes) {
   if (sizes == nullptr || sizes->percentiles.empty()) return true;
-  constexpr double kRounding = 1.02;  // reports print three digits
-  return bytes * kRounding >= sizes->percentiles.begin()->second &&
-         bytes <= sizes->percentiles.rbegin()->second * kRounding;
+  const double rounding = 1 + policy::kSameSizeShare;
+  return bytes * rounding >= sizes->percentiles.begin()->second &&
+         bytes <= sizes->percentiles.rbegin()->second * rounding;
 }
 
 // Returns the lines whose inputs the uploads are, if as many inputs can be told from others.
@@ -93,8 +93,9 @@ absl::StatusOr<std::vector<UploadBursts::Line>> FindLines(const Run& run, int64_
     lines.push_back({place, count});
     all += count;
   }
-  constexpr double kLeast = 0.5, kMost = 1.25;  // of the uploads that were counted
-  if (double(all) < kLeast * per_turn || double(all) > kMost * per_turn) lines.clear();
+  if (double(all) < policy::kFewestInputsOfUploads * per_turn ||
+      double(all) > policy::kMostInputsOfUploads * per_turn)
+    lines.clear();
   std::ranges::stable_sort(lines, std::greater<>(), &UploadBursts::Line::inputs);
   return lines;
 }

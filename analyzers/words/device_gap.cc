@@ -431,8 +431,7 @@ std::string ShareOfText(const DeviceGapFigures& figures) {
 std::string Title(const Finding& finding, const DeviceGapFigures& figures,
                   const CauseWords& cause) {
   const bool once = figures.verdict == DeviceGapVerdict::kOnce;
-  constexpr double kNearlyAll = 0.9;
-  const bool is_mostly = figures.main_share < kNearlyAll;
+  const bool is_mostly = figures.main_share < policy::kMostlyShare;
   return fmt::format("{} idle {} ({:.1f} % {}) in {}{}{}while {}", figures.device,
                      DurationText(*finding.cost_ns), 100 * figures.share,
                      ShareOfText(figures), Plural(*finding.count, "gap"),
