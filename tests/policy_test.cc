@@ -1,0 +1,288 @@
+// Moves each threshold of analyzers/policy.h to both sides, and expects that what is concluded from a
+// case of golden/ changes with it: the case brackets the threshold. Everything is analysed in this
+// process, without a build for each threshold.
+//
+// policy_brackets.txt has a line for each threshold: its value, a smaller and a larger value, and the
+// case that notices each. A dash and a reason stand there if no case notices a value within half and
+// twice the threshold, which is no excuse for a new threshold. XLAPROF_UPDATE_GOLDEN=1 searches the
+// nearest such values, which takes minutes, and keeps the reasons.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "analyzers/analyzer.h"
+#include "analyzers/policy.h"
+#include "cli/input_options.h"
+#include "profiler/store/sql_script.h"
+#include "tests/golden_file.h"
+
+namespace xlaprof {
+
+// A threshold to which a test gives another value for as long as it needs it.
+class ThresholdOfTest {
+ public:
+  template <class T>
+  ThresholdOfTest(std::string name, Threshold<T>& threshold)
+      : name(std::move(name)),
+        unit(threshold.unit),
+        is_whole(std::is_integral_v<T>),
+        value(double(T(threshold))),
+        set_([&threshold](double to) { threshold.value_ = T(to); }) {}
+  void Set(double to) const { set_(to); }
+  void Reset() const { set_(value); }
+
+  const std::string name;
+  const Unit unit;
+  const bool is_whole;
+  const double value;
+
+ private:
+  std::function<void(double)> set_;
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kBrackets = kGolden.parent_path() / "policy_brackets.txt";
+// So many sides of thresholds have no case. The number may only become smaller.
+constexpr size_t kMostWithoutCase = 221;
+constexpr const char* kNoReason = "no case is near it yet";
+
+const std::vector<ThresholdOfTest>& Thresholds() {
+  static const auto* all = new std::vector<ThresholdOfTest>{
+#define XLAPROF_THRESHOLD(name) {#name, policy::name},
+#include "tests/policy_names.inc"
+#undef XLAPROF_THRESHOLD
+  };
+  return *all;
+}
+
+// Returns what a golden case claims (tests/conclusions_test.cc), in a form that is only compared.
+std::string ClaimsOf(const Store& store) {
+  Run run(store);
+  const absl::StatusOr<Findings> findings = Analyze(run);
+  if (!findings.ok()) return std::string(findings.status().message());
+  std::string claims;
+  for (const Finding& finding : *findings) {
+    const Subject& at = finding.subject;
+    claims +=
+        fmt::format("{} {} {}:{} {} {} {} {} {} {} {}", TextOf(finding.severity), finding.kind(),
+                    at.file.value_or(""), at.line.value_or(0), at.function.value_or(""),
+                    at.scope.value_or(""), at.op.value_or(""), finding.count.value_or(-1),
+                    finding.cost_ns.value_or(-1), finding.saving_ns.value_or(-1),
+                    finding.because_of);
+    if (finding.reason) {
+      claims += fmt::format(
+          " {} {} {}", TextOf(finding.reason->type),
+          finding.reason->state ? TextOf(*finding.reason->state) : "",
+          finding.reason->step.value_or(-1));
+    }
+    claims += '\n';
+  }
+  return claims;
+}
+
+struct Case {
+  std::string name;
+  Store store;
+  std::string claims;
+};
+
+// Returns the case in a folder of golden/, unless it cannot be read.
+std::optional<Case> Load(const std::string& name) {
+  const fs::path folder = kGolden / name;
+  std::optional<Case> loaded;
+  const auto take = [&](Store& store) -> absl::Status {
+    std::string claims = ClaimsOf(store);
+    loaded = Case{name, std::move(store), std::move(claims)};
+    return absl::OkStatus();
+  };
+  if (fs::exists(folder / "capture.sql")) {
+    Store store = *Store::CreateTemporary();
+    EXPECT_TRUE(RunSqlScript(store, ReadFile(folder / "capture.sql")).ok()) << name;
+    EXPECT_TRUE(take(store).ok());
+    return loaded;
+  }
+  InputOptions input{.paths = {}, .run = {}, .as_format = {}};
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with("expected") && file != "args") input.paths.push_back(entry.path());
+  }
+  std::ranges::sort(input.paths);
+  if (!input.paths.empty()) (void)WithInput(input, take);
+  return loaded;
+}
+
+// The cases that were loaded so far, by name.
+class Cases {
+ public:
+  // Returns null if the case is not there or cannot be read.
+  const Case* Get(const std::string& name) {
+    const auto [at, is_new] = cases_.try_emplace(name);
+    if (is_new && fs::is_directory(kGolden / name)) at->second = Load(name);
+    return at->second ? &*at->second : nullptr;
+  }
+
+ private:
+  std::map<std::string, std::optional<Case>> cases_;
+};
+
+// The value of a threshold on one side that changes what a case claims.
+struct Side {
+  double value = 0;
+  std::string by;      // the case; "" if there is none
+  std::string reason;  // why there is none
+};
+struct Bracket {
+  double value = 0;
+  Side below, above;
+};
+
+// Lines are "NAME VALUE | VALUE CASE | VALUE CASE", with "- REASON" for a side that no case notices.
+std::string TextOf(const std::string& name, const Bracket& bracket) {
+  const auto side = [](const Side& side) {
+    return side.by.empty() ? "- " + side.reason : fmt::format("{} {}", side.value, side.by);
+  };
+  return fmt::format("{} {:g} | {} | {}\n", name, bracket.value, side(bracket.below),
+                     side(bracket.above));
+}
+
+std::map<std::string, Bracket> ReadBrackets() {
+  std::map<std::string, Bracket> brackets;
+  std::istringstream lines(ReadFile(kBrackets));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream parts(line);
+    std::string name, bar;
+    Bracket bracket;
+    parts >> name >> bracket.value >> bar;
+    for (Side* side : {&bracket.below, &bracket.above}) {
+      std::string text, first;
+      std::getline(parts, text, '|');
+      std::istringstream words(text);
+      words >> first >> std::ws;
+      std::string rest;
+      std::getline(words, rest);
+      while (rest.ends_with(' ')) rest.pop_back();
+      if (first == "-") {
+        side->reason = rest;
+      } else {
+        side->value = std::strtod(first.c_str(), nullptr), side->by = rest;
+      }
+    }
+    brackets[name] = bracket;
+  }
+  return brackets;
+}
+
+bool Notices(const ThresholdOfTest& threshold, double to, const Case& by) {
+  threshold.Set(to);
+  const bool notices = ClaimsOf(by.store) != by.claims;
+  threshold.Reset();
+  return notices;
+}
+
+// Returns values on one side of the threshold, the nearest first.
+std::vector<double> Moves(const ThresholdOfTest& threshold, bool up) {
+  std::vector<double> moves;
+  for (const double factor : {1.02, 1.1, 1.25, 1.5, 2.0}) {
+    double to = up ? threshold.value * factor : threshold.value / factor;
+    if (threshold.is_whole) to = up ? std::ceil(to) : std::floor(to);
+    if (threshold.unit == Unit::kShare && to > 1) continue;
+    if (to != threshold.value && (moves.empty() || moves.back() != to)) moves.push_back(to);
+  }
+  return moves;
+}
+
+Side Search(const ThresholdOfTest& threshold, bool up, std::span<const Case* const> cases) {
+  const std::vector<double> moves = Moves(threshold, up);
+  if (moves.empty()) return {};
+  std::vector<const Case*> noticing;  // what a near move changes, a far one changes, too
+  for (const Case* one : cases) {
+    if (Notices(threshold, moves.back(), *one)) noticing.push_back(one);
+  }
+  for (const double to : moves) {
+    for (const Case* one : noticing) {
+      if (Notices(threshold, to, *one)) return {.value = to, .by = one->name, .reason = ""};
+    }
+  }
+  return {};
+}
+
+// Returns the cases that are fast to analyse, those of one thing first.
+std::vector<const Case*> AllCases(Cases& cases) {
+  std::vector<std::string> names;
+  for (const auto& suite : fs::directory_iterator(kGolden)) {
+    const std::string name = suite.path().filename().string();
+    if (!suite.is_directory() || name == "conclusions" || name == "plans" || name == "errors")
+      continue;
+    for (const auto& entry : fs::directory_iterator(suite)) {
+      if (entry.is_directory()) names.push_back(name + "/" + entry.path().filename().string());
+    }
+  }
+  std::ranges::sort(names, {}, [](const std::string& name) {
+    return std::pair(name.find("/just_") == name.npos, name);
+  });
+  std::vector<const Case*> all;
+  for (const std::string& name : names) {
+    const Case* one = cases.Get(name);
+    if (one != nullptr && *one->store.One<int64_t>("SELECT total(count) < 20000 FROM event_chunk"))
+      all.push_back(one);
+  }
+  return all;
+}
+
+void Update(std::map<std::string, Bracket> before) {
+  Cases cases;
+  const std::vector<const Case*> all = AllCases(cases);
+  std::string text;
+  for (const ThresholdOfTest& threshold : Thresholds()) {
+    Bracket bracket{.value = threshold.value, .below = {}, .above = {}};
+    for (const bool up : {false, true}) {
+      Side& side = up ? bracket.above : bracket.below;
+      side = Search(threshold, up, all);
+      const Bracket& old = before[threshold.name];
+      side.reason = (up ? old.above : old.below).reason;
+      if (side.reason.empty()) side.reason = kNoReason;
+    }
+    text += TextOf(threshold.name, bracket);
+    ExpectFile(kBrackets, text);
+  }
+}
+
+TEST(Policy, EachThresholdIsBracketedByCases) {
+  std::map<std::string, Bracket> brackets = ReadBrackets();
+  if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) return Update(std::move(brackets));
+  Cases cases;
+  size_t without = 0;
+  for (const ThresholdOfTest& threshold : Thresholds()) {
+    const auto at = brackets.find(threshold.name);
+    ASSERT_NE(at, brackets.end())
+        << threshold.name << " has no line in " << kBrackets
+        << ". Add a case on each side of it, and run scripts/test --update";
+    EXPECT_NEAR(at->second.value, threshold.value, 1e-5 * threshold.value) << threshold.name;
+    for (const Side* side : {&at->second.below, &at->second.above}) {
+      if (side->by.empty()) {
+        EXPECT_FALSE(side->reason.empty()) << threshold.name;
+        ++without;
+        continue;
+      }
+      const Case* by = cases.Get(side->by);
+      ASSERT_NE(by, nullptr) << side->by;
+      EXPECT_TRUE(Notices(threshold, side->value, *by))
+          << side->by << " does not notice that " << threshold.name << " is " << side->value;
+    }
+    brackets.erase(at);
+  }
+  for (const auto& [name, bracket] : brackets) ADD_FAILURE() << name << " is no threshold";
+  EXPECT_LE(without, kMostWithoutCase);
+}
+
+}  // namespace
+}  // namespace xlaprof
