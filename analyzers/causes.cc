@@ -17,6 +17,7 @@
 #include "analyzers/slow_compile.h"
 #include "analyzers/sync_point.h"
 #include "base/xla_shape.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
@@ -35,23 +36,6 @@ std::vector<int64_t> CitedRows(const Finding& finding, std::string_view table) {
   return rows;
 }
 
-// Returns whether the number of elements of an op's result depends on the values of its inputs.
-bool ResultSizeDependsOnValues(std::string_view op) {
-  static constexpr std::string_view kOps[] = {"aten::nonzero",
-                                              "aten::masked_select",
-                                              "aten::argwhere",
-                                              "aten::unique_dim",
-                                              "aten::_unique",
-                                              "aten::_unique2",
-                                              "aten::bincount",
-                                              "aten::repeat_interleave",
-                                              "aten::unique_consecutive",
-                                              "torchvision::nms",
-                                              "aten::index"};
-  // An overload has its name after a point: aten::repeat_interleave.Tensor.
-  return std::ranges::find(kOps, op.substr(0, op.find('.'))) != std::end(kOps);
-}
-
 // Returns whether an input that changes its size can be the result of this op, which runs on the
 // CPU: its size depends on values, and its type and rank are those of the op's results.
 bool FitsResult(std::string_view op, const Finding& recompile) {
@@ -61,10 +45,11 @@ bool FitsResult(std::string_view op, const Finding& recompile) {
     return false;
   const XlaShape& shape = figures->sizes->shape;
   constexpr size_t kMostRanks = 5;  // nonzero has a column for each dimension of its input
-  if (op == "aten::nonzero" || op == "aten::argwhere")
+  const Op& known = FindTorchOp(op);
+  if (known.Has(OpTrait::kListsPlaces))
     return shape.element_type() == "s64" && shape.rank() == 2 &&
            shape.dimensions()[1] <= int64_t(kMostRanks);
-  return ResultSizeDependsOnValues(op) && shape.rank() == 1;
+  return known.Has(OpTrait::kSizedByValues) && shape.rank() == 1;
 }
 
 // Returns whether the input that changes its size enters the graph at the line of an op, as the
@@ -345,7 +330,7 @@ absl::Status LinkMasks(const Run& run, Linker& linker) {
       [&](const Finding& cause, const Finding& effect) {
         if (!IsOf(cause, fallback) || !cause.subject.op) return false;
         if (IsInputAt(effect, cause.subject)) return true;
-        return ResultSizeDependsOnValues(*cause.subject.op) &&
+        return FindTorchOp(*cause.subject.op).Has(OpTrait::kSizedByValues) &&
                (evidence.Precedes(*cause.subject.op, CitedRows(effect, "compile")) ||
                 (cause.per_step.value_or(0) >= 1 && FitsResult(*cause.subject.op, effect)));
       });

@@ -12,7 +12,7 @@
 #include "analyzers/run/device_ops.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/steps.h"
-#include "base/collective.h"
+#include "profiler/vocabulary/ops.h"
 #include "base/source_place.h"
 
 namespace xlaprof {
@@ -23,17 +23,24 @@ constexpr size_t kMaxWaitRows = 12;
 // Returns what an op waits for, or nothing for ops that work. The operands of a copy may show later
 // that it copies the host's memory.
 std::optional<WaitedFor> WaitsFor(std::string_view base) {
-  auto is = [&](std::string_view op) {
-    return base == op || (base.starts_with(op) && base[op.size()] == '-');
-  };
-  if (base == "copy-done" || base == "copy-start-done" || base == "copy-start")
-    return WaitedFor::kCopy;
   if (IsCollectiveOp(base)) return WaitedFor::kCollective;
-  if (is("infeed")) return WaitedFor::kInfeed;
-  if (is("outfeed")) return WaitedFor::kOutfeed;
-  if (base == "send-done" || base == "recv-done" || base == "send" || base == "recv")
-    return WaitedFor::kSendRecv;
-  if (base.ends_with("-done") || base == "async-done") return WaitedFor::kAsync;
+  const Op& op = FindInstruction(base);
+  const bool is_part = op.Has(OpTrait::kStarts) || op.Has(OpTrait::kEnds);
+  switch (op.kind) {
+    case OpKind::kCopy:
+      if (is_part) return WaitedFor::kCopy;
+      break;
+    case OpKind::kInfeed:
+      return WaitedFor::kInfeed;
+    case OpKind::kOutfeed:
+      return WaitedFor::kOutfeed;
+    case OpKind::kSendRecv:
+      return WaitedFor::kSendRecv;
+    default:
+      break;
+  }
+  // Any op may be run beside the others.
+  if (base.ends_with("-done")) return WaitedFor::kAsync;
   return {};
 }
 

@@ -34,9 +34,7 @@ struct RankSequence {
 // Returns whether all ranks exchange data in the operation. Those of a group need not do what other
 // groups do.
 bool ExchangesWithAll(const GraphNode& node) {
-  const bool is_exchange = node.op == "xla::all_reduce" || node.op == "xla::all_gather" ||
-                           node.op == "xla::reduce_scatter" ||
-                           node.op == "xla::collective_broadcast";
+  const bool is_exchange = node.Is(OpKind::kCollective) && !node.Has(OpTrait::kInPairs);
   return is_exchange && (node.attributes.find("groups=") == std::string::npos ||
                          node.attributes.find("groups=()") != std::string::npos);
 }

@@ -21,6 +21,7 @@
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "base/whole.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {
@@ -145,7 +146,7 @@ absl::Status DivideByBatches(const Run& run, Waits& waits) {
   const Store& store = run.store();
   const StringId input = store.Find(TextOf(Category::kInput));
   if (input == 0) return absl::OkStatus();
-  const StringId waits_for_loader = store.Find(kWaitForBatch);
+  const StringId waits_for_loader = store.Find(NamesOfCalls(CallTrait::kWaitsForLoader).front());
   const Interval& period = waits.longest.front().second;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
                                 .track_ids = {},

@@ -20,6 +20,7 @@
 #include "base/metric_names.h"
 #include "base/source_place.h"
 #include "base/whole.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {
@@ -83,7 +84,7 @@ using CopyKey = std::tuple<Direction, std::string, std::string>;
 // starts such a copy.
 absl::StatusOr<std::vector<Interval>> BackgroundUploads(const Run& run) {
   std::vector<Interval> uploads;
-  const StringId name = run.store().Find("H2D Dispatch");
+  const StringId name = run.store().Find(NamesOfCalls(CallTrait::kInBackground).front());
   const StringId category = run.store().Find(TextOf(Category::kTransfer));
   if (name == 0 || category == 0) return uploads;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,

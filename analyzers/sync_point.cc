@@ -305,8 +305,9 @@ Finding FromPlace(const Run& run, const DeviceReads& place, OptInt steps, double
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   for (const DeviceReads::Time& time : place.longest)
     finding.evidence.push_back({.table = "event", .ts_ns = time.ts_ns, .dur_ns = time.dur_ns});
-  ReadOperationFigures figures{.of_jax = !place.op.starts_with("aten::"),
-                               .counts_elements = place.op == "aten::nonzero",
+  const Op& op = FindTorchOp(place.op);
+  ReadOperationFigures figures{.of_jax = op.kind == OpKind::kUnknown,
+                               .counts_elements = op.Has(OpTrait::kSizedByValues),
                                .copies = place.copies,
                                .blocked_ns = place.blocked_ns};
   if (lost < 1) figures.device_idle_ns = idle_ns;

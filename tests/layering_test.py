@@ -8,18 +8,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Maps a folder to the folders of ours that it may include (besides itself and base), and to libraries (besides std, fmt and
 # abseil).
-IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
+IMPORTER = ["profiler/store", "profiler/vocabulary", "profiler/import/importer.h", "profiler/import/odd_input.h"]
 FORMATS = ["text", "graph", "xspace", "trace", "chrome", "perfetto", "gaudi", "observed", "xla", "jax", "torch", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
     "base": [],
     "core": ["core/observe"],
+    "profiler/vocabulary": ["profiler/store/vocabulary.h"],
     "profiler/store": [],
     "include/xlaprof": ["core"],
     "profiler/record": ["profiler/store", "core/observe", "include/xlaprof"],
-    "profiler/stacks": ["profiler/store", "profiler/record", "analyzers/open_scopes_text.h", "analyzers/quantity.h"],
-    "profiler/import": ["profiler/store", "profiler/record"] + ["profiler/import/" + f for f in FORMATS],
-    "profiler/import/text": ["profiler/store", "profiler/import/chrome/json_scan.h"],
+    "profiler/stacks": ["profiler/store", "profiler/vocabulary", "profiler/record", "analyzers/open_scopes_text.h", "analyzers/quantity.h"],
+    "profiler/import": ["profiler/store", "profiler/vocabulary", "profiler/record"] + ["profiler/import/" + f for f in FORMATS],
+    "profiler/import/text": ["profiler/store", "profiler/vocabulary", "profiler/import/chrome/json_scan.h"],
     "profiler/import/graph": IMPORTER + ["profiler/import/text"],
     "profiler/import/xspace": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/trace": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],
@@ -32,17 +33,17 @@ OURS = {
     "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/torch": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/log": IMPORTER + ["profiler/import/" + f for f in ["text", "xla", "jax", "torch_xla", "torch"]],
-    "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/formats.h", "profiler/import/text"],
+    "profiler/import/join": ["profiler/store", "profiler/vocabulary", "profiler/import/import.h", "profiler/import/formats.h", "profiler/import/text"],
     "profiler/launch": ["profiler/store", "profiler/import/archive.h", "profiler/import/input.h"],
     "serve": ["profiler/store", "include/xlaprof", "analyzers", "exporters"],
-    "analyzers": ["profiler/store"] + ["analyzers/" + f for f in ["run", "graph", "recompile"]],
-    "analyzers/words": ["profiler/store", "analyzers"],
-    "analyzers/graph": ["profiler/store", "analyzers/policy.h"],
-    "analyzers/run": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph"],
-    "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph",
+    "analyzers": ["profiler/vocabulary", "profiler/store"] + ["analyzers/" + f for f in ["run", "graph", "recompile"]],
+    "analyzers/words": ["profiler/vocabulary", "profiler/store", "analyzers"],
+    "analyzers/graph": ["profiler/vocabulary", "profiler/store", "analyzers/policy.h"],
+    "analyzers/run": ["profiler/vocabulary", "profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph"],
+    "analyzers/recompile": ["profiler/vocabulary", "profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph",
                             "analyzers/run"],
-    "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/kinds.h", "analyzers/open_scopes_text.h",
-                         "analyzers/policy.h", "analyzers/quantity.h", "analyzers/run"],
+    "analyzers/report": ["profiler/vocabulary", "profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/kinds.h", "analyzers/open_scopes_text.h",
+                         "analyzers/quantity.h", "analyzers/run"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/run/run.h", "analyzers/quantity.h", "analyzers/report"] +
                  ["exporters/" + f for f in ["output", "timeline", "chrome", "perfetto", "sqlite", "xspace", "view"]],
     "exporters/output": ["profiler/store"],

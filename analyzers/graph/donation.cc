@@ -79,9 +79,9 @@ class Follow {
   // else of it.
   std::optional<Value> Through(const User& user, const Value& value, int64_t bytes) const {
     const GraphNode& node = nodes_[size_t(user.node)];
-    if (node.op == "tuple")
+    if (node.Is(OpKind::kTuple))
       return value.element == kArray ? std::optional(Value{user.node, user.operand}) : std::nullopt;
-    if (node.op == "get-tuple-element") {
+    if (node.Is(OpKind::kElement)) {
       const bool is_it =
           value.element == kAnyElement ||
           value.element == int(ParseInteger(AttributeOf("index", node.attributes)).value_or(-3));
@@ -89,7 +89,7 @@ class Follow {
                                                       : std::nullopt;
     }
     if (value.element != kArray)  // a loop keeps the places of its values
-      return node.op == "while" ? std::optional(Value{user.node, value.element}) : std::nullopt;
+      return node.Is(OpKind::kLoop) ? std::optional(Value{user.node, value.element}) : std::nullopt;
     const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
     if (!shape) return {};
     if (!shape->is_tuple())
@@ -126,10 +126,11 @@ std::vector<DonatableCopy> DonatableCopiesOf(const PrintedGraph& graph) {
     const GraphNode& node = graph.nodes[i];
     if (!node.computation.empty()) continue;
     if (auto result = ParseInteger(AttributeOf("donated", node.attributes))) taken.insert(*result);
-    if (node.op != "copy" || node.operands.size() != 1) continue;
+    if (!node.Is(OpKind::kCopy) || !node.Has(OpTrait::kNothing) || node.operands.size() != 1)
+      continue;
     const GraphNode& parameter = graph.nodes[size_t(node.operands[0].node)];
     const bool is_donated = !AttributeOf("donated", parameter.attributes).empty();
-    if (parameter.op == "parameter" && parameter.shape == node.shape && !is_donated &&
+    if (parameter.Is(OpKind::kInput) && parameter.shape == node.shape && !is_donated &&
         ArrayBytes(node.shape) > 0)
       copies.push_back(int(i));
   }

@@ -100,31 +100,16 @@ std::string ArgumentOf(const GraphNode& parameter) {
 }
 
 bool IsInput(const GraphNode& node) {
-  return node.computation.empty() && (node.op.ends_with("device_data") || node.op == "parameter");
+  return node.Is(OpKind::kInput) && node.computation.empty();
 }
 
-bool PassesOn(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 9> kOps = {
-      "fusion", "tuple",     "get-tuple-element", "bitcast",  "copy",
-      "call",   "parameter", "copy-start",        "copy-done"};
-  return std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
-}
-
-bool IsConstant(const GraphNode& node) {
-  return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
-}
-
-bool TakesPart(std::string_view op) {
-  static constexpr std::string_view kParts[] = {"select", "slice", "narrow"};
-  return std::ranges::any_of(kParts,
-                             [&](std::string_view part) { return op.find(part) != op.npos; });
-}
+bool IsConstant(const GraphNode& node) { return node.Is(OpKind::kConstant); }
 
 uint64_t ContentHash(const GraphNode& node) {
   uint64_t hash = Fnv(Fnv(kFnvStart, node.op), WithoutLayout(node.shape));
   if (node.attributes.empty()) return hash;
-  // A parameter's number shifts when another one appears before it.
-  if (node.op == "parameter") {
+  // The number of HLO's parameter shifts when another one appears before it. IR's inputs have none.
+  if (node.Is(OpKind::kInput) && node.Has(OpTrait::kNothing)) {
     for (std::string_view one : SplitAttributes(node.attributes)) {
       const std::string_view key = one.substr(0, one.find('='));
       if (std::ranges::find(kOfInputs, key) != kOfInputs.end()) hash = Fnv(hash, one);

@@ -24,15 +24,8 @@ std::string AttributeOf(std::string_view key, std::string_view attributes);
 // Returns JAX's name of a parameter, such as state['w'] for argument="state['w']"; "" without one.
 std::string ArgumentOf(const GraphNode& parameter);
 
-// Returns whether an instruction of optimised HLO computes nothing: its own users, or the instructions
-// inside it, do.
-bool PassesOn(const GraphNode& node);
-
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph
-
-// Returns whether the op, as named in a dump of IR or HLO, selects a part of its operand.
-bool TakesPart(std::string_view op);
 
 // Returns a hash of a node's own content: its op, shape and attributes, but not its operands.
 uint64_t ContentHash(const GraphNode& node);

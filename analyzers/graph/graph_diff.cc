@@ -37,12 +37,6 @@ bool ReadsTheSameShapes(const AlignedGraphs& graphs, const GraphNode& before,
   });
 }
 
-// Returns whether the op repeats its operand until it has a shape that is written in its attributes.
-bool IsBroadcast(std::string_view op) {
-  return op == "aten::expand" || op == "broadcast" || op == "stablehlo.broadcast_in_dim" ||
-         op == "broadcast_in_dim";
-}
-
 // Returns, by place in the newer graph, whether the op is a broadcast that has another size because
 // what it is combined with has: softmax() repeats its sums along the keys of a growing cache. The
 // size of the other operand must have a cause of its own.
@@ -58,7 +52,7 @@ std::vector<bool> FollowingBroadcasts(const AlignedGraphs& graphs) {
     const int place = static_cast<int>(p), old = graphs.match.after_to_before[p];
     if (old < 0 || !graphs.changed[p] || shape_of(before, old) == shape_of(after, place)) continue;
     const GraphNode& node = after.Node(place);
-    resized[p] = !IsBroadcast(node.op) && ReadsTheSameShapes(graphs, before.Node(old), node);
+    resized[p] = !node.Is(OpKind::kBroadcast) && ReadsTheSameShapes(graphs, before.Node(old), node);
     for (const GraphNode::Operand& operand : node.operands) {
       const int read = after.place[operand.node];
       if (read >= 0 && resized[read]) resized[p] = true;
@@ -68,7 +62,7 @@ std::vector<bool> FollowingBroadcasts(const AlignedGraphs& graphs) {
     const std::vector<GraphNode::Operand>& operands = after.Node(static_cast<int>(p)).operands;
     for (const GraphNode::Operand& operand : operands) {
       const int read = after.place[operand.node];
-      if (read < 0 || !IsBroadcast(after.Node(read).op)) continue;
+      if (read < 0 || !after.Node(read).Is(OpKind::kBroadcast)) continue;
       const std::string shape = shape_of(after, read);
       follows[read] = follows[read] || std::ranges::any_of(operands, [&](const auto& other) {
                         const int beside = after.place[other.node];
@@ -167,7 +161,7 @@ GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after, bo
     return d;
   }
   // The parameter of a computation has the shape that its caller passes. Its number is an index.
-  if (after.op == "parameter") {
+  if (after.Is(OpKind::kInput)) {
     d.type = ReasonType::kShapeChange;
     d.follows = true;
     return d;

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "profiler/store/store.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 
@@ -22,6 +23,16 @@ struct GraphNode {
   std::vector<Operand> operands;
   std::optional<int64_t> root;
   std::string framework_op;  // aten::mul for an HLO instruction that is part of it; "" if unknown
+  // What the vocabulary says of `op` and of `framework_op`. Resolve sets both.
+  const Op* known = &kUnknownOp;
+  const Op* known_framework_op = &kUnknownOp;
+
+  void Resolve(PrintedForm printed_as) {
+    known = &FindOp(op, printed_as);
+    if (!framework_op.empty()) known_framework_op = &FindFrameworkOp(framework_op);
+  }
+  bool Is(OpKind kind) const { return known->kind == kind; }
+  bool Has(OpTrait trait) const { return known->Has(trait); }
 };
 
 struct PrintedGraph {

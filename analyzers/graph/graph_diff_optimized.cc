@@ -8,7 +8,6 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "analyzers/graph/graph_content.h"
@@ -95,11 +94,11 @@ class OptimizedDiff {
   static std::vector<int> Surplus(const PrintedGraph& graph, const PrintedGraph& other) {
     absl::flat_hash_map<uint64_t, int> count;
     for (const GraphNode& node : other.nodes) {
-      if (!PassesOn(node)) ++count[ContentHash(node)];
+      if (!node.Has(OpTrait::kNothing)) ++count[ContentHash(node)];
     }
     std::vector<int> surplus;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      if (!PassesOn(graph.nodes[i]) && --count[ContentHash(graph.nodes[i])] < 0)
+      if (!graph.nodes[i].Has(OpTrait::kNothing) && --count[ContentHash(graph.nodes[i])] < 0)
         surplus.push_back(static_cast<int>(i));
     }
     return surplus;
@@ -158,7 +157,8 @@ class OptimizedDiff {
     const std::string& place = with_input.nodes[input].location;
     bool only_repeats = true, only_scales = true, is_scaled_at_place = false;
     auto look = [&](const GraphNode& node, const absl::flat_hash_set<uint64_t>& kept) {
-      is_scaled_at_place |= (node.op == "multiply" && !place.empty() && node.location == place);
+      is_scaled_at_place |=
+          (node.Has(OpTrait::kScales) && !place.empty() && node.location == place);
       if (kept.contains(ContentHash(node))) return;
       only_repeats = false;
       only_scales &= Scales(node);
@@ -166,7 +166,7 @@ class OptimizedDiff {
     for (const int i : surplus_before_) look(before_.nodes[i], kept_after);
     for (const int i : surplus_after_) look(after_.nodes[i], kept_before);
     for (const int i : fewer ? surplus_after_ : surplus_before_)
-      is_scaled_at_place |= other.nodes[i].framework_op == "prim::Constant";
+      is_scaled_at_place |= other.nodes[i].known_framework_op->kind == OpKind::kConstant;
     if (only_repeats && !is_scaled_at_place) return SharedInput(), true;
     if (!only_scales) return false;
     diff_.origins.push_back({.type = ReasonType::kConstantChange,
@@ -190,17 +190,14 @@ class OptimizedDiff {
 
   // Returns whether XLA adds or removes such an instruction when a factor becomes a constant.
   static bool Scales(const GraphNode& node) {
-    static constexpr std::array<std::string_view, 6> kOps = {"constant", "broadcast", "multiply",
-                                                             "divide",   "convert",   "negate"};
-    return std::ranges::find(kOps, node.op) != kOps.end();
+    return node.Has(OpTrait::kScales) || node.Is(OpKind::kConstant) ||
+           node.Is(OpKind::kBroadcast) || node.Is(OpKind::kConvert);
   }
 
   // Returns whether an instruction does arithmetic, as some in each iteration of a loop do.
   static bool Computes(const GraphNode& node) {
-    static constexpr std::array<std::string_view, 9> kMoves = {
-        "broadcast", "constant", "iota",        "reshape", "convert",
-        "transpose", "slice",    "concatenate", "pad"};
-    return std::find(kMoves.begin(), kMoves.end(), node.op) == kMoves.end();
+    return !node.known->PassesOn() && !node.Is(OpKind::kView) && !node.Is(OpKind::kConstant) &&
+           !node.Is(OpKind::kGenerate) && !node.Is(OpKind::kArrange) && !node.Is(OpKind::kPad);
   }
 
   // Finds a change of a loop's count: one graph only has more of the instructions that both have.
@@ -340,7 +337,7 @@ class OptimizedDiff {
       return nullptr;
     };
     const GraphNode *a = result(before_), *b = result(after_);
-    if (!a || !b || a->op != "tuple" || b->op != "tuple" ||
+    if (!a || !b || !a->Is(OpKind::kTuple) || !b->Is(OpKind::kTuple) ||
         a->operands.size() == b->operands.size())
       return;
     diff_.origins.push_back({.type = ReasonType::kLiveTensorsChange,

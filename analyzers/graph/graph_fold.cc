@@ -2,8 +2,6 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 namespace xlaprof {
@@ -12,13 +10,10 @@ namespace {
 // Returns whether the node is a view, and its shape and layout tell which part of its operand each
 // element is. Text that hides attributes does not tell one slice from another, for example.
 bool IsTellingView(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 7> kLazy = {
-      "aten::permute", "aten::transpose", "aten::t",      "aten::view",
-      "aten::reshape", "aten::unsqueeze", "aten::squeeze"};
-  static constexpr std::array<std::string_view, 2> kHlo = {"transpose", "reshape"};
-  if (std::ranges::find(kLazy, node.op) != kLazy.end()) return true;
-  return node.framework_op.starts_with("aten::") &&
-         std::ranges::find(kHlo, node.op) != kHlo.end();
+  const bool is_view = node.Is(OpKind::kView) && !node.Has(OpTrait::kPart);
+  const bool is_lazy = node.op.find("::") != std::string::npos ||
+                       node.framework_op.find("::") != std::string::npos;
+  return is_view && is_lazy;
 }
 
 std::string KeyOfView(const GraphNode& node) {

@@ -1,13 +1,13 @@
 #include "analyzers/graph/graph_inputs.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 
 #include "analyzers/graph/graph_content.h"
 #include "base/source_place.h"
 #include "base/xla_shape.h"
+#include "profiler/vocabulary/code.h"
 
 namespace xlaprof {
 namespace {
@@ -17,7 +17,7 @@ std::vector<std::string> ResultShapes(const PrintedGraph& graph) {
   std::vector<std::string> shapes;
   for (const GraphNode& node : graph.nodes) {
     if (!node.root || !node.computation.empty()) continue;
-    if (node.op != "tuple") {
+    if (!node.Is(OpKind::kTuple)) {
       shapes.push_back(WithoutLayout(node.shape));
       continue;
     }
@@ -33,7 +33,7 @@ int64_t ResultCount(const PrintedGraph& graph) {
   int64_t count = 0;
   for (const GraphNode& node : graph.nodes) {
     if (!node.root || !node.computation.empty()) continue;
-    if (node.op == "tuple") return int64_t(node.operands.size());
+    if (node.Is(OpKind::kTuple)) return int64_t(node.operands.size());
     count = std::max(count, *node.root + 1);
   }
   return count;
@@ -67,9 +67,9 @@ std::string ValueOfConstant(const GraphNode& node) {
 
 // Returns whether an op combines elements of different places, as a product of matrices does.
 bool MixesElements(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 9> kOps = {
-      "mm", "matmul", "dot", "conv", "permute", "transpose", "reduce", "gather", "scatter"};
-  return std::ranges::any_of(kOps, [&](auto op) { return node.op.find(op) != node.op.npos; });
+  const bool reorders = node.Is(OpKind::kView) && !node.Has(OpTrait::kNothing);
+  return reorders || node.Is(OpKind::kContraction) || node.Is(OpKind::kReduce) ||
+         node.Is(OpKind::kCollective) || node.Is(OpKind::kGather) || node.Is(OpKind::kUpdate);
 }
 
 // Returns whether the graph updates the input: a result of its shape comes from it, element by
@@ -83,7 +83,7 @@ bool IsUpdated(const PrintedGraph& graph, int input) {
     const bool reads = std::ranges::any_of(
         node.operands, [&](const auto& operand) { return reached[size_t(operand.node)]; });
     if (!reads) continue;
-    if (node.op == "tuple" && node.root) return true;
+    if (node.Is(OpKind::kTuple) && node.root) return true;
     const std::optional<XlaShape> own = XlaShape::Parse(node.shape);
     reached[i] = (own && own->is_tuple()) ||
                  (WithoutLayout(node.shape) == shape && !MixesElements(node));
@@ -128,7 +128,8 @@ std::optional<bool> HasEqualScalar(const PrintedGraph& graph, const GraphNode& c
   const std::string value = ValueOfConstant(constant);
   if (value.empty()) return std::nullopt;
   return std::ranges::any_of(graph.nodes, [&](const GraphNode& node) {
-    const bool is_number = node.op == "prim::Constant" || node.framework_op == "prim::Constant";
+    const bool is_number = FindTorchOp(node.op).kind == OpKind::kConstant ||
+                           node.known_framework_op->kind == OpKind::kConstant;
     return IsConstant(node) && is_number && ValueOfConstant(node) == value &&
            WithoutLayout(node.shape) == WithoutLayout(constant.shape);
   });
@@ -174,11 +175,8 @@ bool HasResult(const PrintedGraph& graph, const std::string& shape) {
 
 bool IsOfOptimizer(const GraphNode& node) {
   const SourcePlace place = SourcePlace::Parse(node.location);
-  for (const std::string_view begin : {"_single_tensor_", "_multi_tensor_", "_fused_"}) {
-    if (place.function.starts_with(begin)) return true;
-  }
-  return place.file.find("/torch/optim/") != std::string::npos ||
-         (place.function == "_init_group" && place.basename() == place.file);
+  return FindPrintedCode(place.file).owner == CodeOwner::kOptimizer ||
+         OwnerOfFunction(place.function) == CodeOwner::kOptimizer;
 }
 
 }  // namespace xlaprof

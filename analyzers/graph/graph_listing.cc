@@ -13,7 +13,7 @@ static GraphListing MakeListing(const PrintedGraph& graph) {
   for (int i = 0; i < n; ++i) {
     const GraphNode& node = graph.nodes[i];
     root[i] = node.root.has_value();
-    if (node.computation.empty() && node.op == "tuple" && (node.root || i == n - 1))
+    if (node.computation.empty() && node.Is(OpKind::kTuple) && (node.root || i == n - 1))
       result_tuple = i;
   }
   if (result_tuple >= 0) {

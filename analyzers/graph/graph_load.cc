@@ -52,6 +52,7 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id) {
                                std::string(scope), std::string(location), std::string(name),
                                std::string(computation), ParseOperands(operands), root,
                                std::string(framework_op)});
+        graph.nodes.back().Resolve(graph.printed_as);
       },
       graph_id));
   for (GraphNode& node : graph.nodes) {

@@ -105,7 +105,7 @@ class StructureDiff {
     for (const int part : is_in_after ? added : removed) {
       const GraphNode& node = with.Node(part);
       if (IsInput(node) || IsConstant(node)) continue;
-      if (!TakesPart(node.op) || node.operands.size() != 1) return std::nullopt;
+      if (!node.Has(OpTrait::kPart) || node.operands.size() != 1) return std::nullopt;
       const int whole = with.place[node.operands[0].node];
       if (whole < 0 || matches[whole] < 0 || !IsBypassed(with, without, matches, part, whole))
         return std::nullopt;

@@ -15,14 +15,12 @@
 namespace xlaprof {
 namespace {
 
-// Ops that compute each element of the result from the same element of each operand of that size.
-constexpr std::string_view kElementwise[] = {
-    "add",  "subtract", "multiply", "divide", "maximum", "minimum", "power",    "select",
-    "sqrt", "rsqrt",    "negate",   "abs",    "clamp",   "convert", "copy",     "bitcast",
-    "exp",  "log",      "sign",     "cbrt",   "and",     "or",      "optimization-barrier"};
-
-// Ops that replace a part of their first operand.
-constexpr std::string_view kUpdates[] = {"dynamic-update-slice", "scatter"};
+// Returns whether an op computes each element of the result from the same element of each operand
+// of that size.
+bool KeepsPlaces(const GraphNode& node) {
+  return node.Is(OpKind::kElementwise) || node.Is(OpKind::kConvert) || node.Is(OpKind::kCopy) ||
+         (node.Is(OpKind::kView) && node.Has(OpTrait::kNothing));
+}
 
 // Follows a parameter of the entry computation to the results that replace it.
 class Replacement {
@@ -33,7 +31,7 @@ class Replacement {
       const GraphNode& node = nodes_[i];
       if (i == 0 || node.computation != nodes_[i - 1].computation) computations_.emplace_back();
       Computation& in = computations_.back();
-      if (node.op == "parameter") in.parameters[NumberOf(node)] = int(i);
+      if (node.Is(OpKind::kInput)) in.parameters[NumberOf(node)] = int(i);
       in.root = int(i);
       if (node.root && node.computation.empty()) root_ = int(i);
       if (const auto shape = XlaShape::Parse(node.shape)) dimensions_[i] = shape->dimensions();
@@ -66,7 +64,7 @@ class Replacement {
       for (const User& user : users_[size_t(value.node)]) {
         // A parameter that is returned as it is needs no new memory.
         const bool is_returned =
-            value.node == parameter && nodes_[size_t(user.node)].op == "tuple";
+            value.node == parameter && nodes_[size_t(user.node)].Is(OpKind::kTuple);
         if (const auto through = Through(user, value); through && !is_returned)
           next.push_back(*through);
       }
@@ -101,7 +99,7 @@ class Replacement {
   // Returns the number of the computation that a fusion or call runs.
   std::optional<size_t> CalledBy(int node) const {
     const GraphNode& of = nodes_[size_t(node)];
-    if (of.op != "fusion" && of.op != "call") return {};
+    if (!of.Is(OpKind::kCall)) return {};
     const auto number = ParseInteger(AttributeOf("calls", of.attributes));
     if (!number || *number < 0 || *number >= int64_t(computations_.size())) return {};
     return size_t(*number);
@@ -111,13 +109,14 @@ class Replacement {
   // something else of it.
   std::optional<Value> Through(const User& user, const Value& value) const {
     const GraphNode& node = nodes_[size_t(user.node)];
-    if (node.op == "tuple")
+    if (node.Is(OpKind::kTuple))
       return value.element == kArray ? std::optional(Value{user.node, user.operand}) : std::nullopt;
-    if (node.op == "get-tuple-element") {
+    if (node.Is(OpKind::kElement)) {
       const auto index = ParseInteger(AttributeOf("index", node.attributes));
       return index == value.element ? std::optional(Value{user.node, kArray}) : std::nullopt;
     }
-    if (node.op == "while") return Value{user.node, value.element};  // keeps the places of values
+    // A loop keeps the places of its values.
+    if (node.Is(OpKind::kLoop)) return Value{user.node, value.element};
     if (value.element != kArray) return {};
     if (const auto called = CalledBy(user.node)) {
       const auto& parameters = computations_[*called].parameters;
@@ -125,8 +124,7 @@ class Replacement {
       return inner == parameters.end() ? std::nullopt : std::optional(Value{inner->second, kArray});
     }
     const bool keeps =
-        std::ranges::find(kElementwise, node.op) != std::end(kElementwise) ||
-        (user.operand == 0 && std::ranges::find(kUpdates, node.op) != std::end(kUpdates));
+        KeepsPlaces(node) || (user.operand == 0 && node.Is(OpKind::kUpdate));
     return keeps && dimensions_[size_t(user.node)] == dimensions_[size_t(value.node)]
                ? std::optional(Value{user.node, kArray})
                : std::nullopt;
@@ -192,7 +190,7 @@ KeptInputs KeptInputsOf(const PrintedGraph& graph) {
   std::vector<int> parameters;  // that are not donated
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
-    if (node.op != "parameter" || !node.computation.empty()) continue;
+    if (!node.Is(OpKind::kInput) || !node.computation.empty()) continue;
     out.parameter_bytes += ArrayBytes(node.shape);
     const std::string donated = AttributeOf("donated", node.attributes);
     if (donated.empty() && ArrayBytes(node.shape) > 0) parameters.push_back(int(i));

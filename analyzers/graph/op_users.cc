@@ -6,7 +6,8 @@ namespace xlaprof {
 namespace {
 
 bool ComputesNothing(const GraphNode& node) {
-  return node.op == "tuple" || node.op == "get-tuple-element" || node.op == "bitcast";
+  return node.Is(OpKind::kTuple) || node.Is(OpKind::kElement) ||
+         (node.Is(OpKind::kView) && node.Has(OpTrait::kNothing));
 }
 
 }  // namespace

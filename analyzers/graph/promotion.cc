@@ -1,7 +1,6 @@
 #include "analyzers/graph/promotion.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 
@@ -16,25 +15,19 @@ bool IsArrayOfDoubles(const GraphNode& node) {
   return shape && shape->rank() > 0 && IsDoublePrecision(node.shape);
 }
 
-// Returns whether an op only arranges its operand anew, in this type or in another one.
-bool Rearranges(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 6> kOps = {"convert", "broadcast", "bitcast",
-                                                           "reshape", "copy",      "transpose"};
-  return std::ranges::find(kOps, node.op) != kOps.end();
-}
-
 // Returns whether a value of doubles is more than a constant or another value in this type.
 bool IsComputed(const PrintedGraph& graph, int at, int depth = 0) {
   constexpr int kDeepest = 64;  // no program passes a value on more often
   const GraphNode& node = graph.nodes[at];
   if (!IsDoublePrecision(node.shape) || IsConstant(node)) return false;
-  if (!Rearranges(node) || node.operands.empty() || depth > kDeepest) return true;
+  if (!node.known->PassesOn() || node.operands.empty() || depth > kDeepest) return true;
   return IsComputed(graph, node.operands.front().node, depth + 1);
 }
 
 // Returns whether the node computes doubles, and none of its operands was computed as one.
 bool IsFirst(const PrintedGraph& graph, const GraphNode& node) {
-  return IsArrayOfDoubles(node) && !IsConstant(node) && !Rearranges(node) && !PassesOn(node) &&
+  return IsArrayOfDoubles(node) && !IsConstant(node) && !node.known->PassesOn() &&
+         !node.Has(OpTrait::kNothing) &&
          std::ranges::none_of(node.operands,
                               [&](const auto& of) { return IsComputed(graph, of.node); });
 }

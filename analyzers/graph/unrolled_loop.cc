@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -20,19 +19,6 @@
 namespace xlaprof {
 namespace {
 
-// Returns whether the node multiplies or convolves, in HLO, StableHLO or torch_xla's IR.
-bool Multiplies(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 9> kOps = {"dot",
-                                                           "convolution",
-                                                           "dot_general",
-                                                           "stablehlo.dot_general",
-                                                           "stablehlo.convolution",
-                                                           "aten::mm",
-                                                           "aten::addmm",
-                                                           "aten::bmm",
-                                                           "aten::convolution_overrideable"};
-  return std::ranges::find(kOps, node.op) != kOps.end();
-}
 
 // Returns the number of the program's own inputs, by shape without layout.
 std::map<std::string, int64_t, std::less<>> InputsByShape(const PrintedGraph& graph) {
@@ -60,10 +46,8 @@ struct Product {
 
 // Returns whether the node is an operation that a turn of a loop may repeat.
 bool IsOperation(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 5> kCarriers = {
-      "parameter", "tuple", "get-tuple-element", "bitcast", "copy"};
-  return !IsInput(node) && !IsConstant(node) &&
-         std::ranges::find(kCarriers, node.op) == kCarriers.end();
+  return !node.Is(OpKind::kInput) && !IsConstant(node) &&
+         (!node.Has(OpTrait::kNothing) || node.Is(OpKind::kCall));
 }
 
 // Returns whether the node has one element at most, as the learning rate or the number of a turn
@@ -154,7 +138,7 @@ std::vector<int64_t> ReadsOfArrays(const PrintedGraph& graph, const AlikeOperati
       return size_t(operand.node) < i && is_early[size_t(operand.node)];
     });
     const bool is_outside =
-        !is_in_turn[i] || (TakesPart(node.op) && !node.operands.empty() && reads_early);
+        !is_in_turn[i] || (node.Has(OpTrait::kPart) && !node.operands.empty() && reads_early);
     is_early[i] = IsInput(node) || IsConstant(node) || (is_outside && reads_early);
     if (is_outside) continue;
     for (const GraphNode::Operand& operand : node.operands) {
@@ -221,7 +205,7 @@ std::optional<UnrolledLoop> LoopOfOperations(const PrintedGraph& graph,
 std::optional<UnrolledLoop> LoopOfProducts(const PrintedGraph& graph, int64_t least_turns) {
   std::map<Product, int64_t> products;
   for (const GraphNode& node : graph.nodes) {
-    if (!Multiplies(node) || node.location.empty()) continue;
+    if (!node.Is(OpKind::kContraction) || node.location.empty()) continue;
     Product product{.location = node.location};
     for (const GraphNode::Operand& operand : node.operands)
       product.shapes.emplace_back(WithoutLayout(graph.nodes[size_t(operand.node)].shape));

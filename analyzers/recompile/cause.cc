@@ -47,16 +47,21 @@ constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted ch
 
 // Ranks ops whose attributes torch_xla's text dump does not print. Ops that most often have an
 // index or a bound come first.
-int UnprintedRank(std::string_view op) {
-  static constexpr std::array<std::string_view, 10> kIndexing = {
-      "select", "slice", "narrow", "index", "gather", "scatter", "roll", "pad", "split", "unbind"};
-  for (std::string_view part : kIndexing) {
-    if (op.find(part) != std::string_view::npos) return 0;
+int UnprintedRank(const Op& op) {
+  switch (op.kind) {
+    case OpKind::kGather:
+    case OpKind::kUpdate:
+    case OpKind::kArrange:
+    case OpKind::kPad:
+      return 0;
+    case OpKind::kConstant:
+      return 1;
+    case OpKind::kBroadcast:
+    case OpKind::kGenerate:
+      return 2;
+    default:
+      return op.Has(OpTrait::kPart) ? 0 : 3;
   }
-  if (op == "prim::Constant") return 1;
-  if (op.find("expand") != std::string_view::npos || op.find("full") != std::string_view::npos)
-    return 2;
-  return 3;
 }
 
 // Returns whether the form is one of a program, which has no hash of a lazy graph.
@@ -385,7 +390,7 @@ struct ReasonFinder::Impl {
     // Optimised HLO prints all attributes.
     const bool prints_all = cause.seen_in == SeenIn::kOptimizedHlo;
     for (size_t i = 0; !prints_all && i < graph->nodes.size(); ++i) {
-      const int rank = UnprintedRank(graph->nodes[i].op);
+      const int rank = UnprintedRank(*graph->nodes[i].known);
       if (rank < 3) candidates.emplace_back(rank, static_cast<int>(i));
     }
     std::stable_sort(candidates.begin(), candidates.end(),

@@ -1,7 +1,6 @@
 #include "analyzers/recompile/cause_of_difference.h"
 
 #include <algorithm>
-#include <array>
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_inputs.h"
@@ -10,14 +9,6 @@
 
 namespace xlaprof {
 namespace {
-
-// Returns whether the op, as named in a dump of IR or HLO, returns a part of a tensor.
-bool IsView(std::string_view op) {
-  static constexpr std::array<std::string_view, 8> kViews = {
-      "select", "slice", "generic_slice", "narrow", "split", "unbind", "as_strided", "diagonal"};
-  const size_t name = op.rfind(':') + 1;
-  return std::find(kViews.begin(), kViews.end(), op.substr(name)) != kViews.end();
-}
 
 // Returns "x" for x.1, but "" for names that a compiler gives: p0.1, param_2, Arg_1.2.
 std::string InputName(const GraphNode& node) {
@@ -34,34 +25,9 @@ std::string InputName(const GraphNode& node) {
 // Returns whether devices exchange data in the graph. Its shapes are then those of one device's
 // part.
 bool IsPartitioned(const PrintedGraph& graph) {
-  static constexpr std::array<std::string_view, 6> kExchanges = {
-      "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-", "partition-id"};
   return std::ranges::any_of(graph.nodes, [](const GraphNode& node) {
-    return std::ranges::any_of(kExchanges,
-                               [&](std::string_view op) { return node.op.starts_with(op); });
+    return node.Is(OpKind::kCollective) || node.Is(OpKind::kDeviceNumber);
   });
-}
-
-bool IsIndexing(std::string_view op) { return TakesPart(op) || op.find("index") != op.npos; }
-
-// Returns whether the op is a number, or an input that replaces one.
-bool IsNumberOrInput(std::string_view op) {
-  return op == "prim::Constant" || op.ends_with("device_data") || op == "constant" ||
-         op == "parameter";
-}
-
-// Returns whether the op only passes on a number: its user says more about what the number is for.
-bool OnlyPassesOn(std::string_view op) {
-  static constexpr std::array<std::string_view, 9> kOps = {"broadcast",
-                                                           "convert",
-                                                           "reshape",
-                                                           "copy",
-                                                           "stablehlo.broadcast_in_dim",
-                                                           "bitcast",
-                                                           "convert_element_type",
-                                                           "aten::expand",
-                                                           "aten::_to_copy"};
-  return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
 }
 
 // Returns the op that a constant is written for: the framework's op that HLO's metadata names, or
@@ -70,10 +36,11 @@ std::string OpWithConstant(const PrintedGraph& graph, int constant) {
   int at = constant;
   for (int step = 0; step < 4; ++step) {
     const GraphNode& node = graph.nodes[at];
-    const std::string& op = node.framework_op.empty() ? node.op : node.framework_op;
-    const bool is_number =
-        IsConstant(node) && (node.framework_op.empty() || node.framework_op == "prim::Constant");
-    if (!is_number && !OnlyPassesOn(op)) return op;
+    const bool has_name = !node.framework_op.empty();
+    const Op& op = has_name ? *node.known_framework_op : *node.known;
+    // The user of an op that only passes on a number says more about what the number is for.
+    const bool is_number = IsConstant(node) && op.kind == OpKind::kConstant;
+    if (!is_number && !op.PassesOn()) return has_name ? node.framework_op : node.op;
     const auto user = std::ranges::find_if(graph.nodes, [&](const GraphNode& other) {
       return other.computation == node.computation &&
              std::ranges::any_of(other.operands, [&](const auto& o) { return o.node == at; });
@@ -87,18 +54,16 @@ std::string OpWithConstant(const PrintedGraph& graph, int constant) {
 // Returns whether what differs is the size of an op that does not select a part by itself. The
 // number that decides the size is elsewhere.
 bool IsSizeInside(const GraphDifference& d, const GraphNode& node) {
-  return !d.is_input && !IsConstant(node) && !IsIndexing(d.node) && XlaShape::Parse(d.before) &&
-         XlaShape::Parse(d.after);
+  return !d.is_input && !IsConstant(node) && !node.Has(OpTrait::kPart) &&
+         XlaShape::Parse(d.before) && XlaShape::Parse(d.after);
 }
 
-// Returns whether the op is a pad: "pad" in HLO, "xla::pad" in an IR dump.
-bool IsPad(std::string_view op) { return op == "pad" || op.ends_with("::pad"); }
-
 // Returns the kind of the constant that changed, judged by its op. Its nodes may show more.
-ConstantKind KindOfConstant(const GraphDifference& d) {
-  if (IsPad(d.node) && !d.resized) return ConstantKind::kWrittenPart;
-  if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
-  return IsNumberOrInput(d.node) ? ConstantKind::kNode : ConstantKind::kInOp;
+ConstantKind KindOfConstant(const GraphDifference& d, const Op& op) {
+  if (op.kind == OpKind::kPad && !d.resized) return ConstantKind::kWrittenPart;
+  if (op.Has(OpTrait::kPart)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
+  const bool is_node = op.kind == OpKind::kConstant || op.kind == OpKind::kInput;
+  return is_node ? ConstantKind::kNode : ConstantKind::kInOp;
 }
 
 // Sets the kind of a changed constant more exactly, by its node, and names the op that it is for.
@@ -130,7 +95,9 @@ bool IsOfStructure(ReasonType type) {
 // Returns the cause for two signatures that list other inputs.
 RecompileCause OtherArguments(const PrintedGraph& before, const PrintedGraph& after) {
   auto inputs = [](const PrintedGraph& graph) {
-    return Plural(std::ranges::count(graph.nodes, "parameter", &GraphNode::op), "input");
+    return Plural(std::ranges::count_if(
+                      graph.nodes, [](const GraphNode& node) { return node.Is(OpKind::kInput); }),
+                  "input");
   };
   return {
       .type = ReasonType::kInputStructureChange, .before = inputs(before), .after = inputs(after)};
@@ -140,7 +107,7 @@ RecompileCause OtherArguments(const PrintedGraph& before, const PrintedGraph& af
 // place of that value may say more.
 CauseNote WhatItReads(const PrintedGraph& graph, const GraphNode& node, const SourcePlace& own,
                       const UserCode& code) {
-  if (!IsView(node.op)) return {};
+  if (!node.Is(OpKind::kView) || !node.Has(OpTrait::kPart)) return {};
   // Optimised HLO has the view several times, inside fusions and outside.
   const uint64_t content = ContentHash(node);
   for (const GraphNode& same : graph.nodes) {
@@ -168,7 +135,8 @@ RecompileCause CauseOfDifference(const GraphDifference& d, const PrintedGraph& b
                        .is_input = d.is_input,
                        .has_same_ops = d.has_same_ops,
                        .follows = d.follows};
-  if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
+  if (d.type == ReasonType::kConstantChange)
+    cause.constant = KindOfConstant(d, FindOp(d.node, after.printed_as));
   if (d.type == ReasonType::kInputStructureChange) cause.note = note::OtherInputs();
   if (d.is_new_state) cause.note = note::NewState{.of_optimizer = d.is_of_optimizer};
   const bool in_after = d.node_index >= 0;

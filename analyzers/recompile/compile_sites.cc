@@ -361,7 +361,9 @@ absl::StatusOr<absl::flat_hash_map<int64_t, int64_t>> InputNodesByGraph(const Ru
       graphs.by_id, [](const auto& of) { return of.second.printed_as == PrintedForm::kIrText; });
   if (!has_dump) return nodes;
   XP_TRY(run.store().Each(
-      "SELECT graph_id, count(*) FROM graph_node WHERE op = 'xla::device_data' GROUP BY graph_id",
+      fmt::format("SELECT n.graph_id, count(*) FROM graph_node n JOIN graph g ON g.id = n.graph_id "
+                  "WHERE g.printed_as = 'ir_text' AND n.op IN ({}) GROUP BY 1",
+                  SqlNamesOf(OpKind::kInput)),
       [&](int64_t graph_id, int64_t count) { nodes[graph_id] = count; }));
   return nodes;
 }

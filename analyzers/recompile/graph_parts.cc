@@ -69,8 +69,9 @@ absl::StatusOr<GraphParts> GraphParts::Of(const Run& run,
     if (!graph_id) continue;
     Part part;
     XP_TRY(run.store().Each(
-        "SELECT op, coalesce(location, '') FROM graph_node WHERE graph_id = ?1 AND op <> "
-        "'parameter' ORDER BY idx",
+        fmt::format("SELECT op, coalesce(location, '') FROM graph_node WHERE graph_id = ?1 AND op "
+                    "NOT IN ({}) ORDER BY idx",
+                    SqlNamesOf(OpKind::kInput)),
         [&](std::string_view op, std::string_view location) {
           std::string text = fmt::format("{} at {};", op, location);
           if (part.begin.empty()) part.begin = text;

@@ -53,11 +53,6 @@ OperationCounts CountsOf(const std::map<std::string, Sum>& by_name) {
   return counts;
 }
 
-bool TakesManyInputs(std::string_view function) {
-  return function.find("concatenate") != function.npos || function.find("stack") != function.npos ||
-         function.find("dynamic_") != function.npos || function.find("select_n") != function.npos;
-}
-
 // Returns whether the program comes from several lines. JAX compiles an operation for one line, but
 // a function has several lines.
 absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile) {
@@ -74,7 +69,7 @@ absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) 
   if (compile.caller_known) return true;  // JAX explains no compiles of operations
   // A loop has the lines and the inputs of its body.
   if (IsJaxLoop(compile.function)) return false;
-  if (compile.input_count > policy::kOperationInputs && !TakesManyInputs(compile.function))
+  if (compile.input_count > policy::kOperationInputs && !HasManyInputs(compile.function))
     return true;
   return HasSeveralLines(run, compile);
 }

@@ -23,6 +23,7 @@
 #include "base/metric_names.h"
 #include "base/whole.h"
 #include "profiler/store/events.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
@@ -209,11 +210,13 @@ absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary&
   XP_TRY(
       summary.fallback_count,
       run.store().One<int64_t>(
-          "WITH calls AS (SELECT process_id, op, op LIKE 'aten::_local_scalar_dense%' AS is_read, "
-          "max(total(iif(stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) "
-          "AS n FROM fallback GROUP BY process_id, op), ran AS (SELECT max(total(iif(is_read = "
-          "0, n, 0)), total(iif(op IS NULL, n, 0)) - total(iif(is_read, n, 0))) AS n FROM calls "
-          "GROUP BY process_id) SELECT nullif(CAST(total(n) AS INTEGER), 0) FROM ran"));
+          fmt::format(
+              "WITH calls AS (SELECT process_id, op, op IN ({}) AS is_read, max(total(iif(stack_id "
+              "IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS n FROM fallback "
+              "GROUP BY process_id, op), ran AS (SELECT max(total(iif(is_read = 0, n, 0)), "
+              "total(iif(op IS NULL, n, 0)) - total(iif(is_read, n, 0))) AS n FROM calls GROUP BY "
+              "process_id) SELECT nullif(CAST(total(n) AS INTEGER), 0) FROM ran",
+              SqlNamesWith(OpTrait::kOneNumber))));
   if (!metrics.last) return absl::OkStatus();
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));

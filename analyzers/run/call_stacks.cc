@@ -1,9 +1,9 @@
 #include "analyzers/run/call_stacks.h"
 
 #include <algorithm>
-#include <array>
 
 #include "analyzers/run/tables.h"
+#include "profiler/vocabulary/code.h"
 
 namespace xlaprof {
 namespace {
@@ -33,31 +33,11 @@ bool IsInFunctionOf(const CallFrame& frame, const SourcePlace& line) {
 
 // Returns whether a frame passes a call on, or cuts the graph for whoever called it.
 bool OnlyPassesOn(const CallFrame& frame) {
-  static constexpr std::array<std::string_view, 12> kParts = {
-      "torch_xla/",           "torch/utils/_contextlib.py", "contextlib.py",
-      "functools.py",         "torch/nn/modules/module.py", "torch/optim/optimizer.py",
-      "typing_extensions.py", "warnings.py",                "wrapt/",
-      "deprecated/",          "deprecation.py",             "decorator.py"};
-  const std::string_view path = PathInPackage(frame.place.file);
-  return path.starts_with('<') ||
-         std::ranges::any_of(kParts, [&](auto part) { return path.starts_with(part); });
+  return frame.place.file.starts_with('<') ||
+         FindPrintedCode(frame.place.file).Has(CodeTrait::kPassesOn);
 }
 
 }  // namespace
-
-std::string_view PathInPackage(std::string_view file) {
-  static constexpr std::array<std::string_view, 3> kFolders = {"/site-packages/", "/dist-packages/",
-                                                               "/lib/python"};
-  for (const std::string_view folder : kFolders) {
-    const size_t at = file.rfind(folder);
-    if (at == file.npos) continue;
-    file.remove_prefix(at + folder.size());
-    // The folder of Python's own library ends with a version: /lib/python3.11/contextlib.py.
-    if (!folder.ends_with('/')) file.remove_prefix(std::min(file.find('/'), file.size() - 1) + 1);
-    return file;
-  }
-  return file;
-}
 
 std::string TextInPackage(const SourcePlace& place) {
   return SourcePlace{std::string(PathInPackage(place.file)), place.line}.text();

@@ -28,9 +28,8 @@ struct CallStacks {
 // work itself. Frames of torch_xla, whose task is to cut the graph, and of wrappers do not count.
 const CallFrame* LibraryFrameOf(const std::vector<CallFrame>& frames);
 
-// Returns the file's path within its package, such as transformers/generation/utils.py.
-std::string_view PathInPackage(std::string_view file);
-// Returns that path and the line, such as transformers/generation/utils.py:2597.
+// Returns the file's path within its package and the line, such as
+// transformers/generation/utils.py:2597.
 std::string TextInPackage(const SourcePlace& place);
 
 }  // namespace xlaprof

@@ -6,6 +6,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/run/contents.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
@@ -64,10 +65,10 @@ absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
   // was on.
   std::map<int64_t, std::map<std::string, int64_t>> of_graph;
   XP_TRY(store.Each(
-      "SELECT n.graph_id, n.scope, count(*) FROM graph_node n JOIN graph g ON g.id = n.graph_id "
-      "WHERE (g.hash IS NOT NULL OR g.name LIKE 'SyncTensorsGraph%') AND n.scope IS NOT NULL AND "
-      "n.scope <> '' AND n.op NOT IN "
-      "('xla::device_data', 'prim::Constant', 'parameter', 'constant') GROUP BY 1, 2",
+      fmt::format("SELECT n.graph_id, n.scope, count(*) FROM graph_node n JOIN graph g ON g.id = "
+                  "n.graph_id WHERE (g.hash IS NOT NULL OR g.name LIKE 'SyncTensorsGraph%') AND "
+                  "n.scope IS NOT NULL AND n.scope <> '' AND n.op NOT IN ({}, {}) GROUP BY 1, 2",
+                  SqlNamesOf(OpKind::kInput), SqlNamesOf(OpKind::kConstant)),
       [&](int64_t graph, std::string scope, int64_t n) {
         settings.ir_debug = true;
         of_graph[graph][InnermostUserScope(scope)] += n;

@@ -9,6 +9,7 @@
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/events.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {
@@ -16,27 +17,21 @@ namespace {
 // Calls that belong to an edge of the capture.
 enum class Edge { kStart, kStop };
 
-// Calls that make the context of a GPU when they are the first. They take milliseconds to minutes
-// then, and microseconds later.
-constexpr std::string_view kContextCalls[] = {
-    "cuInit",   "cuCtxCreate_v2", "cuDevicePrimaryCtxRetain",
-    "cudaFree", "cudaSetDevice",  "cudaDeviceGetStreamPriorityRange",
-    "hipInit",  "hipCtxCreate",   "hipDevicePrimaryCtxRetain",
-    "hipFree",  "hipSetDevice",   "hipDeviceGetStreamPriorityRange"};
-
-// Returns the names of such calls. The Python tracer writes "$profiler.py:151 start_trace".
+// Returns the names of calls that make the context of a GPU or begin or end the capture. The Python
+// tracer writes "$profiler.py:151 start_trace".
 absl::StatusOr<absl::flat_hash_map<StringId, Edge>> EdgeCalls(const Store& store) {
   absl::flat_hash_map<StringId, Edge> calls;
-  for (std::string_view name : kContextCalls) {
+  for (const std::string& name : NamesOfCalls(CallTrait::kFirst)) {
     if (const StringId id = store.Find(name)) calls[id] = Edge::kStart;
   }
   if (store.Find(TextOf(Category::kPython)) == 0) return calls;
-  XP_TRY(store.Each(
-      "SELECT id, text FROM string WHERE text LIKE '$% start_trace' OR text LIKE '$% "
-      "stop_trace'",
-      [&](int64_t id, std::string_view text) {
-        calls[StringId(id)] = text.ends_with(" start_trace") ? Edge::kStart : Edge::kStop;
-      }));
+  for (const auto& [trait, edge] :
+       {std::pair(CallTrait::kStarts, Edge::kStart), std::pair(CallTrait::kEnds, Edge::kStop)}) {
+    for (const std::string_view function : FunctionsOfCalls(trait)) {
+      XP_TRY(store.Each("SELECT id FROM string WHERE text LIKE '$% ' || ?1",
+                        [&](int64_t id) { calls[StringId(id)] = edge; }, function));
+    }
+  }
   return calls;
 }
 

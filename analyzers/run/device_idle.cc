@@ -7,6 +7,7 @@
 #include "analyzers/policy.h"
 #include "analyzers/run/device_ops.h"
 #include "profiler/store/events.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
@@ -104,12 +105,6 @@ std::set<int64_t> StepProcesses(const DeviceTimes& times, const Steps& steps) {
   return processes;
 }
 
-// Returns whether an op of a GPU only moves or fills memory.
-bool IsCopy(std::string_view name) {
-  static constexpr std::string_view kBegins[] = {"Memcpy", "Memset", "Copy", "memcpy", "memset"};
-  return std::ranges::any_of(kBegins, [&](std::string_view b) { return name.starts_with(b); });
-}
-
 // Returns whether only copies were recorded on a device: nothing then shows whether it worked.
 absl::StatusOr<bool> HasOnlyCopies(const Run& run, const DeviceTime& time) {
   constexpr size_t kMostCopies = 10'000;  // a device with more has other ops, too
@@ -120,7 +115,9 @@ absl::StatusOr<bool> HasOnlyCopies(const Run& run, const DeviceTime& time) {
   const auto of_device = ops->by_device.find({time.process_id, time.device});
   return of_device != ops->by_device.end() &&
          std::ranges::all_of(of_device->second,
-                             [&](const auto& op) { return IsCopy(run.store().Text(op.first)); });
+                             [&](const auto& op) {
+                               return KindOfKernel(run.store().Text(op.first)) == OpKind::kCopy;
+                             });
 }
 
 absl::StatusOr<DeviceIdle> Measure(const Run& run, const OfDevices& tables, DeviceTime time,

@@ -4,7 +4,6 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <utility>
@@ -16,28 +15,13 @@
 #include "base/source_place.h"
 #include "profiler/store/events.h"
 #include "profiler/store/ordered_events.h"
+#include "profiler/vocabulary/calls.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr size_t kLongest = 5;
-// The operations that need the value of a tensor on the host: the first three need one number, the
-// last one needs the number of elements.
-constexpr std::array<std::string_view, 4> kReads = {"aten::is_nonzero", "aten::item",
-                                                    "aten::_local_scalar_dense", "aten::nonzero"};
-
-// The operations that read if the copy inside them goes to the host.
-constexpr std::array<std::string_view, 4> kCopies = {"aten::to", "aten::_to_copy", "aten::copy_",
-                                                     "aten::cpu"};
-
-// The calls of JAX that wait for an array and, except for the last two, copy it to the host.
-constexpr std::array<std::string_view, 4> kJaxReads = {
-    "np.asarray(jax.Array)", "PyArray::Value", "block_until_ready", "batched_block_until_ready"};
-
-// The calls of NumPy that read an array of JAX, or any other. On a CPU they use JAX's own memory, so
-// that only Python's tracer sees them.
-constexpr std::array<std::string_view, 2> kNumpyCalls = {"$numpy asarray", "$numpy array"};
-
 // Returns when executions ended, in order.
 absl::StatusOr<std::vector<int64_t>> ExecutionEnds(const Run& run) {
   XP_TRY(const Executions* executions, run.Get<Executions>());
@@ -72,17 +56,18 @@ class Names {
         python_(store.Find(TextOf(Category::kPython))),
         transfer_(store.Find(TextOf(Category::kTransfer))),
         host_(store.Find(TextOf(Category::kHost))) {
-    for (std::string_view read : kReads) {
-      if (StringId id = store.Find(read); id != 0) kind_of_[id] = What::kRead, reads_ = true;
+    for (const Op& op : TorchOps()) {
+      const bool may_read = op.Has(OpTrait::kMayRead);
+      if (!may_read && !op.Has(OpTrait::kReads)) continue;
+      const StringId id = store.Find(op.name);
+      if (id != 0) kind_of_[id] = may_read ? What::kCopy : What::kRead, reads_ = true;
     }
-    for (std::string_view copy : kCopies) {
-      if (StringId id = store.Find(copy); id != 0) kind_of_[id] = What::kCopy, reads_ = true;
-    }
-    for (std::string_view read : kJaxReads) {
+    for (const std::string& read : NamesOfCalls(CallTrait::kReads)) {
       if (StringId id = store.Find(read); id != 0) jax_reads_.insert(id), reads_ = true;
     }
     if (jax_reads_.empty()) return;  // a profile of JAX contains at least one
-    for (std::string_view call : kNumpyCalls) {
+    // On a CPU, NumPy uses JAX's own memory, so that only Python's tracer sees its calls.
+    for (const std::string& call : NamesOfCalls(CallTrait::kMayRead)) {
       if (StringId id = store.Find(call); id != 0) numpy_.insert(id);
     }
   }
@@ -100,7 +85,7 @@ class Names {
     // The time of a copy that waits, such as one to pageable memory, includes the wait.
     if (category == transfer_) return What::kBlocks;
     auto [known, is_new] = kind_of_.try_emplace(name, What::kOther);
-    if (is_new && store_.Text(name).find("Synchronize") != std::string_view::npos)
+    if (is_new && FindCall(store_.Text(name)).kind == CallKind::kWaiting)
       known->second = What::kBlocks;
     return known->second == What::kBlocks && category != host_ ? What::kOther : known->second;
   }
@@ -308,7 +293,11 @@ absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
   const Store& store = run.store();
   DeviceReadsInSteps out;
   // The tracer does not see the method of an array with the same name.
-  XP_TRY(auto jax_waits, NamesOfJaxCalls(store, "block_until_ready"));
+  absl::flat_hash_set<StringId> jax_waits;
+  for (const std::string_view function : FunctionsOfCalls(CallTrait::kReads)) {
+    XP_TRY(auto names, NamesOfJaxCalls(store, function));
+    jax_waits.merge(names);
+  }
   Names names(store, std::move(jax_waits));
   if (!names.reads()) return out;
   XP_TRY(const UserCode* user, run.Get<UserCode>());

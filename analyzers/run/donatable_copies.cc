@@ -15,10 +15,11 @@ namespace {
 absl::StatusOr<std::vector<int64_t>> Candidates(const Run& run) {
   std::vector<int64_t> ids;
   XP_TRY(run.store().Each(
-      "SELECT DISTINCT c.graph_id FROM graph_node c JOIN graph g ON g.id = c.graph_id JOIN "
-      "graph_node p ON p.graph_id = c.graph_id AND p.idx = CAST(c.operands AS INTEGER) WHERE "
-      "g.printed_as = 'hlo_optimized' AND c.op = 'copy' AND c.computation IS NULL AND p.op = "
-      "'parameter' AND p.shape = c.shape ORDER BY 1",
+      fmt::format("SELECT DISTINCT c.graph_id FROM graph_node c JOIN graph g ON g.id = c.graph_id "
+                  "JOIN graph_node p ON p.graph_id = c.graph_id AND p.idx = CAST(c.operands AS "
+                  "INTEGER) WHERE g.printed_as = 'hlo_optimized' AND c.op IN ({}) AND c.computation "
+                  "IS NULL AND p.op IN ({}) AND p.shape = c.shape ORDER BY 1",
+                  SqlNamesOf(OpKind::kCopy), SqlNamesOf(OpKind::kInput)),
       [&](int64_t id) { ids.push_back(id); }));
   return ids;
 }

@@ -9,21 +9,23 @@
 #include "analyzers/run/early_cuts_internal.h"
 #include "analyzers/run/op_in_source.h"
 #include "analyzers/run/source_lines.h"
+#include "profiler/vocabulary/code.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
 
-// A read by .item(), bool() or float(), which is not a fallback.
-constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";
+// Returns whether the op is a read by .item(), bool() or float(), which is not a fallback.
+bool IsScalarRead(std::string_view op) { return FindTorchOp(op).Has(OpTrait::kOneNumber); }
 
 bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
 
 // Reads the facts that only call stacks show. print() selects the elements that it shows by a mask.
 absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& out) {
   const std::string calls = fmt::format(
-      "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "
-      "'%/torch/_tensor_str.py') AS printed FROM {}fallback f WHERE f.stack_id IS NOT NULL)",
-      tables);
+      "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND {}) AS printed "
+      "FROM {}fallback f WHERE f.stack_id IS NOT NULL)",
+      SqlFileHas("r.file", CodeTrait::kPrintsTensors), tables);
   XP_TRY(store.Each(
       fmt::format("SELECT s.function, s.file, s.line, CAST(total(c.count) AS INTEGER), "
                   "min(c.printed) FROM {} c JOIN site s ON s.id = c.site_id WHERE c.op IS NULL "
@@ -59,7 +61,7 @@ absl::Status LoadOps(const Store& store, const CallStacks& stacks, std::string_v
                   "ORDER BY 2 DESC, op",
                   tables),
       [&](std::string op, int64_t count) {
-        if (op == kScalarRead) {
+        if (IsScalarRead(op)) {
           out.scalar_reads = count;
         } else {
           out.ops.push_back({.op = std::move(op), .count = count});
@@ -75,7 +77,7 @@ absl::Status LoadOps(const Store& store, const CallStacks& stacks, std::string_v
                   tables),
       [&](std::string op, OptText function, OptText file, OptInt line, OptInt stack_id,
           int64_t count) {
-        if (op == kScalarRead) {
+        if (IsScalarRead(op)) {
           const Subject site{.file = file, .line = line, .function = std::move(function)};
           const auto same = std::ranges::find_if(out.scalar_read_sites, [&](const auto& other) {
             return SamePlace(other.first, site);
@@ -113,7 +115,7 @@ absl::Status LoadNotLowered(const Store& store, EarlyCuts& out) {
           size_t end = text.find_first_of(", \t", at);
           std::string op(text.substr(begin, end == std::string_view::npos ? end : end - begin));
           at += 2;
-          if (op != kScalarRead && std::ranges::find(out.ops, op, &FallbackOp::op) == out.ops.end())
+          if (!IsScalarRead(op) && std::ranges::find(out.ops, op, &FallbackOp::op) == out.ops.end())
             out.ops.push_back({.op = std::move(op)});
         }
       });

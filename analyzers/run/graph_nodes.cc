@@ -8,6 +8,7 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "base/xla_shape.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 
@@ -32,8 +33,9 @@ absl::StatusOr<std::vector<InputsOfLine>> InputsByLine(const Run& run, int64_t g
   XP_TRY(const UserCode* code, run.Get<UserCode>());
   std::vector<InputsOfLine> inputs;
   XP_TRY(run.store().Each(
-      "SELECT shape, location, count(*) FROM graph_node WHERE graph_id = ?1 AND op = "
-      "'xla::device_data' AND location IS NOT NULL GROUP BY shape, location",
+      fmt::format("SELECT shape, location, count(*) FROM graph_node WHERE graph_id = ?1 AND op IN "
+                  "({}) AND computation IS NULL AND location IS NOT NULL GROUP BY shape, location",
+                  SqlNamesOf(OpKind::kInput)),
       [&](std::string_view text, std::string_view location, int64_t count) {
         const std::optional<XlaShape> shape = XlaShape::Parse(text);
         if (!shape || shape->is_scalar()) return;
@@ -71,10 +73,12 @@ absl::StatusOr<GraphResults> GraphResults::Of(const Run& run, int64_t graph_id) 
   int64_t form = 0;
   std::string gathered;  // the operands of the tuple that an HLO program returns
   XP_TRY(run.store().Each(
-      "SELECT g.id, n.shape, n.op = 'tuple', coalesce(n.framework_op, n.op), coalesce(n.location, "
-      "''), n.operands FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL "
-      "AND n.computation IS NULL AND (g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY "
-      "g.printed_as = 'ir_text' DESC, g.id, n.root",
+      fmt::format(
+          "SELECT g.id, n.shape, n.op IN ({}), coalesce(n.framework_op, n.op), "
+          "coalesce(n.location, ''), n.operands FROM graph_node n JOIN graph g ON g.id = n.graph_id "
+          "WHERE n.root IS NOT NULL AND n.computation IS NULL AND (g.id = ?1 OR (?2 <> '' AND "
+          "g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, n.root",
+          SqlNamesOf(OpKind::kTuple)),
       [&](int64_t id, std::string_view text, bool gathers, std::string_view op,
           std::string_view location, std::string operands) {
         if (form == 0) form = id;
@@ -104,9 +108,10 @@ absl::StatusOr<GraphResults> GraphResults::Of(const Run& run, int64_t graph_id) 
 absl::StatusOr<std::vector<CallbackNode>> PythonCallbacks(const Run& run) {
   std::vector<CallbackNode> nodes;
   XP_TRY(run.store().Each(
-      "SELECT DISTINCT name, coalesce(location, ''), coalesce(framework_op, '') FROM graph_node "
-      "WHERE op = 'custom-call' AND name IS NOT NULL AND attributes LIKE '%python%callback%' ORDER "
-      "BY name",
+      fmt::format("SELECT DISTINCT name, coalesce(location, ''), coalesce(framework_op, '') FROM "
+                  "graph_node WHERE op IN ({}) AND name IS NOT NULL AND attributes LIKE "
+                  "'%python%callback%' ORDER BY name",
+                  SqlNamesOf(OpKind::kForeign)),
       [&](std::string name, std::string location, std::string framework_op) {
         nodes.push_back({std::move(name), std::move(location), std::move(framework_op)});
       }));

@@ -5,6 +5,7 @@
 #include "analyzers/run/each_batch.h"
 #include "analyzers/run/launches.h"
 #include "analyzers/run/tables.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {
@@ -33,11 +34,6 @@ absl::Status EachHostEvent(const Run& run, int64_t process_id, std::span<const I
 
 Interval TimeOf(const EventBatch& batch, size_t i) {
   return {batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
-}
-
-// Returns whether an event belongs to the profiler and not to the program.
-bool IsOfProfiler(std::string_view name) {
-  return name.starts_with("PyTorch Profiler") || name.starts_with("Trace PyTorch Profiler");
 }
 
 // The innermost of several events, which is the shortest.
@@ -73,7 +69,7 @@ absl::StatusOr<std::vector<HostCalls>> CallsDuring(const Run& run, int64_t proce
       const int64_t covers =
           std::min(time.end_ns, interval.end_ns) - std::max(time.begin_ns, interval.begin_ns);
       if (covers < 0 || 2 * covers < interval.length_ns() ||
-          IsOfProfiler(store.Text(batch.name[i])))
+          FindCall(store.Text(batch.name[i])).kind == CallKind::kProfiling)
         continue;
       (what == python ? python_calls : runtime_calls)[at].Take(batch.name[i], time);
     }

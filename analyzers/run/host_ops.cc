@@ -5,6 +5,7 @@
 
 #include "analyzers/run/tables.h"
 #include "profiler/store/ordered_events.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 bool IsOp(std::string_view name) {
   const size_t colons = name.find("::");
   return colons != name.npos && colons > 0 && name.find_first_of(" (<#:") == colons;
-}
-
-// Returns whether an event is a call that launches a kernel, as CUDA, its driver and ROCm name it.
-bool IsLaunch(std::string_view name) {
-  return name == "cudaLaunchKernel" || name == "cudaLaunchKernelExC" || name == "cuLaunchKernel" ||
-         name == "cuLaunchKernelEx" || name == "hipLaunchKernel" ||
-         name == "hipExtModuleLaunchKernel" || name == "hipModuleLaunchKernel";
 }
 
 enum class HostEvent : uint8_t { kOther, kOp, kLaunch };
@@ -71,7 +65,7 @@ absl::StatusOr<HostOps> HostOps::Of(const Run& run) {
         const auto [what, is_new] = what_of.try_emplace(batch.name[i], HostEvent::kOther);
         if (is_new) {
           const std::string_view name = store.Text(batch.name[i]);
-          what->second = IsLaunch(name) ? HostEvent::kLaunch
+          what->second = FindCall(name).kind == CallKind::kLaunching ? HostEvent::kLaunch
                          : IsOp(name)   ? HostEvent::kOp
                                         : HostEvent::kOther;
         }

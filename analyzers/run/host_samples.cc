@@ -1,58 +1,32 @@
 #include "analyzers/run/host_samples.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "profiler/vocabulary/code.h"
+
 namespace xlaprof {
 namespace {
-
-// Parts of paths of libraries that load training data.
-constexpr std::array<std::string_view, 10> kLoaders{"torch/utils/data/",
-                                                    "torch_xla/distributed/parallel_loader.py",
-                                                    "site-packages/torchdata/",
-                                                    "site-packages/grain/",
-                                                    "site-packages/datasets/",
-                                                    "site-packages/webdataset/",
-                                                    "site-packages/streaming/",
-                                                    "site-packages/ffcv/",
-                                                    "nvidia/dali/",
-                                                    "tensorflow/python/data/"};
-// Parts of paths of PyTorch through which a model's operations are called one by one. Other files of
-// PyTorch work on tensors of the host, too.
-constexpr std::array<std::string_view, 6> kFoldersOfOperations{"torch/nn/modules/", "torch/autograd/",
-                                                      "torch/optim/",      "torch/_refs/",
-                                                      "torch/_prims/",     "torch/_ops.py"};
-constexpr std::string_view kModuleCalls = "torch/nn/modules/module.py";
-constexpr std::string_view kTorchXla = "site-packages/torch_xla/";
-constexpr std::string_view kJax = "jax/_src/";
-constexpr std::string_view kJaxCallbacks = "jax/_src/callback.py";
-
-bool Has(std::string_view file, std::string_view part) {
-  return file.find(part) != std::string_view::npos;
-}
-bool HasAny(std::string_view file, std::span<const std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return Has(file, part); });
-}
 
 // Finds out what a stack shows, from its frames, innermost first. What a library does for the user's
 // line is that library's work. A function of the user that a module or jax.jit calls is traced.
 class StackReader {
  public:
   void Add(std::string_view file, bool is_user) {
-    if (IsOfDataLoader(file)) {
+    const CodeFile code = FindCode(file);
+    if (code.owner == CodeOwner::kLoader) {
       is_in_loader_ |= !is_in_torch_xla_;  // MpDeviceLoader marks the steps, too
     } else if (is_user) {
       is_in_user_ = true;
     } else if (!is_in_user_) {
-      is_in_torch_xla_ |= Has(file, kTorchXla);
-      calls_operations_ |= HasAny(file, kFoldersOfOperations);
-      is_in_jax_ |= Has(file, kJax);
+      is_in_torch_xla_ |= code.owner == CodeOwner::kTorchXla;
+      calls_operations_ |= code.Has(CodeTrait::kOperations);
+      is_in_jax_ |= code.owner == CodeOwner::kJax;
     } else if (!std::exchange(has_caller_, true)) {
-      calls_operations_ |= Has(file, kModuleCalls);
-      is_traced_by_jax_ |= Has(file, kJax) && !Has(file, kJaxCallbacks);
+      calls_operations_ |= code.Has(CodeTrait::kModuleCall);
+      is_traced_by_jax_ |= code.owner == CodeOwner::kJax && !code.Has(CodeTrait::kCallback);
     }
   }
   bool is_in_torch_xla() const { return is_in_torch_xla_; }
@@ -84,8 +58,6 @@ absl::StatusOr<int64_t> MainTrack(const Run& run, int64_t process_id) {
 }
 
 }  // namespace
-
-bool IsOfDataLoader(std::string_view file) { return HasAny(file, kLoaders); }
 
 absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) {
   HostSamples out;

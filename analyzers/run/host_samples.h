@@ -73,7 +73,4 @@ class HostSamples {
   absl::flat_hash_map<int64_t, Stack> stacks_;
 };
 
-// Returns whether a file is part of a library that loads training data.
-bool IsOfDataLoader(std::string_view file);
-
 }  // namespace xlaprof

@@ -10,10 +10,15 @@
 #include "analyzers/run/each_batch.h"
 #include "analyzers/run/host_functions.h"
 #include "analyzers/run/launches.h"
-#include "analyzers/run/runtime_calls.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {
+
+// Returns the id of the name of the events with a trait that one event has; 0: there are none.
+StringId IdOf(const Store& store, CallTrait trait) {
+  return store.Find(NamesOfCalls(trait).front());
+}
 
 // The ids of interned categories, looked up once.
 struct Categories {
@@ -33,9 +38,9 @@ struct Categories {
         execute(store.Find(TextOf(Category::kExecute))),
         transfer(store.Find(TextOf(Category::kTransfer))),
         input(store.Find(TextOf(Category::kInput))),
-        sync(store.Find("SyncTensorsGraphInternal")),
-        wait_for_batch(store.Find(kWaitForBatch)),
-        upload_batch(store.Find("cpu_data_to_xla_device")) {}
+        sync(IdOf(store, CallTrait::kMakesProgram)),
+        wait_for_batch(IdOf(store, CallTrait::kWaitsForLoader)),
+        upload_batch(IdOf(store, CallTrait::kUploadsBatch)) {}
   // Returns whether an event of this kind shows what its thread does.
   bool ShowsActivity(StringId what) const {
     return what != 0 && (what == host || what == scope || what == step || what == tracing ||
@@ -146,19 +151,10 @@ class Sweep {
     PassUntil(event.begin_ns);
     if (event.category == is_.step && event.name != 0) event.name = FirstOfItsKind(event.name);
     Activity inner = Enter(is_, stack_.empty() ? Activity() : stack_.back().second, event);
-    switch (CallOf(event.name)) {
-      case RuntimeCall::kAllocator:
-        if (inner.doing != Doing::kCompile) inner.doing = Doing::kAllocate;
-        break;
-      case RuntimeCall::kBeginCapture:
-        captures_ = true;
-        break;
-      case RuntimeCall::kEndCapture:
-        captures_ = false;
-        break;
-      case RuntimeCall::kOther:
-        break;
-    }
+    const Call& call = CallOf(event.name);
+    if (call.kind == CallKind::kAllocating && inner.doing != Doing::kCompile)
+      inner.doing = Doing::kAllocate;
+    if (call.kind == CallKind::kCapturing) captures_ = call.Has(CallTrait::kStarts);
     stack_.emplace_back(event.end_ns, inner);
   }
   void PassUntil(int64_t t) {
@@ -183,11 +179,11 @@ class Sweep {
   }
 
  private:
-  RuntimeCall CallOf(StringId name) {
-    if (name == 0) return RuntimeCall::kOther;
-    auto [known, is_new] = calls_.try_emplace(name, RuntimeCall::kOther);
-    if (is_new) known->second = RuntimeCallOf(store_.Text(name));
-    return known->second;
+  const Call& CallOf(StringId name) {
+    if (name == 0) return kUnknownCall;
+    auto [known, is_new] = calls_.try_emplace(name, &kUnknownCall);
+    if (is_new) known->second = &FindCall(store_.Text(name));
+    return *known->second;
   }
   StringId FirstOfItsKind(StringId step) {
     auto [known, is_new] = first_step_.try_emplace(step, step);
@@ -202,7 +198,7 @@ class Sweep {
   std::vector<std::pair<int64_t, Activity>> stack_;  // end, state
   int64_t now_ns_ = INT64_MIN;
   bool captures_ = false;  // a CUDA graph is being captured
-  absl::flat_hash_map<StringId, RuntimeCall> calls_;
+  absl::flat_hash_map<StringId, const Call*> calls_;
   absl::flat_hash_map<StringId, StringId> first_step_;          // first step of its kind, by name
   absl::flat_hash_map<std::string_view, StringId> step_names_;  // without numbers
 };

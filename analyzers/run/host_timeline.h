@@ -23,9 +23,6 @@
 
 namespace xlaprof {
 
-// The event in which torch_xla's uploading thread waits for the loader.
-inline constexpr std::string_view kWaitForBatch = "get_batch_from_cpu_queue";
-
 enum class Doing : uint8_t {
   kNothing,   // no event open
   kUserCode,  // inside a user's scope, step or function, but not in the runtime

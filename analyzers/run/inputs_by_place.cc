@@ -25,8 +25,9 @@ absl::StatusOr<InputsByPlace> InputsByPlace::Of(const Run& run) {
     input.graphs.insert(graph_id);
   };
   XP_TRY(run.store().Each(
-      "SELECT graph_id, shape, location FROM graph_node WHERE (op = 'xla::device_data' OR op = "
-      "'parameter') AND computation IS NULL AND location IS NOT NULL",
+      fmt::format("SELECT graph_id, shape, location FROM graph_node WHERE op IN ({}) AND "
+                  "computation IS NULL AND location IS NOT NULL",
+                  SqlNamesOf(OpKind::kInput)),
       add));
   return inputs;
 }

@@ -32,6 +32,9 @@ bool IsJaxLoop(std::string_view program);
 // Returns whether the program is the one with which JAX moves an array to another sharding.
 bool IsJaxResharding(std::string_view program);
 
+// Returns whether the operation has as many inputs as its caller gives it.
+bool HasManyInputs(std::string_view program);
+
 // Returns whether the name is that of an operation that users also give to their functions, such as
 // add.
 bool IsShortJaxOperation(std::string_view program);

@@ -46,9 +46,10 @@ absl::StatusOr<std::vector<RanProgram>> RanPrograms(const Run& run) {
   }
   if (programs.empty()) return programs;
   XP_TRY(run.store().Each(
-      "SELECT n.graph_id, n.shape, coalesce(n.attributes, '') FROM graph_node n JOIN graph g ON "
-      "g.id = n.graph_id WHERE g.printed_as = 'hlo_optimized' AND n.op = 'parameter' AND "
-      "n.computation IS NULL",
+      fmt::format("SELECT n.graph_id, n.shape, coalesce(n.attributes, '') FROM graph_node n JOIN "
+                  "graph g ON g.id = n.graph_id WHERE g.printed_as = 'hlo_optimized' AND n.op IN "
+                  "({}) AND n.computation IS NULL",
+                  SqlNamesOf(OpKind::kInput)),
       [&](int64_t id, std::string shape, std::string attributes) {
         const auto found = program_of.find(id);
         if (found == program_of.end()) return;

@@ -3,29 +3,12 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <utility>
+
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
-
-// Functions of PyTorch that call an op with another name.
-constexpr auto kCallers = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"linalg_eig", "eigvals"},
-    {"linalg_eigvals", "eig"},
-    {"_linalg_eigh", "eigvalsh"},
-    {"_linalg_svd", "svdvals"},
-    {"_linalg_svd", "pinv"},
-    {"_linalg_svd", "matrix_rank"},
-    {"_linalg_slogdet", "logdet"},
-    {"nonzero", "argwhere"},
-    {"nonzero", "nonzero_static"},
-    {"_unique2", "unique"},
-    {"unique_dim", "unique"},
-    {"_ctc_loss", "CTCLoss"},
-    {"as_strided_scatter", "fill_diagonal_"},
-});
 
 bool IsOfName(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
@@ -90,17 +73,17 @@ bool LineCallsOp(std::string_view line, std::string_view op, bool fetches_mask) 
   const std::string_view bare = WithoutNamespace(op);
   if (bare.empty()) return false;
   if (Calls(code, bare) || Calls(code, FunctionOf(bare))) return true;
-  const bool has_caller = std::ranges::any_of(kCallers, [&](const auto& caller) {
-    return caller.first == bare && Calls(code, caller.second);
+  const bool has_caller = std::ranges::any_of(CallersOfOps(), [&](const CallerOfOp& caller) {
+    return caller.op == bare && Calls(code, caller.function);
   });
-  return has_caller || (bare == "nonzero" && fetches_mask && HasTensorIndex(code));
+  return has_caller ||
+         (FindTorchOp(op).Has(OpTrait::kListsPlaces) && fetches_mask && HasTensorIndex(code));
 }
 
 bool LineReadsValue(std::string_view line) {
-  static constexpr std::array<std::string_view, 6> kReads = {"item",   "cpu",   "numpy",
-                                                             "tolist", "print", "to_cpu"};
   const std::string code = CodeOf(line);
-  return std::ranges::any_of(kReads, [&](std::string_view read) { return Calls(code, read); });
+  return std::ranges::any_of(ReadingFunctions(),
+                             [&](std::string_view read) { return Calls(code, read); });
 }
 
 }  // namespace xlaprof

@@ -9,6 +9,7 @@
 #include "analyzers/run/host_ops.h"
 #include "base/numbers.h"
 #include "profiler/store/events.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
@@ -84,7 +85,7 @@ absl::Status SetDetails(const Run& run, Group& group) {
   const Store& store = run.store();
   TopOp& op = group.op;
   if (group.is_collective) op.category = "communication";
-  if (op.name.starts_with("Memcpy") || op.name.starts_with("Memset")) op.category = "copy";
+  if (KindOfKernel(op.name) == OpKind::kCopy) op.category = "copy";
   std::string_view instruction = OpName(store.Text(group.name));
   XP_TRY(const std::vector<Argument> arguments,
          ReadArguments(store, group.longest->chunk_id, group.longest->index));

@@ -7,6 +7,7 @@
 #include "analyzers/quantity.h"
 #include "base/escape.h"
 #include "profiler/stacks/stacks.h"
+#include "profiler/vocabulary/code.h"
 
 namespace xlaprof::stacks {
 namespace {
@@ -27,18 +28,6 @@ std::string Ranges(const std::set<int64_t>& numbers) {
     if (last > first) text += fmt::format("-{}", last);
   }
   return text;
-}
-
-// Returns the file as it is read best: of Python's own files and of packages only the part within.
-std::string ShortFile(const std::string& file) {
-  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
-    if (const size_t at = file.rfind(folder); at != file.npos)
-      return file.substr(at + folder.size());
-  }
-  if (const size_t at = file.find("/lib/python"); at != file.npos) {
-    if (const size_t end = file.find('/', at + 5); end != file.npos) return file.substr(end + 1);
-  }
-  return file;
 }
 
 class LookPrinter {
@@ -202,7 +191,7 @@ class LookPrinter {
     const size_t most = options_.all ? frames.size() : group.is_idle ? kIdleFrames : kFrames;
     const size_t shown = std::min(most, frames.size());
     for (const Frame& frame : std::span(frames).first(shown)) {
-      std::string place = frame.file.empty() ? "" : ShortFile(frame.file);
+      std::string place = frame.file.empty() ? "" : std::string(PathInPackage(frame.file));
       if (frame.line > 0) place += fmt::format(":{}", frame.line);
       const std::string function = frame.function.empty() ? "(unknown)" : frame.function;
       Line("  " + Shortened(place.empty() ? function : fmt::format("{} {}", place, function),

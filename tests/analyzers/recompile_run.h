@@ -49,6 +49,7 @@ inline PrintedGraph TestGraph(const TestNodes& nodes,
           {std::stoi(text), dot == std::string::npos ? 0 : std::stoi(text.substr(dot + 1))});
       at = comma + 1;
     }
+    one.Resolve(printed_as);
     graph.nodes.push_back(std::move(one));
   }
   return graph;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <vector>
 
 #include "base/numbers.h"
 #include "base/source_place.h"
@@ -18,60 +17,6 @@ constexpr std::string_view kLazyRuntime = "xlaprof::lazy::";
 CutKind CauseFromLazyRuntime(std::string_view function) {
   if (function.ends_with("::next")) return CutKind::kParallelLoader;
   return function.ends_with("::~StepTrace") ? CutKind::kStepTraceExit : CutKind::kUserSync;
-}
-
-// Returns whether the file is in a source tree of torch or torch_xla, whose builds run without being
-// installed. A user's folder may be named torch, too, so what is in it decides.
-bool IsInSourceTree(std::string_view file) {
-  struct Package {
-    std::string_view folder;
-    std::vector<std::string_view> contents;  // beginnings of paths in the folder
-  };
-  static const Package kPackages[] = {
-      {"/torch/",
-       {"_",
-        "amp/",
-        "ao/",
-        "autograd/",
-        "backends/",
-        "compiler/",
-        "cuda/",
-        "distributed/",
-        "functional.py",
-        "func/",
-        "fx/",
-        "jit/",
-        "library.py",
-        "multiprocessing/",
-        "nn/functional.py",
-        "nn/init.py",
-        "nn/modules/",
-        "nn/parallel/",
-        "nn/parameter.py",
-        "nn/utils/",
-        "onnx/",
-        "optim/",
-        "overrides.py",
-        "profiler/",
-        "random.py",
-        "serialization.py",
-        "storage.py",
-        "utils/_",
-        "utils/checkpoint.py",
-        "utils/data/",
-        "utils/hooks.py"}},
-      {"/torch_xla/",
-       {"_", "amp/", "core/", "debug/", "distributed/", "experimental/", "runtime.py",
-        "stablehlo.py", "torch_xla.py", "utils/checkpoint.py", "utils/closures.py",
-        "utils/serialization.py", "utils/thread_async.py", "utils/utils.py"}},
-      {"/functorch/", {"_src/", "__init__.py"}}};
-  return std::ranges::any_of(kPackages, [&](const Package& package) {
-    const size_t at = file.rfind(package.folder);
-    if (at == file.npos) return false;
-    const std::string_view inside = file.substr(at + package.folder.size());
-    return std::ranges::any_of(package.contents,
-                               [&](std::string_view begin) { return inside.starts_with(begin); });
-  });
 }
 
 }  // namespace
@@ -106,24 +51,6 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   frame.line = *number;
   frame.is_user = IsUserFile(frame.file) && !frame.function.starts_with(kLazyRuntime);
   return frame;
-}
-
-bool IsUserFile(std::string_view file) {
-  if (file.empty()) return false;
-  if (file.front() == '<') {  // not a file, but code typed into IPython, Python or a Databricks
-                              // notebook
-    return file.starts_with("<ipython-input-") || file.starts_with("<command-") ||
-           file == "<stdin>";
-  }
-  for (std::string_view part : {"/site-packages/", "/dist-packages/", "/jax/_src/", "/jaxlib/"}) {
-    if (file.find(part) != std::string_view::npos) return false;
-  }
-  if (IsInSourceTree(file)) return false;
-  // The standard library: .../lib/python3.11/threading.py
-  for (std::string_view part : {"/lib/python2", "/lib/python3", "/lib64/python3"}) {
-    if (file.find(part) != std::string_view::npos) return false;
-  }
-  return true;
 }
 
 std::optional<Store::Frame> ParseTracebackFrame(std::string_view line) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/store/store.h"
+#include "profiler/vocabulary/code.h"
 
 namespace xlaprof {
 
@@ -17,10 +18,6 @@ std::optional<Store::Frame> ParseFrame(std::string_view line);
 // Parses `  File "train.py", line 22, in main`, as Python prints the frames of a traceback. Returns nothing
 // if the line is none. Sets is_user by IsUserFile.
 std::optional<Store::Frame> ParseTracebackFrame(std::string_view line);
-
-// Returns false for files of Python, of installed packages (site-packages, dist-packages), of
-// torch, torch_xla and jax, and for `<frozen ...>`, `<string>` and other pseudo files.
-bool IsUserFile(std::string_view file);
 
 // Returns the innermost user frame, the line that cut the graph or read a tensor. Returns null if
 // there is none.

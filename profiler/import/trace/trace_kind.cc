@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <optional>
 
-#include "base/collective.h"
 #include "base/numbers.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {

@@ -62,8 +62,9 @@ PrintedGraph Stencil(int turns, int inputs, std::string_view file) {
 }
 
 // Returns a program of `turns` turns at two lines of net.py, or of as many layers. Each turn scales
-// and shifts by ten weights. A weight is an input, or a part of one input for all layers.
-enum class Weights { kSame, kOwn, kParts };
+// and shifts by ten weights. A weight is an input, a part of one input for all layers, or what a
+// mask leaves of it (jnp.where).
+enum class Weights { kSame, kOwn, kParts, kMasked };
 PrintedGraph Network(int turns, Weights weights) {
   TestNodes nodes{{.op = "xla::device_data", .shape = "f32[8,32]"}};
   const int inputs = weights == Weights::kOwn ? 10 * turns : 10;
@@ -81,6 +82,13 @@ PrintedGraph Network(int turns, Weights weights) {
                          .location = "forward@net.py:11"});
         weight = int(nodes.size()) - 1;
       }
+      if (weights == Weights::kMasked) {
+        nodes.push_back({.op = "select",
+                         .shape = "f32[32,32]",
+                         .operands = fmt::format("{}", weight),
+                         .location = "forward@net.py:11"});
+        weight = int(nodes.size()) - 1;
+      }
       for (const char* op : {"aten::mul", "aten::add"}) {
         nodes.push_back({.op = op,
                          .shape = "f32[8,32]",
@@ -90,7 +98,7 @@ PrintedGraph Network(int turns, Weights weights) {
       }
     }
   }
-  return TestGraph(nodes);
+  return TestGraph(nodes, weights == Weights::kMasked ? PrintedForm::kHlo : PrintedForm::kIrText);
 }
 
 TEST(UnrolledLoopTest, TurnsMayHaveManyWeights) {
@@ -109,6 +117,14 @@ TEST(UnrolledLoopTest, LayersInsideOfTurnsAreNoTurns) {
 TEST(UnrolledLoopTest, LayersReadInputsOfTheirOwn) {
   EXPECT_FALSE(LoopOf(Network(20, Weights::kOwn)));
   EXPECT_FALSE(LoopOf(Network(20, Weights::kParts)));
+}
+
+// HLO's select chooses between elements. torch_xla's xla::select takes a part.
+TEST(UnrolledLoopTest, TurnsMayMaskTheirWeights) {
+  const auto loop = LoopOf(Network(20, Weights::kMasked));
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->turns, 20);
+  EXPECT_EQ(loop->body_nodes, 30);
 }
 
 TEST(UnrolledLoopTest, OperationsOfALoopMakeUpMostOfTheProgram) {
