@@ -40,17 +40,15 @@ class Line {
     if (value == nullptr || !value->is_string()) return {};
     return ToUtf8(value->get_ref<const std::string&>());
   }
-  // Returns the texts of an array, separated by spaces.
-  std::string Words(size_t at) const {
-    std::string words;
+  // Returns the texts of an array.
+  std::vector<std::string> Texts(size_t at) const {
+    std::vector<std::string> texts;
     const Json* value = At(at);
-    if (value == nullptr || !value->is_array()) return words;
-    for (const Json& word : *value) {
-      if (!word.is_string()) continue;
-      if (!words.empty()) words += ' ';
-      words += ToUtf8(word.get_ref<const std::string&>());
+    if (value == nullptr || !value->is_array()) return texts;
+    for (const Json& text : *value) {
+      if (text.is_string()) texts.push_back(ToUtf8(text.get_ref<const std::string&>()));
     }
-    return words;
+    return texts;
   }
   size_t size() const { return json_.size(); }
 
@@ -134,6 +132,8 @@ class RecordReading {
           offset);
     } else if (kind == "problem") {
       if (!row_.problem) row_.problem = line.Text(1);
+    } else if (kind == "python") {
+      samples_.SetFolders({.library = line.Texts(1), .packages = line.Texts(2)});
     } else if (kind == "code") {
       samples_.AddCode(line.Int(1), line.Text(2).value_or(""), line.Text(3).value_or(""), offset);
     } else if (kind == "frame") {
@@ -169,7 +169,7 @@ class RecordReading {
     if (is_known_) return absl::OkStatus();
     is_command_ = kind == kCommand;
     const size_t words = is_command_ ? 2 : 6;
-    row_.command = line.Words(words);
+    row_.command = fmt::format("{}", fmt::join(line.Texts(words), " "));
     const OptInt begin_ns = line.Int(words + 1);
     if (!begin_ns)
       return Invalid("{}: its first line has no time. Name the directory that xlaprof run made",

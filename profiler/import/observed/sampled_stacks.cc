@@ -4,7 +4,6 @@
 
 #include "base/category.h"
 #include "base/source_place.h"
-#include "profiler/import/text/python_frames.h"
 #include "profiler/store/issue_codes.h"
 #include "profiler/store/tables.h"
 
@@ -60,7 +59,7 @@ void SampledStacks::Odd(int64_t offset) {
 
 void SampledStacks::AddCode(OptInt number, std::string function, std::string file, int64_t offset) {
   if (number != int64_t(codes_.size())) return Odd(offset);
-  const bool is_user = IsUserFile(file);
+  const bool is_user = FindCode(file, folders_).is_user();
   codes_.push_back({std::move(function), std::move(file), is_user});
 }
 

@@ -12,6 +12,7 @@
 #include "profiler/import/importer.h"
 #include "profiler/import/odd_input.h"
 #include "profiler/store/rows.h"
+#include "profiler/vocabulary/code.h"
 
 namespace xlaprof {
 
@@ -23,6 +24,8 @@ class SampledStacks {
 
   explicit SampledStacks(OddInput& odd) : odd_(odd) {}
 
+  // The folders of the interpreter's libraries, of which no file is the user's.
+  void SetFolders(PythonFolders folders) { folders_ = std::move(folders); }
   // Codes and frames are numbered from 0 in the order in which they come. What does not fit is
   // counted as an issue at `offset`, and left out.
   void AddCode(OptInt number, std::string function, std::string file, int64_t offset);
@@ -60,6 +63,7 @@ class SampledStacks {
                            const Thread& thread);
 
   OddInput& odd_;
+  PythonFolders folders_;
   std::vector<Code> codes_;
   std::vector<Frame> frames_;
   std::map<int64_t, Thread> threads_;  // by native id

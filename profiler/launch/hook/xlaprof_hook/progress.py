@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 
+from xlaprof_hook import code as code_of_files
 from xlaprof_hook import own_file, profiles
 
 
@@ -17,8 +18,6 @@ def _loaded(name):
 
 
 _MOST_DEBUG_BYTES = 256 << 20
-_COMPILERS = ("/torch_xla/torch_xla.py", "/torch/_dynamo/convert_frame.py", "/torch/_inductor/compile_fx.py", "/jax/_src/compiler.py",
-              "/jax/_src/interpreters/partial_eval.py")
 # AOTAutograd compiles a backward when it first runs, without Dynamo.
 _BACKWARD_COMPILER = ("/torch/_dynamo/backends/common.py", "_wrapped_bw_compiler")
 # Functions of compile_fx.py that run a compiled program.
@@ -27,7 +26,7 @@ _RUNNERS = ("run", "wrapper")
 
 def _compiles(code):
     """Returns whether a function may be on the stack because something is traced or compiled."""
-    if code.co_filename.endswith(_COMPILERS):
+    if "compiles" in code_of_files.of(code.co_filename)[1]:
         return not (code.co_filename.endswith("/compile_fx.py") and code.co_name in _RUNNERS)
     file, function = _BACKWARD_COMPILER
     return code.co_name == function and code.co_filename.endswith(file)

@@ -3,6 +3,7 @@
 Each line is a JSON array that begins with its kind. Times are nanoseconds since 1970.
 
   ["process", version, pid, parent's pid, rank or null, host, [words of the command], begin]
+  ["python", [folders of the interpreter's own library], [folders of its packages]]
   ["framework", name, version or null, {variable that was set: value}]
   ["code", id, function, file]                     a function; ids count from 0
   ["frame", id, caller's frame or -1, code, line]  a call stack is the chain of its frames; ids count from 0
@@ -22,6 +23,7 @@ import sys
 import threading
 import time
 
+from xlaprof_hook import code
 from xlaprof_hook.own_file import OwnFile
 
 VERSION = 1
@@ -66,5 +68,6 @@ class Record:
             if not self.is_begun:
                 self.is_begun = True
                 command = getattr(sys, "orig_argv", None) or sys.argv
+                lines.insert(0, ("python", *code.folders()))
                 lines.insert(0, ("process", VERSION, self.pid, os.getppid(), _rank(), socket.gethostname(), command, time.time_ns()))
             self.file.write("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))

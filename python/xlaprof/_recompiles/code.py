@@ -1,0 +1,1 @@
+../../../profiler/launch/hook/xlaprof_hook/code.py
