@@ -42,7 +42,7 @@ OURS = {
     "analyzers/run": ["profiler/vocabulary", "profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph"],
     "analyzers/recompile": ["profiler/vocabulary", "profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/policy.h", "analyzers/graph",
                             "analyzers/run"],
-    "analyzers/report": ["profiler/vocabulary", "profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/kinds.h", "analyzers/open_scopes_text.h",
+    "analyzers/report": ["profiler/vocabulary", "profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/kinds.h", "analyzers/open_scopes_text.h", "analyzers/policy.h",
                          "analyzers/quantity.h", "analyzers/run"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/run/run.h", "analyzers/quantity.h", "analyzers/report"] +
                  ["exporters/" + f for f in ["output", "timeline", "chrome", "perfetto", "sqlite", "xspace", "view"]],

@@ -19,7 +19,6 @@
 namespace xlaprof {
 namespace {
 
-
 // Returns the number of the program's own inputs, by shape without layout.
 std::map<std::string, int64_t, std::less<>> InputsByShape(const PrintedGraph& graph) {
   std::map<std::string, int64_t, std::less<>> inputs;
