@@ -75,13 +75,13 @@ void MakeLayout(const fs::path& layout, const fs::path& folder) {
 }
 
 // Returns the conclusions from a case, whose files are put into the working directory.
-std::string Concluded(const fs::path& of_case) {
+std::string Concluded(const GoldenCase& of_case) {
   if (IsLayout(of_case)) {
-    MakeLayout(of_case / "layout.txt", fs::current_path());
+    MakeLayout(of_case.path / "layout.txt", fs::current_path());
     return "runs\n" + Plan(ReportOn({.paths = {"."}, .run = {}, .as_format = {}}));
   }
   const std::vector<std::string> inputs = PutInputs(of_case);
-  if (IsOfRows(of_case))
+  if (of_case.HasRows())
     return "whole\n" + Conclusions(ReportOn({.paths = inputs, .run = {}, .as_format = {}}));
   const json whole = ReportOn({.paths = {"."}, .run = {}, .as_format = {}});
   std::string text = "runs\n" + Plan(whole) + "whole\n" + Conclusions(whole);
@@ -95,8 +95,8 @@ class ConcludedFrom : public testing::TestWithParam<std::string> {};
 
 TEST_P(ConcludedFrom, WhatIsExpected) {
   std::string text;
-  for (const fs::path& of_case : CasesOf(GetParam())) {
-    text += "=== " + of_case.filename().string() + "\n";
+  for (const GoldenCase& of_case : CasesOf(GetParam())) {
+    text += "=== " + of_case.name + "\n";
     InScratch([&] { text += Concluded(of_case); });
   }
   ExpectFile(kGolden / "conclusions" / (GetParam() + ".txt"), text);

@@ -22,7 +22,6 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
-#include "profiler/store/sql_script.h"
 #include "tests/golden_file.h"
 
 namespace xlaprof {
@@ -103,20 +102,10 @@ void ExpectRows(const Store& store, const Evidence& evidence) {
 }
 
 // The cases of an analyzer that hold rows, by name.
-std::vector<fs::path> CasesOf(const Analyzer& analyzer) {
-  std::vector<fs::path> cases;
-  for (const auto& entry : fs::directory_iterator(kGolden / analyzer.name)) {
-    if (fs::exists(entry.path() / "capture.sql") && !fs::exists(entry.path() / "args"))
-      cases.push_back(entry.path());
-  }
-  std::sort(cases.begin(), cases.end());
+std::vector<GoldenCase> CasesOf(const Analyzer& analyzer) {
+  std::vector<GoldenCase> cases = CasesIn(kGolden / analyzer.name);
+  std::erase_if(cases, [](const GoldenCase& one) { return !one.HasRows(); });
   return cases;
-}
-
-Store StoreOf(const fs::path& folder) {
-  Store store = Store::CreateTemporary().value();
-  EXPECT_TRUE(RunSqlScript(store, ReadFile(folder / "capture.sql")).ok()) << folder;
-  return store;
 }
 
 // Returns the findings of the cases: for each reason, severity and state, the one of the first case
@@ -124,10 +113,10 @@ Store StoreOf(const fs::path& folder) {
 using Key = std::tuple<std::string, int, std::optional<State>>;
 std::map<Key, Finding> ExamplesOf(const Analyzer& analyzer) {
   std::map<Key, Finding> examples;
-  for (const fs::path& folder : CasesOf(analyzer)) {
-    Store store = StoreOf(folder);
+  for (const GoldenCase& one : CasesOf(analyzer)) {
+    Store store = one.MakeStore().value();
     const auto findings = Analyze(Run(store), analyzer);
-    EXPECT_TRUE(findings.ok()) << folder << findings.status();
+    EXPECT_TRUE(findings.ok()) << one.FullName() << findings.status();
     if (!findings.ok()) continue;
     for (const Finding& finding : *findings) {
       for (const Evidence& evidence : finding.evidence) ExpectRows(store, evidence);
@@ -152,11 +141,12 @@ bool Contains(const std::string& text, const std::string& part) {
 
 // Returns the finding that the page shows, as the report on its case prints it.
 std::string PrintedFinding(const Analyzer& analyzer, const std::string& name) {
-  const fs::path folder = kGolden / analyzer.name / name;
-  if (!fs::exists(folder / "capture.sql")) return "";
-  Store store = StoreOf(folder);
+  const std::vector<GoldenCase> cases = CasesOf(analyzer);
+  const auto of_case = std::ranges::find(cases, name, &GoldenCase::name);
+  if (of_case == cases.end()) return "";
+  Store store = of_case->MakeStore().value();
   const auto report = MakeReport(Run(store));
-  EXPECT_TRUE(report.ok()) << folder << report.status();
+  EXPECT_TRUE(report.ok()) << name << report.status();
   if (!report.ok()) return "";
   for (const Finding& finding : report->findings) {
     if (finding.kind() != analyzer.name) continue;

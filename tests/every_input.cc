@@ -4,8 +4,6 @@
 #include <fstream>
 #include <map>
 
-#include "analyzers/report/report.h"
-#include "profiler/store/sql_script.h"
 
 namespace xlaprof {
 namespace {
@@ -13,9 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path kRegressions = kGolden.parent_path() / "fuzz/regressions";
-constexpr std::string_view kRows = "capture.sql", kLayout = "layout.txt";
-constexpr std::string_view kRegressionSuite = "fuzz_regressions";
+constexpr std::string_view kRegressions = "fuzz_regressions";
 
 // Returns 1234567 as "1,234,567".
 std::string Grouped(int64_t value) {
@@ -48,32 +44,6 @@ std::string ClaimsOf(const json& finding, const std::map<std::string, const json
   return text;
 }
 
-bool IsInput(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return !name.starts_with("expected") && name != "args" && name != kRows;
-}
-
-// Returns the files below `folder` as relative paths, in order.
-std::vector<std::string> InputsOf(const fs::path& folder) {
-  std::vector<std::string> inputs;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && IsInput(entry.path()))
-      inputs.push_back(fs::relative(entry.path(), folder).string());
-  }
-  std::sort(inputs.begin(), inputs.end());
-  return inputs;
-}
-
-// Makes the store of the rows in capture.sql and returns its name.
-std::string MakeStore(const fs::path& rows, const fs::path& folder) {
-  const fs::path path = folder / "capture.xlaprof";
-  auto store = Store::Create(path);
-  EXPECT_TRUE(store.ok()) << store.status();
-  const absl::Status status = store.ok() ? RunSqlScript(*store, ReadFile(rows)) : store.status();
-  EXPECT_TRUE(status.ok()) << rows << ": " << status;
-  return path.filename().string();
-}
-
 }  // namespace
 
 std::string JsonText(const json& value) {
@@ -81,56 +51,68 @@ std::string JsonText(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::vector<fs::path> CasesOf(const std::string& suite) {
-  const fs::path folder = suite == kRegressionSuite ? kRegressions : kGolden / suite;
-  std::vector<fs::path> cases;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory() &&
-        (fs::exists(entry.path() / kRows) || !InputsOf(entry.path()).empty()))
-      cases.push_back(entry.path());
-  }
-  std::sort(cases.begin(), cases.end());
-  return cases;
+std::vector<GoldenCase> CasesOf(const std::string& suite) {
+  return CasesIn(suite == kRegressions ? kGolden.parent_path() / "fuzz/regressions" : kGolden / suite);
 }
 
 std::vector<std::string> Suites() {
-  std::vector<std::string> suites = {std::string(kRegressionSuite)};
-  for (const auto& suite : fs::directory_iterator(kGolden)) {
-    const std::string name = suite.path().filename().string();
-    if (suite.is_directory() && !CasesOf(name).empty()) suites.push_back(name);
+  std::vector<std::string> suites = {std::string(kRegressions)};
+  for (const GoldenCase& one : GoldenCases()) {
+    if (suites.back() != one.suite) suites.push_back(one.suite);
   }
   std::sort(suites.begin(), suites.end());
   return suites;
 }
 
-bool IsLayout(const fs::path& of_case) { return fs::exists(of_case / kLayout); }
+bool IsLayout(const GoldenCase& of_case) { return fs::exists(of_case.path / "layout.txt"); }
 
-bool IsOfRows(const fs::path& of_case) { return fs::exists(of_case / kRows); }
-
-std::vector<std::string> PutInputs(const fs::path& of_case) {
+std::vector<std::string> PutInputs(const GoldenCase& of_case) {
   const fs::path here = fs::current_path();
+  if (of_case.HasRows()) {
+    const absl::StatusOr<Store> store = of_case.MakeStore(here / "capture.xlaprof");
+    EXPECT_TRUE(store.ok()) << of_case.FullName() << ": " << store.status();
+    return {"capture.xlaprof"};
+  }
   const auto written = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  std::vector<std::string> inputs = InputsOf(of_case);
+  const std::vector<std::string> inputs = of_case.Files();
   for (const std::string& input : inputs) {
     fs::create_directories((here / input).parent_path());
-    fs::copy_file(of_case / input, here / input);
+    fs::copy_file(of_case.path / input, here / input);
     fs::last_write_time(here / input, written);
   }
-  if (IsOfRows(of_case)) inputs.insert(inputs.begin(), MakeStore(of_case / kRows, here));
   return inputs;
+}
+
+void ForEachCase(
+    const std::function<void(const std::string& name, const std::vector<std::string>& files)>&
+        use) {
+  for (const std::string& suite : Suites()) {
+    for (const GoldenCase& of_case : CasesOf(suite)) {
+      if (IsLayout(of_case)) continue;
+      InScratch([&] { use(suite + "/" + of_case.name, PutInputs(of_case)); });
+    }
+  }
+}
+
+bool WithReport(const InputOptions& input,
+                const std::function<void(const Report& report, Store& store)>& use) {
+  const absl::Status status = WithInput(input, [&](Store& store) -> absl::Status {
+    Run run(store);
+    XP_TRY(LetReadSources(SourceRoots(input, {}), run));
+    XP_TRY(const Report report, MakeReport(run));
+    use(report, store);
+    return absl::OkStatus();
+  });
+  return status.ok();
 }
 
 json ReportOn(const InputOptions& input, const std::function<void(Store&)>& look) {
   std::string text;
-  const absl::Status status = WithInput(input, [&](Store& store) -> absl::Status {
-    Run run(store);
-    XP_TRY(LetReadSources(SourceRoots(input, {}), run));
-    XP_TRY(const xlaprof::Report report, MakeReport(run));
+  const auto take = [&](const Report& report, Store& store) {
     text = ReportJson(report);
     if (look) look(store);
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return nullptr;
+  };
+  if (!WithReport(input, take)) return nullptr;
   json report = json::parse(text, nullptr, /*allow_exceptions=*/false);
   EXPECT_FALSE(report.is_discarded()) << text.substr(0, 200);
   return report;

@@ -1,6 +1,5 @@
-// The inputs in tests/ that can be reported on: each case of golden/ (captures, stores, and the rows
-// of each capture.sql) and each input that a fuzzer once found; and what a report concludes from
-// them.
+// The inputs in tests/ that can be reported on: each case of golden/ (golden_case.h) and each input
+// that a fuzzer once found; and what a report concludes from them.
 //
 // A finding is reduced to its claims (severity, kind, reason, state, place, count, cost, saving, and
 // the finding that explains it), so that its words may change but its claims may not.
@@ -9,12 +8,12 @@
 // minutes.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "analyzers/report/report.h"
 #include "cli/input_options.h"
 #include "profiler/store/store.h"
 #include "tests/golden_file.h"
@@ -23,19 +22,24 @@ namespace xlaprof {
 
 // Returns the folders in tests/golden that hold cases, and that of the fuzzers, in order.
 std::vector<std::string> Suites();
-// Returns the folders of the cases of a suite, in order.
-std::vector<std::filesystem::path> CasesOf(const std::string& suite);
+// Returns the cases of a suite, in order.
+std::vector<GoldenCase> CasesOf(const std::string& suite);
 
-// Puts the files of a case into the working directory, and returns their names. The rows of a
-// capture.sql become a store. They have the same age on each machine.
-std::vector<std::string> PutInputs(const std::filesystem::path& of_case);
+// Puts the files of a case into the working directory, and returns their names. Rows become a store.
+// The files have the same age on each machine.
+std::vector<std::string> PutInputs(const GoldenCase& of_case);
 // Returns whether the case is a layout.txt, which describes a directory of bundled files.
-bool IsLayout(const std::filesystem::path& of_case);
-// Returns whether the case is a capture.sql, so that its first input is a store.
-bool IsOfRows(const std::filesystem::path& of_case);
+bool IsLayout(const GoldenCase& of_case);
 
-// Returns the JSON of the report that is made in the working directory, or null for an input that
-// cannot be reported on. Calls `look` with the store while it is open.
+// Calls `use` for each case in the working directory, with its name and its files.
+void ForEachCase(
+    const std::function<void(const std::string& name, const std::vector<std::string>& files)>& use);
+
+// Calls `use` with the report that is made in the working directory, and its store. Returns false
+// for an input that cannot be reported on.
+bool WithReport(const InputOptions& input,
+                const std::function<void(const Report& report, Store& store)>& use);
+// Returns the JSON of that report, or null. Calls `look` with the store while it is open.
 nlohmann::json ReportOn(const InputOptions& input,
                         const std::function<void(Store&)>& look = nullptr);
 

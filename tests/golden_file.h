@@ -11,10 +11,9 @@
 #include <iterator>
 #include <string>
 
-namespace xlaprof {
+#include "tests/golden_case.h"
 
-inline const std::filesystem::path kGolden =
-    std::filesystem::path(XLAPROF_SOURCE_DIR) / "tests/golden";
+namespace xlaprof {
 
 inline std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -19,7 +19,6 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/policy.h"
 #include "cli/input_options.h"
-#include "profiler/store/sql_script.h"
 #include "tests/golden_file.h"
 
 namespace xlaprof {
@@ -95,42 +94,44 @@ struct Case {
   std::string claims;
 };
 
-// Returns the case in a folder of golden/, unless it cannot be read.
-std::optional<Case> Load(const std::string& name) {
-  const fs::path folder = kGolden / name;
+// Returns the case with a store of it, unless it cannot be read.
+std::optional<Case> Load(const GoldenCase& golden) {
   std::optional<Case> loaded;
   const auto take = [&](Store& store) -> absl::Status {
     std::string claims = ClaimsOf(store);
-    loaded = Case{name, std::move(store), std::move(claims)};
+    loaded = Case{golden.FullName(), std::move(store), std::move(claims)};
     return absl::OkStatus();
   };
-  if (fs::exists(folder / "capture.sql")) {
-    Store store = *Store::CreateTemporary();
-    EXPECT_TRUE(RunSqlScript(store, ReadFile(folder / "capture.sql")).ok()) << name;
+  if (golden.HasRows()) {
+    Store store = golden.MakeStore().value();
     EXPECT_TRUE(take(store).ok());
-    return loaded;
+  } else {
+    InputOptions input{.paths = {}, .run = {}, .as_format = {}};
+    for (const auto& entry : fs::directory_iterator(golden.path))
+      input.paths.push_back(entry.path());
+    std::ranges::sort(input.paths);
+    (void)WithInput(input, take);
   }
-  InputOptions input{.paths = {}, .run = {}, .as_format = {}};
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string file = entry.path().filename().string();
-    if (!file.starts_with("expected") && file != "args") input.paths.push_back(entry.path());
-  }
-  std::ranges::sort(input.paths);
-  if (!input.paths.empty()) (void)WithInput(input, take);
   return loaded;
 }
 
-// The cases that were loaded so far, by name.
+// The cases that were loaded so far.
 class Cases {
  public:
-  // Returns null if the case is not there or cannot be read.
+  Cases() {
+    for (GoldenCase& one : GoldenCases()) golden_.emplace(one.FullName(), std::move(one));
+  }
+  const std::map<std::string, GoldenCase>& golden() const { return golden_; }
+  // Returns null if there is no case of this full name, or if it cannot be read.
   const Case* Get(const std::string& name) {
     const auto [at, is_new] = cases_.try_emplace(name);
-    if (is_new && fs::is_directory(kGolden / name)) at->second = Load(name);
+    if (const auto golden = golden_.find(name); is_new && golden != golden_.end())
+      at->second = Load(golden->second);
     return at->second ? &*at->second : nullptr;
   }
 
  private:
+  std::map<std::string, GoldenCase> golden_;
   std::map<std::string, std::optional<Case>> cases_;
 };
 
@@ -218,13 +219,8 @@ Side Search(const ThresholdOfTest& threshold, bool up, std::span<const Case* con
 // Returns the cases that are fast to analyse, those of one thing first.
 std::vector<const Case*> AllCases(Cases& cases) {
   std::vector<std::string> names;
-  for (const auto& suite : fs::directory_iterator(kGolden)) {
-    const std::string name = suite.path().filename().string();
-    if (!suite.is_directory() || name == "conclusions" || name == "plans" || name == "errors")
-      continue;
-    for (const auto& entry : fs::directory_iterator(suite)) {
-      if (entry.is_directory()) names.push_back(name + "/" + entry.path().filename().string());
-    }
+  for (const auto& [name, golden] : cases.golden()) {
+    if (golden.suite != "plans" && golden.suite != "errors") names.push_back(name);
   }
   std::ranges::sort(names, {}, [](const std::string& name) {
     return std::pair(name.find("/just_") == name.npos, name);

@@ -32,18 +32,6 @@ InputOptions In(std::vector<std::string> paths) {
   return {.paths = std::move(paths), .run = {}, .as_format = {}};
 }
 
-// Calls `use` for each case in the working directory, with its name and its files.
-void ForEachCase(
-    const std::function<void(const std::string& name, const std::vector<std::string>& files)>&
-        use) {
-  for (const std::string& suite : Suites()) {
-    for (const fs::path& of_case : CasesOf(suite)) {
-      if (IsLayout(of_case)) continue;
-      InScratch([&] { use(suite + "/" + of_case.filename().string(), PutInputs(of_case)); });
-    }
-  }
-}
-
 std::string Named(const json& finding) {
   return NameOf(finding) + " at " + PlaceOf(finding["subject"]);
 }

@@ -1,5 +1,5 @@
-// Tests the Chrome exporter on the cases of tests/golden/export_timeline. Each has a capture.sql
-// and its expected output (expected.json); other tests check rules that hold for every case.
+// Tests the Chrome exporter on the cases of tests/golden/export_timeline. Each has rows
+// and its expected output (CASE.json); other tests check rules that hold for every case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -11,7 +11,6 @@
 #include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "profiler/store/events.h"
-#include "profiler/store/sql_script.h"
 #include "tests/golden_file.h"
 
 namespace xlaprof {
@@ -34,12 +33,8 @@ class ChromeExport : public testing::Test {
   }
   ~ChromeExport() override { fs::remove_all(folder_); }
 
-  Store Load(const std::string& name) {
-    Store store = *Store::CreateTemporary();
-    absl::Status status =
-        RunSqlScript(store, ReadFile(kGolden / "export_timeline" / name / "capture.sql"));
-    EXPECT_TRUE(status.ok()) << status;
-    return store;
+  static Store EveryKind() {
+    return FindGoldenCase("export_timeline/every_kind").MakeStore().value();
   }
   std::string Export(const Store& store, const Findings& findings = {}, bool gzip = false) {
     const fs::path path = folder_ / "trace";
@@ -70,23 +65,23 @@ class ChromeExport : public testing::Test {
 
 TEST_F(ChromeExport, WritesWhatIsExpected) {
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(kGolden / "export_timeline")) {
-    SCOPED_TRACE(entry.path());
-    const std::string written = Export(Load(entry.path().filename().string()));
-    ExpectFile(entry.path() / "expected.json", written);
+  for (const GoldenCase& one : CasesIn(kGolden / "export_timeline")) {
+    SCOPED_TRACE(one.name);
+    const std::string written = Export(one.MakeStore().value());
+    ExpectFile(kGolden / one.suite / (one.name + ".json"), written);
     ++cases;
   }
   EXPECT_GT(cases, 0);
 }
 
 TEST_F(ChromeExport, IsJsonWithoutRawControlCharacters) {
-  const std::string written = Export(Load("every_kind"));
+  const std::string written = Export(EveryKind());
   EXPECT_TRUE(json::accept(written));  // accept() refuses invalid UTF-8
   for (char c : written) EXPECT_TRUE(uint8_t(c) >= 0x20 || c == '\n');
 }
 
 TEST_F(ChromeExport, HoldsTheStoresEventsOnceEach) {
-  Store store = Load("every_kind");
+  Store store = EveryKind();
   const std::string written = Export(store);
   EXPECT_EQ(exported_.event_count, *store.One<int64_t>("SELECT count(*) FROM event").value());
   // Steps 7, 8 and 0 are added to the events.
@@ -101,7 +96,7 @@ TEST_F(ChromeExport, HoldsTheStoresEventsOnceEach) {
 // Perfetto drops an event that overlaps another of its thread without nesting in it.
 TEST_F(ChromeExport, NoThreadHasEventsThatOverlap) {
   std::map<std::pair<int64_t, int64_t>, std::vector<std::pair<int64_t, int64_t>>> open;
-  const std::string written = Export(Load("every_kind"));
+  const std::string written = Export(EveryKind());
   auto ns = [](const json& micros) { return std::llround(micros.get<double>() * 1000); };
   int lanes = 0;
   for (const json& event : Events(written, "X")) {
@@ -120,7 +115,7 @@ TEST_F(ChromeExport, NoThreadHasEventsThatOverlap) {
 // "module" at 0.05 is covered, because "op" starts in it at once. Arrows to a covered end are
 // written on the events themselves.
 TEST_F(ChromeExport, ArrowsStandAtTheirEvents) {
-  const json trace = json::parse(Export(Load("every_kind")));
+  const json trace = json::parse(Export(EveryKind()));
   std::map<int64_t, std::string> from;
   std::multiset<std::string> arrows;
   json event;
@@ -210,14 +205,14 @@ TEST_F(ChromeExport, LabelsOfProcessesDiffer) {
 }
 
 TEST_F(ChromeExport, SliceLeavesOutWhatLiesOutside) {
-  Store store = Load("every_kind");
+  Store store = EveryKind();
   ASSERT_TRUE(store.Restrict({.from_ns = 200, .to_ns = 1000}).ok());
   std::vector<std::string> names;
   for (const json& event : Events(Export(store), "XiBb")) {
     if (event["thread"] == "Grüße, 世界") names.push_back(event["ts"].dump());
   }
   EXPECT_THAT(names, ElementsAre("0.2", "0.3", "0.4"));
-  Store rank1 = Load("every_kind");
+  Store rank1 = EveryKind();
   ASSERT_TRUE(rank1.Restrict({.process_id = 2}).ok());
   for (const json& event : Events(Export(rank1), "XiBbC"))
     EXPECT_THAT(event["thread"], testing::AnyOf("main", "XLA Modules", "of no process", "steps"));
@@ -258,7 +253,7 @@ TEST_F(ChromeExport, ExtremeTimesDoNotOverflow) {
 }
 
 TEST_F(ChromeExport, FindingsStandWhereTheirEvidenceLies) {
-  Store store = Load("every_kind");
+  Store store = EveryKind();
   Findings findings(2);
   findings[0] = {.analyzer = &recompilation,
                  .severity = Severity::kWarning,
@@ -286,7 +281,7 @@ TEST_F(ChromeExport, FindingsStandWhereTheirEvidenceLies) {
 }
 
 TEST_F(ChromeExport, GzipHoldsTheSameText) {
-  Store store = Load("every_kind");
+  Store store = EveryKind();
   const std::string plain = Export(store);
   Export(store, {}, /*gzip=*/true);
   gzFile file = gzopen((folder_ / "trace").c_str(), "rb");
@@ -299,7 +294,7 @@ TEST_F(ChromeExport, GzipHoldsTheSameText) {
 }
 
 TEST_F(ChromeExport, SaysWhenItCannotWrite) {
-  Store store = Load("every_kind");
+  Store store = EveryKind();
   auto missing = Chrome().write(xlaprof::Run(store), {}, {.path = folder_ / "no/such"});
   EXPECT_THAT(std::string(Message(missing.status())),
               HasSubstr("no/such: cannot write: No such file"));

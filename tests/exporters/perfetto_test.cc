@@ -1,6 +1,5 @@
-// Tests the Perfetto exporter on the cases of tests/golden/export_timeline. Each has a capture.sql
-// and its expected packets (expected.pftrace.txt); other tests check rules that hold for every
-// case.
+// Tests the Perfetto exporter on the cases of tests/golden/export_timeline. Each has rows and its
+// expected packets (CASE.pftrace.txt); other tests check rules that hold for every case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -41,7 +40,7 @@ class PerfettoExport : public testing::Test {
     return store;
   }
   static Store EveryKind() {
-    return Load(ReadFile(kGolden / "export_timeline" / "every_kind/capture.sql"));
+    return FindGoldenCase("export_timeline/every_kind").MakeStore().value();
   }
   absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                  const ExportOptions& options) {
@@ -60,10 +59,10 @@ class PerfettoExport : public testing::Test {
 
 TEST_F(PerfettoExport, WritesWhatIsExpected) {
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(kGolden / "export_timeline")) {
-    SCOPED_TRACE(entry.path());
-    const std::string written = Export(Load(ReadFile(entry.path() / "capture.sql"))).Text();
-    ExpectFile(entry.path() / "expected.pftrace.txt", written);
+  for (const GoldenCase& one : CasesIn(kGolden / "export_timeline")) {
+    SCOPED_TRACE(one.name);
+    const std::string written = Export(one.MakeStore().value()).Text();
+    ExpectFile(kGolden / one.suite / (one.name + ".pftrace.txt"), written);
     ++cases;
   }
   EXPECT_GT(cases, 0);

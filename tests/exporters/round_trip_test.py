@@ -78,7 +78,7 @@ def main(program, *captures):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         sources = {name: path for name, path in bundled_captures().items() if not captures or name in captures}
-        sources["every_kind"] = store_of_sql(GOLDEN / "export_timeline/every_kind/capture.sql", folder / "every_kind.xlaprof",
+        sources["every_kind"] = store_of_sql(GOLDEN / "export_timeline/every_kind.sql", folder / "every_kind.xlaprof",
                                              program.with_name("xlaprof_sqlite.so"))
         for name, source in sources.items():
             first, second = (folder / f"{name}.{nth}.json" for nth in ("first", "second"))

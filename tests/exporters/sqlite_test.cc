@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
-#include "profiler/store/sql_script.h"
+#include "tests/golden_case.h"
 
 namespace xlaprof {
 
@@ -28,11 +27,6 @@ class SqliteExport : public testing::Test {
   SqliteExport() {
     std::string name = (fs::temp_directory_path() / "xlaprofXXXXXX").string();
     folder_ = mkdtemp(name.data());
-    std::ifstream in(fs::path(XLAPROF_SOURCE_DIR) /
-                     "tests/golden/export_timeline/every_kind/capture.sql");
-    std::string sql{std::istreambuf_iterator<char>(in), {}};
-    absl::Status status = RunSqlScript(store_, sql);
-    EXPECT_TRUE(status.ok()) << status;
   }
   ~SqliteExport() override {
     sqlite3_close(db_);
@@ -71,7 +65,7 @@ class SqliteExport : public testing::Test {
     return rows;
   }
   fs::path folder_;
-  Store store_ = *Store::CreateTemporary();
+  Store store_ = FindGoldenCase("export_timeline/every_kind").MakeStore().value();
   sqlite3* db_ = nullptr;
 };
 

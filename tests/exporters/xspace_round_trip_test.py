@@ -78,7 +78,7 @@ def main(program, *captures):
         for name, source in sources.items():
             store, file, again = (folder / f"{name}{suffix}" for suffix in (".xlaprof", ".xplane.pb", ".again.xlaprof"))
             if source is None:
-                store_of_sql(GOLDEN / "export_timeline/every_kind/capture.sql", store, program.with_name("xlaprof_sqlite.so"))
+                store_of_sql(GOLDEN / "export_timeline/every_kind.sql", store, program.with_name("xlaprof_sqlite.so"))
             else:
                 subprocess.run([program, "import", source, "-o", store], check=True, stdout=subprocess.DEVNULL)
             subprocess.run([program, "export", store, "--format", "xspace", "-o", file], check=True, stdout=subprocess.DEVNULL)

@@ -1,38 +1,28 @@
 #include "tests/hostile/golden_inputs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 
 #include "profiler/import/input.h"
+#include "tests/golden_case.h"
 
 namespace xlaprof {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A golden case holds other files beside its inputs, and the conclusions from all cases are a suite
-// of their own.
-bool IsInput(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return path.parent_path().filename() != "conclusions" && name != "args" && name != "capture.sql" &&
-         !name.starts_with("expected") && !name.ends_with(".md") && !name.starts_with('.');
-}
-
 std::vector<GoldenInput> Read() {
   std::vector<GoldenInput> inputs;
-  const fs::path golden = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden";
-  for (const auto& entry : fs::recursive_directory_iterator(golden)) {
-    if (!entry.is_regular_file() || !IsInput(entry.path())) continue;
-    GoldenInput& input = inputs.emplace_back();
-    input.name = fs::relative(entry.path(), golden).string();
-    std::ifstream file(entry.path(), std::ios::binary);
-    input.disk.assign(std::istreambuf_iterator<char>(file), {});
-    auto opened = InputFile::Open(entry.path());
-    input.bytes = opened.ok() ? std::string(opened->bytes()) : input.disk;
-    input.format = SurestFormat(input.bytes);
+  for (const GoldenCase& one : GoldenCases()) {
+    for (const std::string& path : one.Files()) {
+      GoldenInput& input = inputs.emplace_back();
+      input.name = one.FullName() + "/" + path;
+      std::ifstream file(one.path / path, std::ios::binary);
+      input.disk.assign(std::istreambuf_iterator<char>(file), {});
+      auto opened = InputFile::Open(one.path / path);
+      input.bytes = opened.ok() ? std::string(opened->bytes()) : input.disk;
+      input.format = SurestFormat(input.bytes);
+    }
   }
   std::sort(inputs.begin(), inputs.end(),
             [](const GoldenInput& a, const GoldenInput& b) { return a.name < b.name; });

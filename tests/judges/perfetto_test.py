@@ -152,9 +152,9 @@ def main(build):
             store = folder / f"{name}.xlaprof"
             run(judge.program, "import", capture, "-o", store)
             judge.judge(name, store, folder)
-        for case in sorted((GOLDEN / "export_timeline").iterdir()):
-            store = store_of_sql(case / "capture.sql", folder / f"{case.name}.xlaprof", judge.extension)
-            judge.judge(case.name, store, folder)
+        for case in sorted((GOLDEN / "export_timeline").glob("*.sql")):
+            store = store_of_sql(case, folder / f"{case.stem}.xlaprof", judge.extension)
+            judge.judge(case.stem, store, folder)
     print(f"perfetto: {judge.failures} of {len(captures) + 1} differ" if judge.failures else "perfetto: all agree")
     return 1 if judge.failures or len(captures) < 10 else 0
 

@@ -1,0 +1,31 @@
+-- case just_fires_by_host_wait kernel_us=94900
+-- case just_does_not_fire_by_host_wait kernel_us=95100
+--
+-- A PyTorch training runs ten steps of 100 ms on a GPU, one kernel per step. The host prepares its
+-- batch in the scope 'augment' and launches the kernel only after the one before has ended.
+--
+-- Figure under test: each kernel takes {kernel_us} us, and the GPU idles for the rest of 100,000 us.
+-- Threshold: idle time of one cause counts from 5 % of the steady time on.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
+INSERT INTO track (id, process_id, kind, name, device, sort) VALUES (2, 1, 'device_stream', 'stream 7', 'GPU:0', 1);
+-- 10 steps of 100 ms. Times are written as 1000 * microseconds.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns)
+SELECT i + 1, 1, i, i, 'train', 1000 * 100000 * i, 1000 * 100000 FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * 100000 * i, 1000 * 100000, 'train', 'step' FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * 100000 * i, 1000 * 5090, 'augment', 'scope' FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category, flow_out)
+SELECT 1, 1000 * (100000 * i + 5090), 1000 * 10, 'cudaLaunchKernel', 'execute', i + 1 FROM n;
+-- The kernels: the figure under test is their length.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category, flow_in)
+SELECT 2, 1000 * (100000 * i + 5100), 1000 * {kernel_us}, 'gemm', 'op', i + 1 FROM n;

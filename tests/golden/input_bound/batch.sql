@@ -1,0 +1,20 @@
+-- case just_fires_by_batch batches=4
+-- case just_does_not_fire_by_batch batches=3
+--
+-- A training without step marks fetches a batch from its DataLoader every 100 ms, but only a few times.
+--
+-- Figure under test: the loader hands out {batches} batches.
+-- Threshold: from 4 batches on, so that two periods lie between batches after the first, each batch
+-- counts as a step.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, '{batches} batches', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'trace.json', 'chrome', 1, 'timed');
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
+-- The number of batches is the figure under test. Times are written as 1000 * microseconds.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {batches})
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * 100000 * i, 1000 * 40000, 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__', 'input' FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {batches})
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * (100000 * i + 40000), 1000 * 60000, 'forward', 'scope' FROM n;

@@ -1,0 +1,39 @@
+-- case just_fires_by_parts copy_us=51
+-- case just_does_not_fire_by_parts copy_us=49
+--
+-- A server of parameters updates rows of a table that its caller does not donate, on a CPU.
+--
+-- Figure under test: each execution of 1,000 us copies the table for {copy_us} us. Two threads share the copy. Its
+-- event ends after 10 us, when the first thread is done, and a mark on the second thread shows the end.
+-- Threshold: copies of inputs that are not donated are a warning from 5 % of the time of the device on.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'updates', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (2, 1, 'host_thread', 'tf_XLAPjRtCpuClient/1', 1);
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (3, 1, 'host_thread', 'tf_XLAEigen/2', 2);
+INSERT INTO site (id, function, file, line) VALUES (1, 'main', '/home/user/train.py', 12);
+-- The program updates rows of a table and returns it.
+INSERT INTO graph (id, process_id, name, program_id, printed_as) VALUES (1, 1, 'jit_update', 7, 'hlo_optimized');
+INSERT INTO graph_node (graph_id, idx, op, shape, operands, attributes, root, name) VALUES
+(1, 0, 'parameter', 'f32[4000,64]{1,0}', '', 'parameter=0, argument="table"', NULL, 'table.1'),
+(1, 1, 'parameter', 's32[8]{0}', '', 'parameter=1, argument="rows"', NULL, 'rows.1'),
+(1, 2, 'copy', 'f32[4000,64]{1,0}', '0', NULL, NULL, 'copy.3'),
+(1, 3, 'fusion', 'f32[4000,64]{1,0}', '2,1', 'kind=kLoop', 0, 'scatter_fusion');
+INSERT INTO compile (process_id, ordinal, graph_id, cause, function, site_id, inferred) VALUES (1, 0, 1, 'call', 'update', 1, 0);
+-- 10 executions of 1,000 us. Times are written as 1000 * microseconds.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10)
+INSERT INTO execution (process_id, ordinal, graph_id, ts_ns, dur_ns, device, cause)
+SELECT 1, i + 1, 1, 1000 * 1000 * i, 1000 * 1000, 'CPU:0', 'call' FROM n;
+-- The first thread's part of the copy.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category, flow_out)
+SELECT 2, 1000 * 1000 * i, 1000 * 10, 'copy.3', 'op', i + 1 FROM n;
+-- The second thread copies until {copy_us} us, updates the table, and marks the end of the copy last.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 3, 1000 * (1000 * i + {copy_us}), 1000 * (1000 - {copy_us}), 'scatter_fusion', 'op' FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category, flow_in)
+SELECT 3, 1000 * (1000 * i + 1000), 0, 'end: copy.3', 'host', i + 1 FROM n;

@@ -1,0 +1,17 @@
+-- case just_fires functions=1
+-- case just_does_not_fire functions=0
+--
+-- A function had as many programs as it may have.
+--
+-- Figure under test: {functions} function(s) reached the limit.
+-- Threshold: there is none. A function that is no longer compiled is a warning.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'a trace', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'torch_trace.log', 'torch_trace', 1, 'reports');
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO site (id, function, file, line) VALUES (1, 'forward', '/home/ana/train.py', 12), (2, 'forward', '/home/ana/train.py', 14), (3, 'forward', '/home/ana/train.py', 15);
+INSERT INTO compile (id, process_id, ordinal, ts_ns, dur_ns, dur_from, cause, function, site_id, inferred) VALUES
+  (1, 1, 0, 0, 4000000000, 'log', 'compiled_function', 'forward', 1, 0),
+  (2, 1, 1, 4100000000, 3000000000, 'log', 'compiled_function', 'torch_dynamo_resume_in_forward_at_14', 2, 0);
+-- How many functions reached their limit is the figure under test.
+INSERT INTO dynamo_recompile (process_id, ordinal, function, site_id, programs, earlier, reason) SELECT 1, 0, 'forward', 1, 8, 8, 'self.calls == 7' LIMIT {functions};
