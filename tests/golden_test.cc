@@ -1,4 +1,6 @@
-// Compares whole reports with texts, which stand beside their cases in tests/golden (golden_case.h):
+// Compares whole reports with texts, which stand beside their cases in tests/golden (golden_case.h).
+// At most 30 cases have one: together they show each layout, and a finding of each kind.
+// conclusions_test.cc compares the claims of all cases, and analyzers/words/said/ has all other words.
 //
 //   SUITE/CASE.txt          what `xlaprof report` prints, and exit status 0
 //   SUITE/CASE.error.txt    what it prints on stderr, and exit status 2
@@ -59,6 +61,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(CasesWithText()),
                          [](const testing::TestParamInfo<GoldenCase>& info) {
                            return info.param.suite + "_" + info.param.name;
                          });
+
+TEST(GoldenTexts, AreFew) { EXPECT_LE(CasesWithText().size(), 30u); }
 
 // A text whose case was renamed or removed would be compared with nothing.
 TEST(GoldenTexts, BelongToCases) {
