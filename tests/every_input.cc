@@ -52,7 +52,8 @@ std::string JsonText(const json& value) {
 }
 
 std::vector<GoldenCase> CasesOf(const std::string& suite) {
-  return CasesIn(suite == kRegressions ? kGolden.parent_path() / "fuzz/regressions" : kGolden / suite);
+  return CasesIn(suite == kRegressions ? kGolden.parent_path() / "fuzz/regressions"
+                                       : kGolden / suite);
 }
 
 std::vector<std::string> Suites() {

@@ -25,8 +25,8 @@ std::vector<std::string> Suites();
 // Returns the cases of a suite, in order.
 std::vector<GoldenCase> CasesOf(const std::string& suite);
 
-// Puts the files of a case into the working directory, and returns their names. Rows become a store.
-// The files have the same age on each machine.
+// Puts the files of a case into the working directory, and returns their names. Rows become a
+// store. The files have the same age on each machine.
 std::vector<std::string> PutInputs(const GoldenCase& of_case);
 // Returns whether the case is a layout.txt, which describes a directory of bundled files.
 bool IsLayout(const GoldenCase& of_case);

@@ -1,7 +1,7 @@
 // The cases in tests/golden: inputs of the program, about which tests state what must be concluded.
 //
 //   SUITE/CASE/...      the files of a case, as they are
-//   SUITE/NAME.sql      the rows of a store, for one case or for several that differ by a few values
+//   SUITE/NAME.sql      the rows of a store, for one case or several that differ by a few values
 //
 // A file of rows may begin with a line for each of its cases, with the case's name and its values:
 //

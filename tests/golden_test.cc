@@ -1,6 +1,7 @@
-// Compares whole reports with texts, which stand beside their cases in tests/golden (golden_case.h).
-// At most 30 cases have one: together they show each layout, and a finding of each kind.
-// conclusions_test.cc compares the claims of all cases, and analyzers/words/said/ has all other words.
+// Compares whole reports with texts, which stand beside their cases in tests/golden
+// (golden_case.h). At most 30 cases have one: together they show each layout, and a finding of each
+// kind. conclusions_test.cc compares the claims of all cases, and analyzers/words/said/ has all
+// other words.
 //
 //   SUITE/CASE.txt          what `xlaprof report` prints, and exit status 0
 //   SUITE/CASE.error.txt    what it prints on stderr, and exit status 2

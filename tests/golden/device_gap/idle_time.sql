@@ -1,11 +1,14 @@
 -- case just_fires busy_us=94900
 -- case just_does_not_fire busy_us=95100
+-- case just_fires_by_busy_device busy_us=51000
+-- case just_does_not_fire_by_busy_device busy_us=49000
 --
 -- A training runs ten steps of 100 ms on a TPU. At the end of each step the host is in its scope
 -- 'log_images', and the device has nothing to do until the next step.
 --
 -- Figure under test: the device works for {busy_us} us of a step's 100,000 us, and idles for the rest.
--- Threshold: idle time of one cause counts from 5 % of the steady time on.
+-- Threshold: idle time of one cause counts from 5 % of the steady time on. What the device does is
+-- listed if it is busy for half of the time.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');

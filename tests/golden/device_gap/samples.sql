@@ -1,12 +1,14 @@
--- case just_fires_by_samples samples=5
--- case just_does_not_fire_by_samples samples=4
+-- case just_fires_by_samples samples=5 others=0
+-- case just_does_not_fire_by_samples samples=4 others=0
+-- case just_fires_by_half_of_the_samples samples=18 others=18
+-- case just_does_not_fire_by_half_of_the_samples samples=18 others=19
 --
 -- A training runs 40 steps of 100 ms on a TPU, which is idle in the last 10 ms of each. Only the step
 -- itself is recorded on the host, but xlaprof run sampled its stack in each step, and in some of these
 -- gaps.
 --
--- Figure under test: {samples} samples in the gaps.
--- Threshold: 5 samples name what the host did.
+-- Figure under test: {samples} samples of one function in the gaps, and {others} of another.
+-- Threshold: 5 samples name what the host did, if half of all are in one function.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'sampled steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed'), (2, 'process.7.jsonl', 'process_record', 1, 'reports');
@@ -30,6 +32,13 @@ INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {samples} - 1)
 INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
 SELECT 1, 3, 1000000 * (100 * (i + 3) + 95), 1000000 * 5, 1 FROM n;
+-- Samples of another function in the gaps.
+INSERT INTO stack (id, hash) VALUES (3, 'in shuffle');
+INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
+  (3, 0, 'shuffle', '/home/user/train/augment.py', 20, 1), (3, 1, 'main', '/home/user/train/train.py', 30, 1);
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {others} - 1)
+INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
+SELECT 1, 3, 1000000 * (100 * (i + 3) + 91), 1000000 * 4, 3 FROM n WHERE {others} > 0;
 INSERT INTO stack (id, hash) VALUES (2, 'in main');
 INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
   (2, 0, 'main', '/home/user/train/train.py', 31, 1);

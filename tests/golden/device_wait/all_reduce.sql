@@ -2,12 +2,15 @@
 -- case just_does_not_fire wait_us=990
 -- case just_fires_by_mention wait_us=510
 -- case just_does_not_fire_by_mention wait_us=490
+-- case just_fires_by_top_op wait_us=210
+-- case just_does_not_fire_by_top_op wait_us=190
 --
 -- A training runs ten steps of 10 ms on a TPU, which is busy all the time. In each step it waits in
 -- an all-reduce for the other devices.
 --
 -- Figure under test: the all-reduce takes {wait_us} us of 10,000 us in each step.
 -- Threshold: waiting is mentioned from 5 % of the device's busy time on, and is a warning from 10 % on.
+-- An op is listed by name from 2 % on.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'vm.xplane.pb', 'xspace', 1, 'timed');

@@ -2,12 +2,18 @@
 -- case just_does_not_fire steps=8 others=(7,64)
 -- case just_fires_by_last_quarter steps=8 others=(4,96),(6,64)
 -- case just_does_not_fire_by_last_quarter steps=8 others=(4,96),(5,64)
--- case just_fires_by_burst steps=20 others=(2,96),(3,64),(4,32)
--- case just_does_not_fire_by_burst steps=20 others=(2,96),(3,64)
--- case just_fires_by_early steps=40 others=(2,96),(5,64),(10,32)
--- case just_does_not_fire_by_early steps=40 others=(2,96),(5,64),(9,32)
+-- case just_fires_by_burst steps=20 others=(3,96),(4,64),(5,32)
+-- case just_does_not_fire_by_burst steps=20 others=(3,96),(4,64)
+-- case just_fires_by_early steps=40 others=(3,96),(5,64),(10,32)
+-- case just_does_not_fire_by_early steps=40 others=(3,96),(5,64),(9,32)
 -- case just_fires_by_settled steps=20 others=(3,96),(9,64),(12,32)
 -- case just_does_not_fire_by_settled steps=20 others=(3,96),(9,64)
+-- case just_fires_by_length_of_burst steps=20 others=(3,96),(5,64),(7,32)
+-- case just_does_not_fire_by_length_of_burst steps=20 others=(3,96),(5,64),(8,32)
+-- case just_fires_by_part_of_run steps=140 others=(3,96),(6,64),(9,32)
+-- case just_does_not_fire_by_part_of_run steps=140 others=(3,96),(6,64),(10,32)
+-- case just_fires_by_clean_steps steps=9 others=(3,96),(4,64),(5,32)
+-- case just_does_not_fire_by_clean_steps steps=8 others=(3,96),(4,64),(5,32)
 --
 -- A language model trains on batches of 128 tokens. In some of {steps} steps the batch has another
 -- length, for which a new graph is compiled.
@@ -15,9 +21,10 @@
 -- Figure under test: the steps that have another length, and the lengths: {others}.
 -- Threshold: two recompilations of which the last is in the last quarter of the run are ongoing, which
 -- is a warning, if the other one is in its second half. A single one is too little, and earlier ones
--- have settled. Three within five steps are a burst, which is a warning. Three that have stopped are
--- a warning, if they went on for a quarter of the run, but what has stopped before is part of the
--- start.
+-- have settled. Three within five steps, or within a twentieth of the run, are a burst, which is a
+-- warning, if three clean steps follow. Three that have stopped are a warning, if they went on for a
+-- quarter of the run, but what has stopped before is part of the start. The first three steps do not
+-- count.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, '{steps} steps', 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'graphs.txt', 'ir_dump', 1, 'executed');

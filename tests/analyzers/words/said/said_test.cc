@@ -1,13 +1,17 @@
 // Collects what reports say of every input in tests/ (every_input.h), so that each row of words is
 // printed here although few whole reports are compared (golden_test.cc).
 //
-// KIND.txt beside this file holds the distinct rows that the findings of a kind print, and report.txt
-// those of the rest of a report, by their section. Numbers, places and names are masked, so that a
-// row stands once. A change of one kind's words changes one file, and a new analyzer adds one.
+// KIND.txt beside this file holds the distinct rows that the findings of a kind print, and
+// report.txt those of the rest of a report, by their section. Numbers, places and names are masked,
+// so that a row stands once. A change of one kind's words changes one file, and a new analyzer adds
+// one.
 #include <absl/strings/str_split.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <regex>
@@ -44,20 +48,15 @@ void Replace(std::string& text, const std::string& name, std::string_view by) {
   }
 }
 
-std::string Names(auto names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : "|") + std::string(name);
-  return "(" + text + ")";
-}
-
 // Replaces what is of one case: numbers, times, sizes, places and names.
 std::string Masked(std::string row) {
   static const std::vector<std::pair<std::regex, std::string>> kMasks = [] {
     std::vector<std::string> kinds;
     for (const Analyzer* analyzer : AllAnalyzers()) kinds.push_back(analyzer->name);
-    const std::string kind = Names(kinds);
+    const std::string kind = fmt::format("({})", fmt::join(kinds, "|"));
     const std::string file =
-        R"([\w./~<>-]+\.(py|cc|h|txt|log|json|jsonl|pb|gz|zst|zip|html|md|ipynb|xlaprof|mlir|pftrace)\b)";
+        R"([\w./~<>-]+\.(py|cc|h|txt|log|json|jsonl|pb|gz|zst|zip|html|md|ipynb)"
+        R"(|xlaprof|mlir|pftrace)\b)";
     std::vector<std::pair<std::regex, std::string>> masks;
     for (const auto& [pattern, by] : std::initializer_list<std::pair<std::string, std::string>>{
              {R"((^|[ (])'[^']*')", "$1'NAME'"},
@@ -168,7 +167,8 @@ std::optional<std::string> RowOf(const std::string& title, const std::string& li
   if (title.starts_with("What DEVICE") || title.starts_with("What the host"))
     return std::regex_replace(row, kShare, "$1 NAME: ");
   if (title == "Not in this report") return std::regex_replace(row, kList, ": NAMES");
-  if (title == "What xlaprof run recorded") return std::regex_replace(row, kCommand, "- COMMAND$1: ");
+  if (title == "What xlaprof run recorded")
+    return std::regex_replace(row, kCommand, "- COMMAND$1: ");
   return row;
 }
 
@@ -249,6 +249,10 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SaidBy,
 
 TEST(SaidByReports, WhatIsExpected) {
   ExpectFile(kSaid / "report.txt", TextOf(AllSaid().elsewhere));
+  // A file of no kind would be compared with nothing.
+  const auto is_text = [](const auto& file) { return file.path().extension() == ".txt"; };
+  EXPECT_EQ(std::ranges::count_if(fs::directory_iterator(kSaid), is_text),
+            int64_t(AllAnalyzers().size()) + 1);
 }
 
 }  // namespace
