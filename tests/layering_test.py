@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Maps a folder to the folders of ours that it may include (besides itself and base), and to libraries (besides std, fmt and
 # abseil).
 IMPORTER = ["profiler/store", "profiler/vocabulary", "profiler/import/importer.h", "profiler/import/odd_input.h"]
+PROTOBUF = ["profiler/import/protobuf_wire.h", "profiler/import/inflate.h"]
 FORMATS = ["text", "graph", "xspace", "trace", "chrome", "perfetto", "gaudi", "observed", "xla", "jax", "torch", "torch_xla", "log", "join"]
 TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
@@ -22,10 +23,10 @@ OURS = {
     "profiler/import": ["profiler/store", "profiler/vocabulary", "profiler/record"] + ["profiler/import/" + f for f in FORMATS],
     "profiler/import/text": ["profiler/store", "profiler/vocabulary", "profiler/import/chrome/json_scan.h"],
     "profiler/import/graph": IMPORTER + ["profiler/import/text"],
-    "profiler/import/xspace": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
+    "profiler/import/xspace": IMPORTER + PROTOBUF + ["profiler/import/text", "profiler/import/graph"],
     "profiler/import/trace": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],
     "profiler/import/chrome": IMPORTER + ["profiler/import/text", "profiler/import/trace"],
-    "profiler/import/perfetto": IMPORTER + ["profiler/import/text", "profiler/import/xspace", "profiler/import/trace"],
+    "profiler/import/perfetto": IMPORTER + PROTOBUF + ["profiler/import/text", "profiler/import/trace"],
     "profiler/import/gaudi": IMPORTER + ["profiler/import/text"],
     "profiler/import/observed": IMPORTER + ["profiler/import/text"],
     "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
@@ -68,10 +69,10 @@ LIBRARIES = {
     "profiler/import": ["zlib", "zstd", "archive", "nlohmann"],
     "profiler/import/text": [],
     "profiler/import/graph": ["google/protobuf"],
-    "profiler/import/xspace": ["zlib"],
+    "profiler/import/xspace": [],
     "profiler/import/trace": [],
     "profiler/import/chrome": [],
-    "profiler/import/perfetto": ["zlib"],
+    "profiler/import/perfetto": [],
     "profiler/import/gaudi": ["nlohmann"],
     "profiler/import/observed": ["nlohmann"],
     "profiler/import/torch": ["nlohmann"],

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "profiler/import/byte_sink.h"
 #include "profiler/import/file_kind.h"
+#include "profiler/import/inflate.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -58,25 +58,15 @@ FileEnds Ends(size_t size, const ReadPiece& read) {
   return {std::move(head)};
 }
 
-std::string Gunzipped(std::string_view packed, size_t limit) {
-  std::string out(limit, '\0');
-  z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) return "";
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = uInt(packed.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = uInt(out.size());
-  inflate(&stream, Z_SYNC_FLUSH);
-  out.erase(size_t(stream.total_out));
-  inflateEnd(&stream);
-  return out;
-}
-
 }  // namespace
 
 std::string Unpacked(std::string_view packed, size_t limit) {
-  if (packed.starts_with(kGzip)) return Gunzipped(packed, limit);
-  std::string out(limit, '\0');
+  std::string out;
+  if (packed.starts_with(kGzip)) {
+    Inflate(packed, limit, &out);
+    return out;
+  }
+  out.resize(limit);
   ZSTD_DStream* stream = ZSTD_createDStream();
   ZSTD_inBuffer source{packed.data(), packed.size(), 0};
   ZSTD_outBuffer target{out.data(), out.size(), 0};
@@ -98,7 +88,7 @@ FileEnds EndsOf(std::string_view bytes) {
 std::optional<FileEnds> EndsOf(const std::filesystem::path& path) {
   if (KindOf(path) != FileKind::kRegular) return std::nullopt;
   Descriptor fd = OpenToRead(path);
-  struct stat info{};
+  struct stat info {};
   if (fd.get() < 0 || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   bool failed = false;
   FileEnds ends = Ends(size_t(info.st_size), [&](size_t from, size_t size) {

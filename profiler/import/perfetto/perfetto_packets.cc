@@ -1,8 +1,8 @@
 #include "profiler/import/perfetto/perfetto_packets.h"
 
-#include <zlib.h>
-
 #include <algorithm>
+
+#include "profiler/import/inflate.h"
 
 namespace xlaprof::pftrace {
 namespace {
@@ -15,28 +15,12 @@ constexpr size_t kMaxGrowth = 100;
 
 }  // namespace
 
-bool PacketReader::Inflate(std::string_view compressed) {
-  inflated_.clear();
-  z_stream stream = {};
-  if (inflateInit2(&stream, 15 + 32) != Z_OK) return false;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
-  stream.avail_in = uInt(std::min<size_t>(compressed.size(), UINT32_MAX));
+bool PacketReader::Unpack(std::string_view compressed) {
   const size_t most = kMaxInflated + kMaxGrowth * file_.size();
   const size_t room = std::min(kMaxInflated, most - std::min(most, inflated_bytes_));
-  int result = Z_OK;
-  size_t size = 0;
-  while (result == Z_OK && size < room) {
-    inflated_.resize(std::min(room, std::max(4 * compressed.size(), 2 * size)));
-    stream.next_out = reinterpret_cast<Bytef*>(inflated_.data() + size);
-    stream.avail_out = uInt(inflated_.size() - size);
-    result = inflate(&stream, Z_NO_FLUSH);
-    size = std::min<size_t>(stream.total_out, inflated_.size());
-    if (result == Z_OK && stream.avail_in == 0 && stream.avail_out > 0) break;  // it is cut
-  }
-  inflated_.resize(size);
-  inflateEnd(&stream);
+  const bool is_whole = Inflate(compressed, room, &inflated_);
   inflated_bytes_ += inflated_.size();
-  return result == Z_STREAM_END;
+  return is_whole;
 }
 
 bool PacketReader::Next(Packet* packet) {
@@ -62,7 +46,7 @@ bool PacketReader::Next(Packet* packet) {
       continue;
     }
     if (packet->compressed.empty()) return true;
-    inflated_is_whole_ = Inflate(packet->compressed);
+    inflated_is_whole_ = Unpack(packet->compressed);
     if (!inflated_is_whole_) bad_compressed_.Add(offset_);
     inner_ = wire::Reader(inflated_);
   }

@@ -39,7 +39,7 @@ class PacketReader {
  private:
   // Decompresses packets into inflated_. Returns false if they are damaged or grow too much; the
   // part that could be decompressed is kept.
-  bool Inflate(std::string_view compressed);
+  bool Unpack(std::string_view compressed);
 
   std::string_view file_;
   wire::Reader in_, inner_;

@@ -1,104 +1,51 @@
 #include "profiler/import/perfetto/perfetto_wire.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace xlaprof::pftrace {
 namespace {
 
+using wire::Field;
 using wire::kBytes;
 using wire::kFixed64;
 using wire::kVarint;
 using wire::Reader;
 
-bool IsWhole(const Reader& in) { return !in.bad() && !in.cut(); }
-
-constexpr uint32_t Field(uint32_t number, wire::Type type) { return number << 3 | type; }
-uint32_t FieldOf(const Reader& in) { return in.number() << 3 | in.type(); }
-
 // Packets about the recording itself, which hold nothing to show: synchronization_marker,
 // trace_config, ftrace_stats, trace_stats, trigger, service_event, trace_uuid,
 // clone_snapshot_trigger, and others of that kind.
-bool IsAboutRecording(uint32_t number) {
-  switch (number) {
-    case 33:
-    case 34:
-    case 35:
-    case 36:
-    case 45:
-    case 46:
-    case 69:
-    case 89:
-    case 99:
-      return true;
-    default:
-      return false;
-  }
-}
+constexpr uint32_t kAboutRecording[] = {33, 34, 35, 36, 45, 46, 69, 89, 99};
 
 // Fields of TracePacket that describe the packet: trusted_uid, first_packet_on_sequence,
 // trusted_pid, machine_id and the like.
-bool IsOfPacket(uint32_t number) {
-  switch (number) {
-    case 3:
-    case 79:
-    case 87:
-    case 88:
-    case 98:
-      return true;
-    default:
-      return false;
-  }
+constexpr uint32_t kOfPacket[] = {3, 79, 87, 88, 98};
+
+// More numbers than this on one event are damage.
+constexpr size_t kMaxNumbers = 1 << 16;
+
+bool HoldsData(uint32_t number) {
+  return std::ranges::find(kAboutRecording, number) == std::end(kAboutRecording) &&
+         std::ranges::find(kOfPacket, number) == std::end(kOfPacket);
 }
 
 }  // namespace
 
 bool Decode(std::string_view message, Packet* packet) {
-  Reader in(message);
-  *packet = {};
-  while (in.Next()) {
-    switch (FieldOf(in)) {
-      case Field(6, kBytes):
-        packet->snapshot = in.bytes();
-        break;
-      case Field(8, kVarint):
-        packet->timestamp = in.uint(), packet->has_timestamp = true;
-        break;
-      case Field(10, kVarint):
-        packet->sequence = uint32_t(in.uint());
-        break;
-      case Field(11, kBytes):
-        packet->event = in.bytes();
-        break;
-      case Field(12, kBytes):
-        packet->interned = in.bytes();
-        break;
-      case Field(13, kVarint):
-        packet->flags |= in.uint();
-        break;
-      case Field(41, kVarint):  // incremental_state_cleared, as it was written before the flags
-        if (in.uint() != 0) packet->flags |= kStateCleared;
-        break;
-      case Field(42, kVarint):
-        packet->dropped = in.uint() != 0;
-        break;
-      case Field(44, kBytes):
-        packet->thread = in.bytes();
-        break;
-      case Field(50, kBytes):
-        packet->compressed = in.bytes();
-        break;
-      case Field(58, kVarint):
-        packet->clock = uint32_t(in.uint());
-        break;
-      case Field(59, kBytes):
-        packet->defaults = in.bytes(), packet->has_defaults = true;
-        break;
-      case Field(60, kBytes):
-        packet->track = in.bytes();
-        break;
-      default:
-        if (!IsOfPacket(in.number()) && !IsAboutRecording(in.number())) packet->other = in.number();
+  return wire::DecodeFields<
+      Field<11, &Packet::event>, Field<8, &Packet::timestamp, &Packet::has_timestamp>,
+      Field<10, &Packet::sequence>, Field<12, &Packet::interned>, Field<58, &Packet::clock>,
+      Field<6, &Packet::snapshot>, Field<42, &Packet::dropped>, Field<44, &Packet::thread>,
+      Field<50, &Packet::compressed>, Field<59, &Packet::defaults, &Packet::has_defaults>,
+      Field<60, &Packet::track>>(message, packet, [&](const Reader& in) {
+    if (in.Is(13, kVarint)) {
+      packet->flags |= in.uint();
+    } else if (in.Is(41, kVarint)) {  // incremental_state_cleared, as written before the flags
+      if (in.uint() != 0) packet->flags |= kStateCleared;
+    } else if (HoldsData(in.number())) {
+      packet->other = in.number();
     }
-  }
-  return IsWhole(in);
+  });
 }
 
 void TrackEvent::Clear() {
@@ -119,326 +66,177 @@ void TrackEvent::Clear() {
 }
 
 bool Decode(std::string_view message, TrackEvent* event) {
-  Reader in(message);
   event->Clear();
-  // More numbers than this on one event are damage.
-  constexpr size_t kMaxNumbers = 1 << 16;
-  auto add = [](auto& list) {
-    return [&list](uint64_t value) {
-      if (list.size() < kMaxNumbers) list.push_back(value);
+  auto add = [](auto& list, size_t most = kMaxNumbers) {
+    return [&list, most](uint64_t value) {
+      if (list.size() < most) list.push_back(value);
     };
   };
-  while (in.Next()) {
-    // The cases up to kDone are those of most events.
-    switch (FieldOf(in)) {
-      case Field(9, kVarint):
-        if (in.uint() <= uint64_t(EventType::kCounter)) {
-          event->type = EventType(in.uint());
-        } else {
-          event->unknown_type = uint32_t(in.uint());
+  auto add_real = [&](double value) {
+    if (event->extra_values.size() < kMaxNumbers) event->extra_values.push_back(value);
+  };
+  return wire::ReadFields<Field<10, &TrackEvent::name_iid>,
+                          Field<11, &TrackEvent::track, &TrackEvent::has_track>,
+                          Field<23, &TrackEvent::name, &TrackEvent::has_name>,
+                          Field<1, &TrackEvent::delta_us, &TrackEvent::has_delta>,
+                          Field<16, &TrackEvent::absolute_us, &TrackEvent::has_absolute>,
+                          Field<6, &TrackEvent::legacy, &TrackEvent::has_legacy>,
+                          Field<44, &TrackEvent::counter, &TrackEvent::has_counter>>(
+      message, event, [&](const Reader& in) {
+        switch (in.number()) {
+          case 9:
+            if (in.type() != kVarint) break;
+            if (in.uint() <= uint64_t(EventType::kCounter)) {
+              event->type = EventType(in.uint());
+            } else {
+              event->unknown_type = uint32_t(in.uint());
+            }
+            break;
+          case 4:
+            if (in.type() != kBytes) break;
+            event->left_out |= event->arguments.size() >= TrackEvent::kMaxArguments;
+            if (!event->left_out) event->arguments.push_back(in.bytes());
+            break;
+          case 22:
+            if (in.type() == kBytes && event->categories.size() < TrackEvent::kMaxCategories)
+              event->categories.push_back(in.bytes());
+            break;
+          case 30:
+            if (in.type() == kVarint)
+              event->counter = double(in.int64()), event->has_counter = true;
+            break;
+          case 3:
+            EachNumber<kVarint>(in, add(event->category_iids, TrackEvent::kMaxCategories));
+            break;
+          case 36:  // flow_ids and terminating_flow_ids, as varints until 2021
+            EachNumber<kVarint>(in, add(event->flows));
+            break;
+          case 42:
+            EachNumber<kVarint>(in, add(event->last_flows));
+            break;
+          case 47:
+            EachNumber<kFixed64>(in, add(event->flows));
+            break;
+          case 48:
+            EachNumber<kFixed64>(in, add(event->last_flows));
+            break;
+          case 31:
+          case 45:
+            EachNumber<kVarint>(in, add(event->extra_tracks));
+            break;
+          case 12:
+            EachNumber<kVarint>(in, [&](uint64_t value) { add_real(double(int64_t(value))); });
+            break;
+          case 46:
+            EachNumber<kFixed64>(in,
+                                 [&](uint64_t value) { add_real(std::bit_cast<double>(value)); });
         }
-        continue;
-      case Field(10, kVarint):
-        event->name_iid = in.uint();
-        continue;
-      case Field(11, kVarint):
-        event->track = in.uint(), event->has_track = true;
-        continue;
-      case Field(4, kBytes):
-        if (event->arguments.size() < TrackEvent::kMaxArguments) {
-          event->arguments.push_back(in.bytes());
-        } else {
-          event->left_out = true;
-        }
-        continue;
-      case Field(23, kBytes):
-        event->name = in.bytes(), event->has_name = true;
-        continue;
-      case Field(22, kBytes):
-        if (event->categories.size() < TrackEvent::kMaxCategories)
-          event->categories.push_back(in.bytes());
-        continue;
-      case Field(1, kVarint):
-        event->delta_us = in.int64(), event->has_delta = true;
-        continue;
-      case Field(16, kVarint):
-        event->absolute_us = in.int64(), event->has_absolute = true;
-        continue;
-      case Field(6, kBytes):
-        event->legacy = in.bytes(), event->has_legacy = true;
-        continue;
-      case Field(30, kVarint):
-        event->counter = double(in.int64()), event->has_counter = true;
-        continue;
-      case Field(44, kFixed64):
-        event->counter = in.real(), event->has_counter = true;
-        continue;
-      default:
-        break;
-    }
-    switch (in.number()) {
-      case 3:
-        EachNumber<kVarint>(in, [&](uint64_t iid) {
-          if (event->category_iids.size() < TrackEvent::kMaxCategories)
-            event->category_iids.push_back(iid);
-        });
-        break;
-      case 36:  // flow_ids and terminating_flow_ids, as varints until 2021
-        EachNumber<kVarint>(in, add(event->flows));
-        break;
-      case 42:
-        EachNumber<kVarint>(in, add(event->last_flows));
-        break;
-      case 47:
-        EachNumber<kFixed64>(in, add(event->flows));
-        break;
-      case 48:
-        EachNumber<kFixed64>(in, add(event->last_flows));
-        break;
-      case 31:
-      case 45:
-        EachNumber<kVarint>(in, add(event->extra_tracks));
-        break;
-      case 12:
-        EachNumber<kVarint>(in, [&](uint64_t value) {
-          if (event->extra_values.size() < kMaxNumbers)
-            event->extra_values.push_back(double(int64_t(value)));
-        });
-        break;
-      case 46:
-        EachNumber<kFixed64>(in, [&](uint64_t value) {
-          if (event->extra_values.size() < kMaxNumbers)
-            event->extra_values.push_back(std::bit_cast<double>(value));
-        });
-        break;
-      default:
-        break;
-    }
-  }
-  return IsWhole(in);
+      });
 }
 
 bool Decode(std::string_view message, LegacyEvent* legacy) {
-  Reader in(message);
-  *legacy = {};
-  while (in.Next()) {
-    switch (FieldOf(in)) {
-      case Field(1, kVarint):
-        legacy->name_iid = in.uint();
-        break;
-      case Field(2, kVarint):
-        legacy->phase = char(in.uint());
-        break;
-      case Field(3, kVarint):
-        legacy->duration_us = in.int64();
-        break;
-      case Field(6, kVarint):
-      case Field(10, kVarint):
-      case Field(11, kVarint):
-      case Field(8, kVarint):
-        legacy->has_id = true;
-        break;
-      default:
-        break;
-    }
-  }
-  return IsWhole(in);
+  return wire::DecodeFields<Field<1, &LegacyEvent::name_iid>, Field<2, &LegacyEvent::phase>,
+                            Field<3, &LegacyEvent::duration_us>>(
+      message, legacy, [&](const Reader& in) {
+        const uint32_t id = in.number();
+        legacy->has_id |= in.type() == kVarint && (id == 6 || id == 8 || id == 10 || id == 11);
+      });
 }
 
 bool Decode(std::string_view message, Clock* clock) {
-  Reader in(message);
-  *clock = {};
-  while (in.Next()) {
-    switch (FieldOf(in)) {
-      case Field(1, kVarint):
-        clock->id = uint32_t(in.uint());
-        break;
-      case Field(2, kVarint):
-        clock->timestamp = in.uint();
-        break;
-      case Field(3, kVarint):
-        clock->incremental = in.uint() != 0;
-        break;
-      case Field(4, kVarint):
-        clock->multiplier_ns = in.uint();
-        break;
-      default:
-        break;
-    }
-  }
-  return IsWhole(in);
+  return wire::DecodeFields<Field<1, &Clock::id>, Field<2, &Clock::timestamp>,
+                            Field<3, &Clock::incremental>, Field<4, &Clock::multiplier_ns>>(message,
+                                                                                            clock);
 }
-
-namespace {
-
-void DecodeProcess(std::string_view message, TrackDescriptor* track) {
-  Reader in(message);
-  track->is_process = true;
-  constexpr size_t kMaxLabels = 64;
-  while (in.Next()) {
-    if (in.Is(1, kVarint)) track->pid = int64_t(int32_t(in.uint()));
-    if (in.Is(6, kBytes)) track->process_name = in.bytes();
-    if (in.Is(8, kBytes) && track->labels.size() < kMaxLabels) track->labels.push_back(in.bytes());
-  }
-}
-
-void DecodeThread(std::string_view message, TrackDescriptor* track) {
-  Reader in(message);
-  track->is_thread = true;
-  while (in.Next()) {
-    if (in.Is(1, kVarint)) track->pid = int64_t(int32_t(in.uint()));
-    if (in.Is(2, kVarint)) track->tid = in.int64();
-    if (in.Is(5, kBytes)) track->thread_name = in.bytes();
-  }
-}
-
-void DecodeCounter(std::string_view message, TrackDescriptor* track) {
-  Reader in(message);
-  track->is_counter = true;
-  while (in.Next()) {
-    if (in.Is(3, kVarint)) track->unit = in.uint();
-    if (in.Is(4, kVarint)) track->multiplier = in.int64();
-    if (in.Is(5, kVarint)) track->incremental = in.uint() != 0;
-    if (in.Is(6, kBytes)) track->unit_name = in.bytes();
-  }
-}
-
-}  // namespace
 
 bool Decode(std::string_view message, TrackDescriptor* track) {
-  Reader in(message);
-  *track = {};
-  while (in.Next()) {
-    switch (FieldOf(in)) {
-      case Field(1, kVarint):
-        track->uuid = in.uint();
-        break;
-      case Field(2, kBytes):
-      case Field(10, kBytes):  // static_name
-      case Field(13, kBytes):  // atrace_name
-        track->name = in.bytes();
-        break;
-      case Field(3, kBytes):
-        DecodeProcess(in.bytes(), track);
-        break;
-      case Field(4, kBytes):
-        DecodeThread(in.bytes(), track);
-        break;
-      case Field(5, kVarint):
-        track->parent = in.uint(), track->has_parent = true;
-        break;
-      case Field(8, kBytes):
-        DecodeCounter(in.bytes(), track);
-        break;
-      case Field(12, kVarint):
-        track->rank = int64_t(int32_t(in.uint()));
-        break;
-      default:
-        break;
+  using Track = TrackDescriptor;
+  constexpr size_t kMaxLabels = 64;
+  constexpr auto kNothingElse = [](const Reader&) {};
+  return wire::DecodeFields<Field<1, &Track::uuid>, Field<2, &Track::name>,
+                            Field<10, &Track::name>,  // static_name
+                            Field<13, &Track::name>,  // atrace_name
+                            Field<5, &Track::parent, &Track::has_parent>,
+                            Field<12, &Track::rank>>(message, track, [&](const Reader& in) {
+    if (in.Is(3, kBytes)) {
+      track->is_process = true;
+      wire::ReadFields<Field<1, &Track::pid>, Field<6, &Track::process_name>>(
+          in.bytes(), track, [&](const Reader& process) {
+            if (process.Is(8, kBytes) && track->labels.size() < kMaxLabels)
+              track->labels.push_back(process.bytes());
+          });
+    } else if (in.Is(4, kBytes)) {
+      track->is_thread = true;
+      wire::ReadFields<Field<1, &Track::pid>, Field<2, &Track::tid>, Field<5, &Track::thread_name>>(
+          in.bytes(), track, kNothingElse);
+    } else if (in.Is(8, kBytes)) {
+      track->is_counter = true;
+      wire::ReadFields<Field<3, &Track::unit>, Field<4, &Track::multiplier>,
+                       Field<5, &Track::incremental>, Field<6, &Track::unit_name>>(
+          in.bytes(), track, kNothingElse);
     }
-  }
-  return IsWhole(in);
+  });
 }
 
 bool Decode(std::string_view message, Thread* thread) {
-  Reader in(message);
-  *thread = {};
-  while (in.Next()) {
-    if (in.Is(1, kVarint)) thread->pid = int64_t(int32_t(in.uint()));
-    if (in.Is(2, kVarint)) thread->tid = in.int64();
-    if (in.Is(5, kBytes)) thread->name = in.bytes();
-    if (in.Is(6, kVarint)) thread->reference_us = in.int64();
-  }
-  return IsWhole(in);
+  return wire::DecodeFields<Field<1, &Thread::pid>, Field<2, &Thread::tid>, Field<5, &Thread::name>,
+                            Field<6, &Thread::reference_us>>(message, thread);
 }
 
 bool Decode(std::string_view message, Defaults* defaults) {
-  Reader in(message);
-  *defaults = {};
   constexpr size_t kMaxTracks = 64;
-  while (in.Next()) {
-    if (in.Is(58, kVarint)) defaults->clock = uint32_t(in.uint());
-    if (!in.Is(11, kBytes)) continue;
-    Reader event(in.bytes());
-    while (event.Next()) {
-      if (event.Is(11, kVarint)) defaults->track = event.uint(), defaults->has_track = true;
-      if (event.number() != 31 && event.number() != 45) continue;
-      EachNumber<kVarint>(event, [&](uint64_t uuid) {
-        if (defaults->extra_tracks.size() < kMaxTracks) defaults->extra_tracks.push_back(uuid);
-      });
-    }
-  }
-  return IsWhole(in);
+  return wire::DecodeFields<Field<58, &Defaults::clock>>(message, defaults, [&](const Reader& in) {
+    if (!in.Is(11, kBytes)) return;
+    wire::ReadFields<Field<11, &Defaults::track, &Defaults::has_track>>(
+        in.bytes(), defaults, [&](const Reader& event) {
+          if (event.number() != 31 && event.number() != 45) return;
+          EachNumber<kVarint>(event, [&](uint64_t uuid) {
+            if (defaults->extra_tracks.size() < kMaxTracks) defaults->extra_tracks.push_back(uuid);
+          });
+        });
+  });
 }
 
 bool Decode(std::string_view message, InternedText* text) {
-  Reader in(message);
-  *text = {};
-  while (in.Next()) {
-    if (in.Is(1, kVarint)) text->iid = in.uint();
-    if (in.Is(2, kBytes)) text->text = in.bytes();
-  }
-  return IsWhole(in);
+  return wire::DecodeFields<Field<1, &InternedText::iid>, Field<2, &InternedText::text>>(message,
+                                                                                         text);
 }
 
 bool Decode(std::string_view message, Annotation* annotation) {
-  Reader in(message);
-  *annotation = {};
-  auto number = [&](Annotation::Kind kind) {
-    annotation->kind = kind, annotation->number = in.uint();
+  struct Value {
+    Annotation::Kind kind = Annotation::kNone;
+    wire::Type type = kBytes;
   };
-  auto text = [&](Annotation::Kind kind) {
-    annotation->kind = kind, annotation->text = in.bytes();
-  };
-  while (in.Next()) {
-    switch (FieldOf(in)) {
-      case Field(1, kVarint):
-        annotation->name_iid = in.uint();
-        break;
-      case Field(2, kVarint):
-        number(Annotation::kBool);
-        break;
-      case Field(3, kVarint):
-        number(Annotation::kUint);
-        break;
-      case Field(4, kVarint):
-        number(Annotation::kInt);
-        break;
-      case Field(5, kFixed64):
-        number(Annotation::kDouble);
-        break;
-      case Field(6, kBytes):
-        text(Annotation::kText);
-        break;
-      case Field(7, kVarint):
-        number(Annotation::kPointer);
-        break;
-      case Field(8, kBytes):
-        text(Annotation::kNested);
-        break;
-      case Field(9, kBytes):
-        text(Annotation::kJson);
-        break;
-      case Field(10, kBytes):
-        annotation->name = in.bytes();
-        break;
-      case Field(11, kBytes):  // entries are read from the whole message
-        annotation->kind = Annotation::kDict, annotation->text = message;
-        break;
-      case Field(12, kBytes):
-        annotation->kind = Annotation::kArray, annotation->text = message;
-        break;
-      case Field(14, kBytes):
-        text(Annotation::kMessage);
-        break;
-      case Field(17, kVarint):
-        number(Annotation::kTextIid);
-        break;
-      default:
-        break;
-    }
-  }
-  return IsWhole(in);
+  static constexpr Value kValues[] = {{},  // by number of the field
+                                      {},
+                                      {Annotation::kBool, kVarint},
+                                      {Annotation::kUint, kVarint},
+                                      {Annotation::kInt, kVarint},
+                                      {Annotation::kDouble, kFixed64},
+                                      {Annotation::kText},
+                                      {Annotation::kPointer, kVarint},
+                                      {Annotation::kNested},
+                                      {Annotation::kJson},
+                                      {},
+                                      {Annotation::kDict},
+                                      {Annotation::kArray},
+                                      {},
+                                      {Annotation::kMessage},
+                                      {},
+                                      {},
+                                      {Annotation::kTextIid, kVarint}};
+  return wire::DecodeFields<Field<1, &Annotation::name_iid>, Field<10, &Annotation::name>>(
+      message, annotation, [&](const Reader& in) {
+        const Value value = in.number() < std::size(kValues) ? kValues[in.number()] : Value();
+        if (value.kind == Annotation::kNone || value.type != in.type()) return;
+        annotation->kind = value.kind;
+        if (value.type != kBytes) {
+          annotation->number = in.uint();
+        } else {  // the entries of a list are read from the whole message
+          const bool is_list = value.kind == Annotation::kDict || value.kind == Annotation::kArray;
+          annotation->text = is_list ? message : in.bytes();
+        }
+      });
 }
 
 }  // namespace xlaprof::pftrace

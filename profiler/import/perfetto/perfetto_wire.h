@@ -1,12 +1,11 @@
-// Decodes the messages of a Perfetto trace in place (xspace_wire.h): nothing is copied, and no read
-// goes beyond the given bytes. Field numbers are those of protos/perfetto/trace.
+// Decodes the messages of a Perfetto trace in place (protobuf_wire.h). Field numbers are those of protos/perfetto/trace.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "profiler/import/xspace/xspace_wire.h"
+#include "profiler/import/protobuf_wire.h"
 
 namespace xlaprof::pftrace {
 
@@ -109,7 +108,8 @@ struct TrackDescriptor {
   uint64_t uuid = 0, parent = 0;
   std::string_view name;
   bool has_parent = false, is_process = false, is_thread = false, is_counter = false;
-  int64_t pid = 0, tid = 0, rank = 0;
+  int32_t pid = 0, rank = 0;
+  int64_t tid = 0;
   std::string_view process_name, thread_name;
   std::vector<std::string_view> labels;
   uint64_t unit = 0;
@@ -121,7 +121,8 @@ bool Decode(std::string_view message, TrackDescriptor* track);
 
 // ThreadDescriptor, as a packet of its own: it tells what thread a sequence is about.
 struct Thread {
-  int64_t pid = 0, tid = 0, reference_us = 0;
+  int32_t pid = 0;
+  int64_t tid = 0, reference_us = 0;
   std::string_view name;
 };
 bool Decode(std::string_view message, Thread* thread);

@@ -1,9 +1,5 @@
 // Finds names and arguments of events in the tables of a plane.
-#include <zlib.h>
-
-#include <algorithm>
-#include <array>
-
+#include "profiler/import/inflate.h"
 #include "profiler/import/xspace/xspace_plane.h"
 
 namespace xlaprof {
@@ -15,31 +11,6 @@ using wire::Reader;
 constexpr size_t kMaxInflatedBytes = size_t(1) << 20;
 // Larger values of a statistic are whole files (HLO, symbol maps), not arguments.
 constexpr size_t kMaxArgumentBytes = size_t(1) << 20;
-
-// Decompresses `bytes`. Sets `is_cut` if the text is longer than kMaxInflatedBytes.
-std::string Inflate(std::string_view bytes, bool* is_cut) {
-  std::string out;
-  *is_cut = false;
-  z_stream stream = {};
-  if (inflateInit2(&stream, 15 + 32) != Z_OK) return out;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = uInt(std::min<size_t>(bytes.size(), UINT32_MAX));
-  std::array<char, 4096> part;
-  int result = Z_OK;
-  while (result == Z_OK && out.size() <= kMaxInflatedBytes) {
-    stream.next_out = reinterpret_cast<Bytef*>(part.data());
-    stream.avail_out = uInt(part.size());
-    result = inflate(&stream, Z_NO_FLUSH);
-    out.append(part.data(), part.size() - stream.avail_out);
-    if (stream.avail_in == 0 && stream.avail_out != 0) break;
-  }
-  inflateEnd(&stream);
-  if (out.size() > kMaxInflatedBytes) {
-    out.resize(kMaxInflatedBytes);
-    *is_cut = true;
-  }
-  return out;
-}
 
 // Returns the name that is shown for an event. If the event's name is a whole HLO text, this is the
 // instruction's name.
@@ -132,8 +103,11 @@ absl::StatusOr<bool> XPlane::Value(const wire::Stat& stat, ArgValue* value) {
       return true;
     }
     case wire::Stat::kGzip: {
-      bool is_cut = false;
-      XP_TRY(StringId id, file_.Intern(Inflate(stat.bytes, &is_cut)));
+      std::string text;
+      Inflate(stat.bytes, kMaxInflatedBytes + 1, &text);
+      const bool is_cut = text.size() > kMaxInflatedBytes;
+      if (is_cut) text.resize(kMaxInflatedBytes);
+      XP_TRY(StringId id, file_.Intern(text));
       if (is_cut) {
         XP_TRY(file_.context.Issue("cut_argument", Severity::kInfo,
                                    "Compressed arguments larger than 1 MiB were cut.",

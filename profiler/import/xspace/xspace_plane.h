@@ -53,7 +53,6 @@ class XPlane {
   const std::string& name() const { return name_; }
   bool is_device() const { return name_.starts_with("/device:"); }
   bool is_cut() const { return cut_; }
-  bool has_lines() const { return has_lines_; }
   // Returns a statistic of the plane by its key, or -1 if it is not there.
   int64_t IntStat(std::string_view key) const;
   // Returns the earliest timestamp_ns of its lines that counts from 1970, or INT64_MAX if there is
