@@ -149,7 +149,6 @@ absl::Status DivideByBatches(const Run& run, Waits& waits) {
   const StringId waits_for_loader = store.Find(NamesOfCalls(CallTrait::kWaitsForLoader).front());
   const Interval& period = waits.longest.front().second;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {},
                                 .from_ns = period.begin_ns,
                                 .to_ns = period.end_ns,
                                 .categories = {input}};
@@ -158,17 +157,13 @@ absl::Status DivideByBatches(const Run& run, Waits& waits) {
   std::erase(options.track_ids, host->leading_thread());
   if (options.track_ids.empty()) return absl::OkStatus();
   int64_t batches = 0, longest_ns = 0;
-  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& events) {
-    for (size_t i = 0; i < events.size; ++i) {
-      const Interval load{std::max(events.ts_ns[i], period.begin_ns),
-                          std::min(events.ts_ns[i] + events.dur_ns[i], period.end_ns)};
-      if (events.category[i] != input || events.name[i] == waits_for_loader ||
-          load.length_ns() <= 0)
-        continue;
-      ++batches;
-      longest_ns = std::max(longest_ns, load.length_ns());
-    }
-    return absl::OkStatus();
+  XP_TRY(EachEvent(store, std::move(options), [&](const EventBatch& events, size_t i) {
+    const Interval load{std::max(events.ts_ns[i], period.begin_ns),
+                        std::min(events.ts_ns[i] + events.dur_ns[i], period.end_ns)};
+    if (events.category[i] != input || events.name[i] == waits_for_loader || load.length_ns() <= 0)
+      return;
+    ++batches;
+    longest_ns = std::max(longest_ns, load.length_ns());
   }));
   if (batches < policy::kNotOnce || longest_ns >= waits.longest_ns) return absl::OkStatus();
   waits.longest_ns = longest_ns;

@@ -87,18 +87,12 @@ absl::StatusOr<std::vector<Interval>> BackgroundUploads(const Run& run) {
   const StringId name = run.store().Find(NamesOfCalls(CallTrait::kInBackground).front());
   const StringId category = run.store().Find(TextOf(Category::kTransfer));
   if (name == 0 || category == 0) return uploads;
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {},
-                                .from_ns = {},
-                                .to_ns = {},
-                                .categories = {category}};
-  XP_TRY(EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.name[i] == name)
-        uploads.push_back({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
-    }
-    return absl::OkStatus();
-  }));
+  XP_TRY(EachEvent(run.store(),
+                   {.columns = kStart | kDuration | kName | kCategory, .categories = {category}},
+                   [&](const EventBatch& batch, size_t i) {
+                     if (batch.name[i] == name)
+                       uploads.push_back({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
+                   }));
   return uploads;
 }
 

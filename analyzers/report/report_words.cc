@@ -30,32 +30,6 @@ std::string Relative(const Report& report, int64_t ns) {
 
 }  // namespace
 
-std::string_view DoingName(Doing doing) {
-  switch (doing) {
-    case Doing::kNothing:
-      return "unrecorded";
-    case Doing::kUserCode:
-      return "your code";
-    case Doing::kRuntime:
-      return "runtime";
-    case Doing::kTracing:
-      return "tracing";
-    case Doing::kExecute:
-      return "execute";
-    case Doing::kInput:
-      return "input";
-    case Doing::kTransfer:
-      return "transfer";
-    case Doing::kAllocate:
-      return "allocator";
-    case Doing::kCapture:
-      return "graph capture";
-    case Doing::kCompile:
-      return "compile";
-  }
-  return "";
-}
-
 SourceNames::SourceNames(const Report& report) {
   if (report.sources.empty()) return;
   folder_ = std::filesystem::path(report.sources.front().path).parent_path().string() + "/";
@@ -239,7 +213,8 @@ std::vector<StepShare> SteadyShares(const Report& report) {
       return;
     shares.push_back({std::move(name), ns, double(ns) / double(steady.step_ns)});
   };
-  for (const SteadyStep::Part& part : steady.host) add(std::string(DoingName(part.doing)), part.ns);
+  for (const SteadyStep::Part& part : steady.host)
+    add(std::string(TextsOf(part.doing).name), part.ns);
   const bool several = report.summary.devices.size() > 1;
   if (steady.device_busy_ns) add(several ? "devices busy" : "device busy", *steady.device_busy_ns);
   if (steady.device_idle_ns) add(several ? "devices idle" : "device idle", *steady.device_idle_ns);
@@ -254,15 +229,14 @@ std::string SteadySharesTitle(const Report& report) {
   const bool has_time_between =
       report.summary.steady_steps < policy::kStepsOfPercentile &&
       steady.step_ns > report.summary.step_p99_ns.value_or(steady.step_ns);
-  return fmt::format("{}, {}{}{}",
-                     steady.steps == 1
-                         ? "the steady step"
-                         : fmt::format("mean of {} steady steps", CountText(steady.steps)),
-                     DurationText(steady.step_ns),
-                     has_time_between ? " with the time between them" : "",
-                     !steady.device_busy_ns ? ""
-                     : several              ? "; what the devices do overlaps the rest"
-                                            : "; what the device does overlaps the rest");
+  return fmt::format(
+      "{}, {}{}{}",
+      steady.steps == 1 ? "the steady step"
+                        : fmt::format("mean of {} steady steps", CountText(steady.steps)),
+      DurationText(steady.step_ns), has_time_between ? " with the time between them" : "",
+      !steady.device_busy_ns ? ""
+      : several              ? "; what the devices do overlaps the rest"
+                             : "; what the device does overlaps the rest");
 }
 
 std::string TotalSharesTitle(const Summary& summary) {
@@ -345,8 +319,9 @@ std::string PlaceText(const Finding& finding, bool full_path) {
   if (subject.file) {
     out = full_path ? subject.place().text() : subject.place().ShortText();
     if (subject.function && full_path)
-      out += subject.starts_function ? fmt::format(", inside {}, which begins there", *subject.function)
-                                     : fmt::format(", in {}", *subject.function);
+      out += subject.starts_function
+                 ? fmt::format(", inside {}, which begins there", *subject.function)
+                 : fmt::format(", in {}", *subject.function);
   } else if (subject.function) {
     out = fmt::format("in {}", *subject.function);
   }

@@ -36,8 +36,6 @@ std::string AfterStepsText(const Summary::Device& device);
 std::string UnitText(const Summary& summary);
 std::string CountsText(const Summary& summary);  // "14 steps, 7 compilations, ..."
 
-std::string_view DoingName(Doing doing);  // "tracing", "compile", "your code", ...
-
 // One row of "where a step goes".
 struct StepShare {
   std::string name;

@@ -17,20 +17,16 @@ absl::StatusOr<CacheClears> CacheClears::Of(const Run& run) {
   XP_TRY(const auto names, NamesOfJaxCalls(run.store(), "clear_caches"));
   if (names.empty()) return clears;
   int64_t first_track = 0;
-  EventScanner::Options options{.columns = kStart | kName | kCategory,
-                                .track_ids = {},
-                                .from_ns = {},
-                                .to_ns = {},
-                                .categories = {run.store().Find(TextOf(Category::kPython))}};
-  XP_TRY(EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (!names.contains(batch.name[i])) continue;
-      if (clears.starts_ns.empty() || batch.ts_ns[i] < *std::ranges::min_element(clears.starts_ns))
-        first_track = batch.track_id;
-      clears.starts_ns.push_back(batch.ts_ns[i]);
-    }
-    return absl::OkStatus();
-  }));
+  XP_TRY(EachEvent(
+      run.store(),
+      {.columns = kStart | kName, .categories = {run.store().Find(TextOf(Category::kPython))}},
+      [&](const EventBatch& batch, size_t i) {
+        if (!names.contains(batch.name[i])) return;
+        if (clears.starts_ns.empty() ||
+            batch.ts_ns[i] < *std::ranges::min_element(clears.starts_ns))
+          first_track = batch.track_id;
+        clears.starts_ns.push_back(batch.ts_ns[i]);
+      }));
   std::ranges::sort(clears.starts_ns);
   if (clears.starts_ns.empty()) return clears;
   XP_TRY(clears.caller, UserCallAt(run, first_track, clears.starts_ns.front()));

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analyzers/policy.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
-#include "profiler/store/events.h"
 #include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
@@ -76,17 +76,13 @@ absl::Status LeaveOutEdges(const Run& run, std::map<int64_t, Interval>& windows)
     options.track_ids.push_back(track.id);
   }
   if (options.track_ids.empty()) return absl::OkStatus();
-  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), std::move(options)));
   std::map<int64_t, Interval> inner = windows;
-  EventBatch batch;
-  while (true) {
-    XP_TRY(const bool more, scanner.Next(&batch));
-    if (!more) break;
+  XP_TRY(EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
     const int64_t process_id = process_of[batch.track_id];
     const auto window = inner.find(process_id);
     const auto worked = work.find(process_id);
     // Without any work, the edges are all that there is.
-    if (window == inner.end() || worked == work.end()) continue;
+    if (window == inner.end() || worked == work.end()) return;
     for (size_t i = 0; i < batch.size; ++i) {
       if (batch.dur_ns[i] <= 0) continue;
       const auto call = calls.find(batch.name[i]);
@@ -102,7 +98,7 @@ absl::Status LeaveOutEdges(const Run& run, std::map<int64_t, Interval>& windows)
       if (call->second == Edge::kStop && left.end_ns - time.end_ns <= gap_ns)
         left.end_ns = std::min(left.end_ns, std::max(time.begin_ns, worked->second.end_ns));
     }
-  }
+  }));
   for (auto& [process_id, window] : inner) {
     if (window.length_ns() > 0) windows[process_id] = window;
   }

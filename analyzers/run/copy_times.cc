@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "analyzers/run/async_ops.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/tables.h"
-#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -54,11 +54,7 @@ class OpReader {
       device_of[track.id] = {track.process_id.value_or(0), track.device.value_or("")};
       options.track_ids.push_back(track.id);
     }
-    XP_TRY(EventScanner scanner, EventScanner::Make(store_, std::move(options)));
-    EventBatch batch;
-    while (true) {
-      XP_TRY(bool more, scanner.Next(&batch));
-      if (!more) return std::move(found_);
+    XP_TRY(EachBatch(store_, std::move(options), [&](const EventBatch& batch) -> absl::Status {
       XP_TRY(const auto ops, OpsOf(batch));
       DeviceKey device = device_of[batch.track_id];
       const bool on_host = device.second.empty();
@@ -69,7 +65,9 @@ class OpReader {
         const Text* named = at < ops.size() && ops[at] ? std::get_if<Text>(&*ops[at]) : nullptr;
         Add(device, on_host, named == nullptr ? batch.name[i] : named->id, batch, i);
       }
-    }
+      return absl::OkStatus();
+    }));
+    return std::move(found_);
   }
 
  private:

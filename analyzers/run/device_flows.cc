@@ -17,11 +17,8 @@ absl::StatusOr<absl::flat_hash_set<uint64_t>> FlowsToOps(
   XP_TRY(store.Each("SELECT id FROM track WHERE kind IN ('device', 'device_stream')",
                     [&](int64_t id) { options.track_ids.push_back(id); }));
   if (names.empty() || options.track_ids.empty()) return flows;
-  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.flow_in[i] != 0 && names.contains(batch.name[i])) flows.insert(batch.flow_in[i]);
-    }
-    return absl::OkStatus();
+  XP_TRY(EachEvent(store, std::move(options), [&](const EventBatch& batch, size_t i) {
+    if (batch.flow_in[i] != 0 && names.contains(batch.name[i])) flows.insert(batch.flow_in[i]);
   }));
   return flows;
 }

@@ -6,7 +6,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/run/device_ops.h"
-#include "profiler/store/events.h"
+#include "analyzers/run/each_batch.h"
 #include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
@@ -62,26 +62,21 @@ std::vector<Interval> Occupied(const Store& store, const OfDevices& tables,
 absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
                                                           std::vector<int64_t> track_ids) {
   const StringId module = store.Find(TextOf(Category::kModule));
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  options.track_ids = std::move(track_ids);
-  if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
-  options.categories = {module};
+  if (module == 0 || track_ids.empty()) return std::optional<int64_t>();
   struct Program {
     int64_t ns = 0, first_ns = INT64_MAX;
   };
   std::map<StringId, Program> programs;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) break;
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] != module) continue;
-      Program& program = programs[batch.name[i]];
-      program.ns += std::max<int64_t>(0, batch.dur_ns[i]);
-      program.first_ns = std::min(program.first_ns, batch.ts_ns[i]);
-    }
-  }
+  XP_TRY(EachEvent(store,
+                   {.columns = kStart | kDuration | kName | kCategory,
+                    .track_ids = std::move(track_ids),
+                    .categories = {module}},
+                   [&](const EventBatch& batch, size_t i) {
+                     if (batch.category[i] != module) return;
+                     Program& program = programs[batch.name[i]];
+                     program.ns += std::max<int64_t>(0, batch.dur_ns[i]);
+                     program.first_ns = std::min(program.first_ns, batch.ts_ns[i]);
+                   }));
   std::optional<int64_t> start;
   int64_t most = 0;
   for (const auto& [name, program] : programs) {

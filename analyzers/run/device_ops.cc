@@ -8,8 +8,8 @@
 #include "analyzers/run/async_ops.h"
 #include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/device_time.h"
+#include "analyzers/run/each_batch.h"
 #include "base/category.h"
-#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -126,11 +126,7 @@ absl::Status EachOp(const Run& run, OnDevice device, OnOp op) {
   }
   if (device_of.empty() || options.categories.empty()) return absl::OkStatus();
   const std::vector<StringId> wanted = options.categories;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return absl::OkStatus();
+  return EachBatch(store, std::move(options), [&](const EventBatch& batch) -> absl::Status {
     const DeviceKey& key = device_of[batch.track_id];
     const bool on_host_thread = key.second.empty();
     if (!on_host_thread) device(key);
@@ -149,7 +145,8 @@ absl::Status EachOp(const Run& run, OnDevice device, OnOp op) {
       }
       op(batch, i);
     }
-  }
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace

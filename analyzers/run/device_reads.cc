@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "analyzers/run/device_flows.h"
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_call.h"
 #include "analyzers/run/user_code.h"
 #include "base/source_place.h"
-#include "profiler/store/events.h"
 #include "profiler/store/ordered_events.h"
 #include "profiler/vocabulary/calls.h"
 #include "profiler/vocabulary/ops.h"
@@ -247,20 +247,16 @@ absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
   std::vector<int64_t> threads;
   const StringId step = store.Find(TextOf(Category::kStep));
   if (step == 0) return threads;
-  EventScanner::Options options{
-      .columns = kCategory, .track_ids = {}, .from_ns = {}, .to_ns = {}, .categories = {step}};
+  EventScanner::Options options{.columns = kCategory, .categories = {step}};
   XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread'",
                     [&](int64_t id) { options.track_ids.push_back(id); }));
   if (options.track_ids.empty()) return threads;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return threads;
+  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
     const bool known = !threads.empty() && threads.back() == batch.track_id;
     if (!known && std::ranges::find(batch.category, step) != batch.category.end())
       threads.push_back(batch.track_id);
-  }
+  }));
+  return threads;
 }
 
 // Returns the threads of the host whose calls lead to work of a device.

@@ -8,7 +8,7 @@
 
 #include "analyzers/run/async_ops.h"
 #include "analyzers/run/cpu_devices.h"
-#include "profiler/store/events.h"
+#include "analyzers/run/each_batch.h"
 
 namespace xlaprof {
 namespace {
@@ -80,11 +80,7 @@ class Reading {
     }
     if (options.categories.empty() || options.track_ids.empty()) return absl::OkStatus();
     const std::vector<StringId> wanted = options.categories;
-    XP_TRY(EventScanner scanner, EventScanner::Make(store_, std::move(options)));
-    EventBatch batch;
-    while (true) {
-      XP_TRY(bool more, scanner.Next(&batch));
-      if (!more) return absl::OkStatus();
+    return EachBatch(store_, std::move(options), [&](const EventBatch& batch) -> absl::Status {
       const Track& track = tracks_[batch.track_id];
       const bool on_device = !track.device.empty();
       // The busy time of the device whose ops are being added.
@@ -109,7 +105,8 @@ class Reading {
         }
         Append(*out, batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]);
       }
-    }
+      return absl::OkStatus();
+    });
   }
 
   const Store& store_;

@@ -1,6 +1,7 @@
 // Reads events batch by batch.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "base/status.h"
@@ -8,7 +9,8 @@
 
 namespace xlaprof {
 
-// Calls fn(batch) for each batch of the scan, and returns the first error of either.
+// Calls fn(batch) for each batch of the scan, and returns the first error of either. `fn` returns a
+// status or nothing.
 template <class Fn>
 absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& fn) {
   XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
@@ -16,8 +18,20 @@ absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& f
   while (true) {
     XP_TRY(bool more, scanner.Next(&batch));
     if (!more) return absl::OkStatus();
-    XP_TRY(fn(batch));
+    if constexpr (std::is_void_v<decltype(fn(batch))>) {
+      fn(batch);
+    } else {
+      XP_TRY(fn(batch));
+    }
   }
+}
+
+// Calls fn(batch, i) for each event of the scan.
+template <class Fn>
+absl::Status EachEvent(const Store& store, EventScanner::Options options, Fn&& fn) {
+  return EachBatch(store, std::move(options), [&](const EventBatch& batch) {
+    for (size_t i = 0; i < batch.size; ++i) fn(batch, i);
+  });
 }
 
 }  // namespace xlaprof

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzers/run/each_batch.h"
 #include "analyzers/run/tables.h"
-#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -28,28 +28,22 @@ absl::StatusOr<std::string> NameOf(const Run& run, const TransferRow& fetch) {
   const StringId transfer = run.store().Find(TextOf(Category::kTransfer));
   if (transfer == 0) return std::string();
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {},
                                 .from_ns = fetch.ts_ns,
                                 .to_ns = fetch.ts_ns};
   if (fetch.track_id) options.track_ids = {*fetch.track_id};
-  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), std::move(options)));
   const int64_t end_ns = *fetch.ts_ns + *fetch.dur_ns;
   int64_t begin_ns = INT64_MIN;
   std::string name;
-  EventBatch batch;
-  while (true) {
-    XP_TRY(const bool more, scanner.Next(&batch));
-    if (!more) return name;
-    for (size_t i = 0; i < batch.size; ++i) {
-      const int64_t ts_ns = batch.ts_ns[i];
-      const bool is_around = ts_ns <= *fetch.ts_ns && ts_ns + batch.dur_ns[i] >= end_ns;
-      if (!is_around || batch.category[i] != transfer || ts_ns < begin_ns) continue;
-      begin_ns = ts_ns;
-      const std::string_view whole = run.store().Text(batch.name[i]);
-      const size_t colons = whole.rfind("::");
-      name = colons == std::string_view::npos ? whole : whole.substr(colons + 2);
-    }
-  }
+  XP_TRY(EachEvent(run.store(), std::move(options), [&](const EventBatch& batch, size_t i) {
+    const int64_t ts_ns = batch.ts_ns[i];
+    const bool is_around = ts_ns <= *fetch.ts_ns && ts_ns + batch.dur_ns[i] >= end_ns;
+    if (!is_around || batch.category[i] != transfer || ts_ns < begin_ns) return;
+    begin_ns = ts_ns;
+    const std::string_view whole = run.store().Text(batch.name[i]);
+    const size_t colons = whole.rfind("::");
+    name = colons == std::string_view::npos ? whole : whole.substr(colons + 2);
+  }));
+  return name;
 }
 
 }  // namespace

@@ -17,18 +17,14 @@ absl::Status EachHostEvent(const Run& run, int64_t process_id, std::span<const I
                            Fn&& fn) {
   EventScanner::Options options{
       .columns = kStart | kDuration | kName | kCategory,
-      .track_ids = {},
       .from_ns = std::ranges::min(intervals, {}, &Interval::begin_ns).begin_ns,
       .to_ns = std::ranges::max(intervals, {}, &Interval::end_ns).end_ns};
   XP_TRY(options.track_ids, HostThreads(run, process_id));
   if (options.track_ids.empty()) return absl::OkStatus();
   for (const Interval& interval : intervals)
     options.times_ns.emplace_back(interval.begin_ns, interval.end_ns);
-  return EachBatch(run.store(), std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.dur_ns[i] >= 0) fn(batch, i);
-    }
-    return absl::OkStatus();
+  return EachEvent(run.store(), std::move(options), [&](const EventBatch& batch, size_t i) {
+    if (batch.dur_ns[i] >= 0) fn(batch, i);
   });
 }
 

@@ -17,9 +17,7 @@ namespace {
 absl::StatusOr<std::vector<int64_t>> ReadLaunches(const Store& store,
                                                   std::span<const int64_t> threads) {
   EventScanner::Options options{.columns = kStart | kCategory,
-                                .track_ids = {threads.begin(), threads.end()},
-                                .from_ns = {},
-                                .to_ns = {}};
+                                .track_ids = {threads.begin(), threads.end()}};
   for (Category category :
        {Category::kTracing, Category::kCompile, Category::kExecute, Category::kStep}) {
     if (const StringId id = store.Find(TextOf(category)); id != 0) options.categories.push_back(id);
@@ -27,12 +25,9 @@ absl::StatusOr<std::vector<int64_t>> ReadLaunches(const Store& store,
   std::vector<int64_t> starts;
   if (options.categories.empty() || options.track_ids.empty()) return starts;
   const std::vector<StringId> wanted = options.categories;
-  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (std::ranges::find(wanted, batch.category[i]) != wanted.end())
-        starts.push_back(batch.ts_ns[i]);
-    }
-    return absl::OkStatus();
+  XP_TRY(EachEvent(store, std::move(options), [&](const EventBatch& batch, size_t i) {
+    if (std::ranges::find(wanted, batch.category[i]) != wanted.end())
+      starts.push_back(batch.ts_ns[i]);
   }));
   std::ranges::sort(starts);
   return starts;
@@ -56,20 +51,15 @@ absl::Status EachUserCall(const Run& run, int64_t thread, std::span<const Interv
   XP_TRY(const UserCode* user, run.Get<UserCode>());
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
                                 .track_ids = {thread},
-                                .from_ns = {},
-                                .to_ns = {},
                                 .categories = {python}};
   for (const Interval& time : times) options.times_ns.emplace_back(time.begin_ns, time.end_ns);
   absl::flat_hash_map<StringId, bool> is_user;  // by name
-  return EachBatch(store, std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] != python) continue;
-      auto [known, is_new] = is_user.try_emplace(batch.name[i], false);
-      if (is_new) known->second = IsNamedUserFunction(*user, store.Text(batch.name[i]));
-      if (known->second)
-        fn(batch.name[i], Interval{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
-    }
-    return absl::OkStatus();
+  return EachEvent(store, std::move(options), [&](const EventBatch& batch, size_t i) {
+    if (batch.category[i] != python) return;
+    auto [known, is_new] = is_user.try_emplace(batch.name[i], false);
+    if (is_new) known->second = IsNamedUserFunction(*user, store.Text(batch.name[i]));
+    if (known->second)
+      fn(batch.name[i], Interval{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]});
   });
 }
 

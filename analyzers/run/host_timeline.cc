@@ -117,19 +117,18 @@ struct Leader {
 absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
                                   const std::vector<int64_t>& tracks) {
   std::map<int64_t, Lead> leads;
-  XP_TRY(EachBatch(store, {.columns = kCategory, .track_ids = tracks, .from_ns = {}, .to_ns = {}},
-                   [&](const EventBatch& batch) {
-                     Lead& lead = leads[batch.track_id];
-                     for (StringId what : batch.category) {
-                       if (what == 0) continue;
-                       lead.steps += what == is.step;
-                       lead.tracing += what == is.tracing;
-                       lead.scopes += what == is.scope;
-                       lead.launches += what == is.execute;
-                       lead.work += what == is.execute || what == is.compile || what == is.transfer;
-                     }
-                     return absl::OkStatus();
-                   }));
+  XP_TRY(
+      EachBatch(store, {.columns = kCategory, .track_ids = tracks}, [&](const EventBatch& batch) {
+        Lead& lead = leads[batch.track_id];
+        for (StringId what : batch.category) {
+          if (what == 0) continue;
+          lead.steps += what == is.step;
+          lead.tracing += what == is.tracing;
+          lead.scopes += what == is.scope;
+          lead.launches += what == is.execute;
+          lead.work += what == is.execute || what == is.compile || what == is.transfer;
+        }
+      }));
   Leader leader;
   for (const auto& [track, lead] : leads) {
     if (lead > leader.has) leader = {.track_id = track, .has = lead};
@@ -221,10 +220,7 @@ absl::Status SweepThread(const Store& store, const Categories& is, int64_t track
     waiting.erase(waiting.begin(), at);
   };
   XP_TRY(EachBatch(store,
-                   {.columns = kStart | kDuration | kName | kCategory,
-                    .track_ids = {track_id},
-                    .from_ns = {},
-                    .to_ns = {}},
+                   {.columns = kStart | kDuration | kName | kCategory, .track_ids = {track_id}},
                    [&](const EventBatch& batch) {
                      take_before(batch.ts_ns[0]);
                      for (size_t i = 0; i < batch.size; ++i) {
@@ -240,7 +236,6 @@ absl::Status SweepThread(const Store& store, const Categories& is, int64_t track
                        if (end_ns > begin_ns)
                          waiting.push_back({begin_ns, end_ns, what, batch.name[i]});
                      }
-                     return absl::OkStatus();
                    }));
   take_before(INT64_MAX);
   sweep.PassUntil(INT64_MAX);
@@ -259,9 +254,7 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
                                   std::vector<int64_t> tracks, bool with_loaders) {
   Others others;
   EventScanner::Options options{.columns = kStart | kDuration | kCategory,
-                                .track_ids = std::move(tracks),
-                                .from_ns = {},
-                                .to_ns = {}};
+                                .track_ids = std::move(tracks)};
   for (StringId id : {is.compile, with_loaders ? is.input : 0, with_loaders ? is.transfer : 0}) {
     if (id != 0) options.categories.push_back(id);
   }
@@ -285,7 +278,6 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
       if (with_loaders && (what == is.input || what == is.transfer)) loading.push_back(time);
       loads |= with_loaders && what == is.input;
     }
-    return absl::OkStatus();
   }));
   end_track();
   others.compiling = Union(std::move(others.compiling));
@@ -308,24 +300,21 @@ absl::StatusOr<std::vector<Interval>> ReadDeliveries(const Store& store, const C
     events.clear();
   };
   int64_t track_id = 0;
-  XP_TRY(EachBatch(store,
-                   {.columns = kStart | kDuration | kName | kCategory,
-                    .track_ids = std::move(tracks),
-                    .from_ns = {},
-                    .to_ns = {},
-                    .categories = {is.input, is.transfer}},
-                   [&](const EventBatch& batch) {
-                     if (batch.track_id != track_id) pair_on_track();
-                     track_id = batch.track_id;
-                     for (size_t i = 0; i < batch.size; ++i) {
-                       const StringId name = batch.name[i];
-                       if (name != is.wait_for_batch && name != is.upload_batch) continue;
-                       const int64_t begin_ns = batch.ts_ns[i];
-                       events.push_back(
-                           {begin_ns, begin_ns + batch.dur_ns[i], batch.category[i], name});
-                     }
-                     return absl::OkStatus();
-                   }));
+  XP_TRY(EachBatch(
+      store,
+      {.columns = kStart | kDuration | kName | kCategory,
+       .track_ids = std::move(tracks),
+       .categories = {is.input, is.transfer}},
+      [&](const EventBatch& batch) {
+        if (batch.track_id != track_id) pair_on_track();
+        track_id = batch.track_id;
+        for (size_t i = 0; i < batch.size; ++i) {
+          const StringId name = batch.name[i];
+          if (name != is.wait_for_batch && name != is.upload_batch) continue;
+          const int64_t begin_ns = batch.ts_ns[i];
+          events.push_back({begin_ns, begin_ns + batch.dur_ns[i], batch.category[i], name});
+        }
+      }));
   pair_on_track();
   return Union(std::move(deliveries));
 }
@@ -360,30 +349,30 @@ std::string ScopeText(const Run& run, const Activity& activity) {
   return std::string(text);
 }
 
-std::string_view DoingText(Doing doing) {
+DoingTexts TextsOf(Doing doing) {
   switch (doing) {
     case Doing::kNothing:
-      return "nothing recorded";
+      return {"unrecorded", "nothing recorded"};
     case Doing::kUserCode:
-      return "user code";
+      return {"your code", "user code"};
     case Doing::kRuntime:
-      return "runtime";
+      return {"runtime", "runtime"};
     case Doing::kTracing:
-      return "tracing";
+      return {"tracing", "tracing"};
     case Doing::kExecute:
-      return "asking for an execution";
+      return {"execute", "asking for an execution"};
     case Doing::kInput:
-      return "waiting for data";
+      return {"input", "waiting for data"};
     case Doing::kTransfer:
-      return "transfer";
+      return {"transfer", "transfer"};
     case Doing::kAllocate:
-      return "in the driver's allocator";
+      return {"allocator", "in the driver's allocator"};
     case Doing::kCapture:
-      return "capture of a CUDA graph";
+      return {"graph capture", "capture of a CUDA graph"};
     case Doing::kCompile:
-      return "compilation";
+      return {"compile", "compilation"};
   }
-  return "";
+  return {};
 }
 
 absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id) {

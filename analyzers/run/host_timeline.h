@@ -36,8 +36,11 @@ enum class Doing : uint8_t {
   kCompile,
 };
 inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;
-// Returns "user code", "tracing", ...
-std::string_view DoingText(Doing doing);
+// What the host does: "your code" as a row of a table, "user code" in a sentence.
+struct DoingTexts {
+  std::string_view name, text;
+};
+DoingTexts TextsOf(Doing doing);
 
 // A piece of the user's code has its name from one of these.
 enum class NamedBy : uint8_t {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "profiler/store/events.h"
+#include "analyzers/run/each_batch.h"
 
 namespace xlaprof {
 namespace {
@@ -34,11 +34,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
                  collective = store.Find(TextOf(Category::kCollective));
   absl::flat_hash_map<uint64_t, size_t> gap_of_flow;
   gap_of_flow.reserve(gaps.size());
-  EventBatch batch;
-  XP_TRY(EventScanner op_scanner, EventScanner::Make(store, ops));
-  while (true) {
-    XP_TRY(bool more, op_scanner.Next(&batch));
-    if (!more) break;
+  XP_TRY(EachBatch(store, ops, [&](const EventBatch& batch) {
     // The events of a batch are ordered by start, like the gaps.
     auto gap = std::lower_bound(gaps.begin(), gaps.end(), batch.ts_ns[0],
                                 [](const Interval& a, int64_t t) { return a.end_ns < t; });
@@ -49,20 +45,15 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
       if (gap != gaps.end() && gap->end_ns == batch.ts_ns[i])
         gap_of_flow.emplace(batch.flow_in[i], size_t(gap - gaps.begin()));
     }
-  }
+  }));
   if (gap_of_flow.empty()) return waits;
-  XP_TRY(EventScanner call_scanner, EventScanner::Make(store, calls));
-  while (true) {
-    XP_TRY(bool more, call_scanner.Next(&batch));
-    if (!more) break;
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.flow_out[i] == 0) continue;
-      auto found = gap_of_flow.find(batch.flow_out[i]);
-      if (found == gap_of_flow.end()) continue;
-      GapWait& wait = waits[found->second];
-      wait = std::max(wait, WaitOf(gaps[found->second], batch.ts_ns[i], batch.dur_ns[i]));
-    }
-  }
+  XP_TRY(EachEvent(store, calls, [&](const EventBatch& batch, size_t i) {
+    if (batch.flow_out[i] == 0) return;
+    auto found = gap_of_flow.find(batch.flow_out[i]);
+    if (found == gap_of_flow.end()) return;
+    GapWait& wait = waits[found->second];
+    wait = std::max(wait, WaitOf(gaps[found->second], batch.ts_ns[i], batch.dur_ns[i]));
+  }));
   return waits;
 }
 
@@ -78,7 +69,6 @@ absl::StatusOr<bool> LaunchesDuring(const Run& run, int64_t process_id, Interval
   const StringId execute = store.Find(TextOf(Category::kExecute)),
                  transfer = store.Find(TextOf(Category::kTransfer));
   EventScanner::Options options{.columns = kStart | kCategory,
-                                .track_ids = {},
                                 .from_ns = time.begin_ns,
                                 .to_ns = time.end_ns};
   XP_TRY(options.track_ids, HostThreads(run, process_id));

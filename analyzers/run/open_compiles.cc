@@ -104,17 +104,12 @@ absl::StatusOr<OpenCompiles> OpenCompiles::Of(const Run& run) {
   if (int64_t(module_of.size()) < policy::kPassPipelines) return OpenCompiles();
   XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   Collector collector(store.Find(TextOf(Category::kHost)), std::move(module_of), compiles->rows);
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {},
-                                .from_ns = {},
-                                .to_ns = {}};
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
   XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread'",
                     [&](int64_t id) { options.track_ids.push_back(id); }));
   if (options.track_ids.empty()) return OpenCompiles();
-  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
-    collector.Take(batch);
-    return absl::OkStatus();
-  }));
+  XP_TRY(EachBatch(store, std::move(options),
+                   [&](const EventBatch& batch) { collector.Take(batch); }));
   return OpenCompiles{collector.Finish()};
 }
 

@@ -14,7 +14,7 @@ absl::StatusOr<bool> FillScopePlace(const Run& run, StringId scope, Subject& sub
   const Store& store = run.store();
   const StringId file_key = store.Find("source_file"), line_key = store.Find("source_line");
   if (scope == 0 || file_key == 0 || line_key == 0) return false;
-  EventScanner::Options options{.columns = kName, .track_ids = {}, .from_ns = {}, .to_ns = {}};
+  EventScanner::Options options{.columns = kName};
   for (std::string_view category : {TextOf(Category::kScope), TextOf(Category::kStep)}) {
     if (const StringId id = store.Find(category); id != 0) options.categories.push_back(id);
   }

@@ -65,19 +65,12 @@ absl::StatusOr<std::map<int64_t, std::vector<int64_t>>> BatchesByThread(const Ru
   std::map<int64_t, std::vector<int64_t>> ends_ns;
   const StringId input = store.Find(TextOf(Category::kInput));
   if (input == 0) return ends_ns;
-  XP_TRY(EachBatch(store,
-                   {.columns = kStart | kDuration | kName | kCategory,
-                    .track_ids = {},
-                    .from_ns = {},
-                    .to_ns = {},
-                    .categories = {input}},
-                   [&](const EventBatch& batch) {
-                     for (size_t i = 0; i < batch.size; ++i) {
-                       if (batch.category[i] != input || batch.dur_ns[i] < 0) continue;
-                       if (!store.Text(batch.name[i]).ends_with("__next__")) continue;
+  XP_TRY(EachEvent(store,
+                   {.columns = kStart | kDuration | kName | kCategory, .categories = {input}},
+                   [&](const EventBatch& batch, size_t i) {
+                     if (batch.category[i] == input && batch.dur_ns[i] >= 0 &&
+                         store.Text(batch.name[i]).ends_with("__next__"))
                        ends_ns[batch.track_id].push_back(batch.ts_ns[i] + batch.dur_ns[i]);
-                     }
-                     return absl::OkStatus();
                    }));
   return ends_ns;
 }

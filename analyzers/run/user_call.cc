@@ -14,20 +14,16 @@ absl::Status EachEventAt(const Store& store, Category category, int64_t track_id
                          Fn&& fn) {
   const StringId wanted = store.Find(TextOf(category));
   if (wanted == 0) return absl::OkStatus();
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .track_ids = {track_id},
-                                .from_ns = {},
-                                .to_ns = {},
-                                .categories = {wanted}};
-  options.times_ns = {{ts_ns, ts_ns + 1}};
-  return EachBatch(store, std::move(options), [&](const EventBatch& batch) {
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] == wanted && batch.ts_ns[i] <= ts_ns &&
-          ts_ns < batch.ts_ns[i] + batch.dur_ns[i])
-        fn(store.Text(batch.name[i]), batch.ts_ns[i]);
-    }
-    return absl::OkStatus();
-  });
+  return EachEvent(store,
+                   {.columns = kStart | kDuration | kName | kCategory,
+                    .track_ids = {track_id},
+                    .categories = {wanted},
+                    .times_ns = {{ts_ns, ts_ns + 1}}},
+                   [&](const EventBatch& batch, size_t i) {
+                     if (batch.category[i] == wanted && batch.ts_ns[i] <= ts_ns &&
+                         ts_ns < batch.ts_ns[i] + batch.dur_ns[i])
+                       fn(store.Text(batch.name[i]), batch.ts_ns[i]);
+                   });
 }
 
 }  // namespace

@@ -597,7 +597,7 @@ std::string_view PartText(const DeviceGapFigures& figures) {
     case GapWait::kHostWait:
       break;
   }
-  return DoingText(figures.doing);
+  return TextsOf(figures.doing).text;
 }
 
 std::vector<std::string> EvidenceLines(const Finding& finding, const DeviceGapFigures& figures) {

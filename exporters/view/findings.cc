@@ -112,7 +112,7 @@ absl::StatusOr<std::string> FindingsJson(const Run& run, const ViewLanes& lanes,
   const Store& store = run.store();
   Json json = {{"covered", Covered(lanes, report.summary)}};
   json["step_parts"] = Json::array();
-  for (Doing doing : kStepParts) json["step_parts"].push_back(DoingName(doing));
+  for (Doing doing : kStepParts) json["step_parts"].push_back(TextsOf(doing).name);
   json["step_parts_ns"] = Json::array();
   XP_TRY(const std::vector<TimedStep> steps, TimedSteps(run));
   XP_TRY(const std::vector<StepParts> parts, PartsOfSteps(run, steps));

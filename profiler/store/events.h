@@ -148,9 +148,9 @@ class EventScanner {
  public:
   struct Options {
     uint32_t columns = kAllEventColumns;
-    std::vector<int64_t> track_ids;  // empty: all
+    std::vector<int64_t> track_ids = {};  // empty: all
     // Keep events that overlap [from, to]; an event that never ended counts as its start.
-    OptInt from_ns, to_ns;
+    OptInt from_ns = {}, to_ns = {};
     // Leave out chunks in which no event has one of these categories (0: no category). The chunks
     // that are returned may also hold events of other categories. Empty: all chunks.
     std::vector<StringId> categories = {};

@@ -15,7 +15,7 @@ class HostActivity : public testing::Test {
     HostTimeline::Walk walk(host);
     std::string out;
     for (const ActivityShare& share : walk.During(all)) {
-      out += fmt::format("{}{}/{} {}", out.empty() ? "" : "; ", DoingText(share.activity.doing),
+      out += fmt::format("{}{}/{} {}", out.empty() ? "" : "; ", TextsOf(share.activity.doing).text,
                          store.Text(share.activity.scope), share.ns / 1000);
     }
     return out;
