@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/in_terms_of.h"
 
 namespace xlaprof {
 
@@ -69,7 +70,7 @@ std::string SumNote(Framework framework) {
 std::string MarkRoundsAdvice(Framework framework) {
   return fmt::format(
       "Call {} at the end of each round of the loop before this line, so that all rounds run the same small graph.",
-      framework == Framework::kCpp ? "sync()" : "torch_xla.sync()");
+      StepMarkCall(framework));
 }
 
 std::string_view KeepCacheAdvice(Framework framework) {

@@ -7,6 +7,7 @@
 #include "analyzers/policy.h"
 #include "analyzers/quantity.h"
 #include "analyzers/run/host_functions.h"
+#include "analyzers/words/in_terms_of.h"
 #include "analyzers/words/slow_settings.h"
 
 namespace xlaprof {
@@ -39,45 +40,27 @@ std::string InScopes(const DeviceGapFigures& figures) {
 
 // Returns how a scope is put around code.
 std::string_view ScopeCall(Framework framework) {
-  switch (framework) {
-    case Framework::kCpp:
-      return "Trace or XLAPROF_TRACE";
-    case Framework::kJax:
-      return "jax.profiler.TraceAnnotation";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-      return "torch.profiler.record_function";
-    case Framework::kPytorchXla:
-      return "torch_xla.debug.profiler.Trace";
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "the profiler's annotations";
+  constexpr InTermsOf kCall{.pytorch = "torch.profiler.record_function",
+                            .pytorch_xla = "torch_xla.debug.profiler.Trace",
+                            .jax = "jax.profiler.TraceAnnotation",
+                            .cpp = "Trace or XLAPROF_TRACE",
+                            .otherwise = "the profiler's annotations"};
+  return kCall.Of(framework);
 }
 
 // Returns how many small launches become one: a compiler, and CUDA graphs where there are any.
 std::string_view FuseCalls(const DeviceGapFigures& figures, Framework framework) {
-  switch (framework) {
-    case Framework::kJax:
-      return "compile the calls as one function (jax.jit)";
-    case Framework::kPytorchXla:
-      return "compile the step as one graph (torch_xla.compile)";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-      if (figures.has_old_torch)
-        return "use larger batches, or a newer PyTorch, which compiles the step (torch.compile)";
-      if (figures.runs_compiled_functions)
-        return "let the compiled functions replay their launches (torch.compile(mode='reduce-overhead')), or use larger batches";
-      return "compile the step (torch.compile) or replay it (CUDA graphs)";
-    case Framework::kCpp:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "fuse the calls, or replay them as one (CUDA graphs)";
+  const InTermsOf calls{
+      .pytorch =
+          figures.has_old_torch
+              ? "use larger batches, or a newer PyTorch, which compiles the step (torch.compile)"
+          : figures.runs_compiled_functions
+              ? "let the compiled functions replay their launches (torch.compile(mode='reduce-overhead')), or use larger batches"
+              : "compile the step (torch.compile) or replay it (CUDA graphs)",
+      .pytorch_xla = "compile the step as one graph (torch_xla.compile)",
+      .jax = "compile the calls as one function (jax.jit)",
+      .otherwise = "fuse the calls, or replay them as one (CUDA graphs)"};
+  return calls.Of(framework);
 }
 
 // Returns what to write instead if PyTorch itself made the scope; "" for a user's scope.
@@ -96,38 +79,17 @@ std::string_view AdviceForPytorchScope(std::string_view scope, Framework framewo
 
 // Returns what prepares batches while the step runs.
 std::string_view LoaderWorkers(Framework framework) {
-  switch (framework) {
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-      return "the workers of a DataLoader (num_workers)";
-    case Framework::kTensorflow:
-      return "tf.data (prefetch)";
-    case Framework::kCpp:
-    case Framework::kJax:
-    case Framework::kUnknown:
-      break;
-  }
-  return "other threads or processes";
+  constexpr InTermsOf kWorkers{.pytorch = "the workers of a DataLoader (num_workers)",
+                               .tensorflow = "tf.data (prefetch)",
+                               .otherwise = "other threads or processes"};
+  return kWorkers.Of(framework);
 }
 
 // Returns how work becomes a part of the step's program; "" if the framework is not known.
 std::string_view CompiledHere(Framework framework) {
-  switch (framework) {
-    case Framework::kJax:
-      return " (with jax.numpy, inside the jitted step)";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kPytorchXla:
-      return " (with tensors of the device)";
-    case Framework::kCpp:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "";
+  constexpr InTermsOf kHere{.pytorch = " (with tensors of the device)",
+                            .jax = " (with jax.numpy, inside the jitted step)"};
+  return kHere.Of(framework);
 }
 
 CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
@@ -217,20 +179,13 @@ CauseWords OfNothing(const DeviceGapFigures& figures, Framework framework) {
 }
 
 std::string_view TracingAdvice(Framework framework) {
-  switch (framework) {
-    case Framework::kJax:
-      return "Tracing cannot keep up with the device. Trace the step once (jax.jit), use jax.lax.scan for repeated layers, or give the device more work per step.";
-    case Framework::kPytorchXla:
-      return "Tracing cannot keep up with the device. Trace the model once (torch.compile with backend='openxla'), use torch_xla's scan for repeated layers, or give the device more work per step.";
-    case Framework::kCpp:
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "Tracing cannot keep up with the device. Give the device more work per step.";
+  constexpr InTermsOf kAdvice{
+      .pytorch_xla =
+          "Tracing cannot keep up with the device. Trace the model once (torch.compile with backend='openxla'), use torch_xla's scan for repeated layers, or give the device more work per step.",
+      .jax =
+          "Tracing cannot keep up with the device. Trace the step once (jax.jit), use jax.lax.scan for repeated layers, or give the device more work per step.",
+      .otherwise = "Tracing cannot keep up with the device. Give the device more work per step."};
+  return kAdvice.Of(framework);
 }
 
 std::string_view AllocatorAdvice(Framework framework) {
@@ -246,7 +201,8 @@ std::string RuntimeAdvice(const DeviceGapFigures& figures, Framework framework) 
     const std::string_view special = AdviceForPytorchScope(figures.scope, framework);
     return fmt::format(
         "The host starts many small operations, and no single one takes most of these gaps. {}",
-        special.empty() ? fmt::format("To launch less, {}.", FuseCalls(figures, framework)) : special);
+        special.empty() ? fmt::format("To launch less, {}.", FuseCalls(figures, framework))
+                        : special);
   }
   if (call.empty())
     return "No single call takes most of these gaps. Put scopes around the parts of this code to see which one keeps the device waiting.";
@@ -293,7 +249,8 @@ CauseWords OfSampled(const DeviceGapFigures& figures, Framework framework) {
       return {in_samples("the host recorded operations or cut the graph"),
               std::string(TracingAdvice(framework))};
     case Doing::kRuntime:
-      return {in_samples("the host was in the framework's code"), RuntimeAdvice(figures, framework)};
+      return {in_samples("the host was in the framework's code"),
+              RuntimeAdvice(figures, framework)};
     case Doing::kInput:
       return {in_samples("the host loaded data in " + FunctionText(sampled.place)),
               fmt::format("Load ahead in {}.", LoaderWorkers(framework))};
@@ -317,7 +274,8 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
     case Doing::kUserCode:
       return OfUserCode(figures, framework);
     case Doing::kRuntime:
-      return {"the host was in the framework's code" + InScopes(figures), RuntimeAdvice(figures, framework)};
+      return {"the host was in the framework's code" + InScopes(figures),
+              RuntimeAdvice(figures, framework)};
     case Doing::kTracing:
       return {"the host traced and prepared graphs" + InScopes(figures),
               std::string(TracingAdvice(framework))};
@@ -433,8 +391,8 @@ std::string Title(const Finding& finding, const DeviceGapFigures& figures,
   const bool once = figures.verdict == DeviceGapVerdict::kOnce;
   const bool is_mostly = figures.main_share < policy::kMostlyShare;
   return fmt::format("{} idle {} ({:.1f} % {}) in {}{}{}while {}", figures.device,
-                     DurationText(*finding.cost_ns), 100 * figures.share,
-                     ShareOfText(figures), Plural(*finding.count, "gap"),
+                     DurationText(*finding.cost_ns), 100 * figures.share, ShareOfText(figures),
+                     Plural(*finding.count, "gap"),
                      !once                 ? ""
                      : *finding.count == 1 ? " that does not recur"
                                            : " that do not recur",
@@ -500,51 +458,71 @@ std::string InputsText(const InputsOfLine& inputs) {
                      Plural(inputs.count, "input"), inputs.shape.text(), inputs.place.text());
 }
 
-std::string Why(const DeviceGapFigures& figures) {
+// Returns why a pattern is one, as far as the title does not say it.
+std::string WhyPattern(const DeviceGapFigures& figures) {
+  if (figures.uploads && figures.uploads->inputs) return InputsText(*figures.uploads->inputs);
+  if (figures.work)
+    return fmt::format(
+        "{} starts the last execution before these gaps, and {} the first after them. Tracing the run's largest graph takes less time than the host spends between these lines.",
+        figures.work->before.text(), figures.work->after.text());
+  return figures.is_only_step ? "Only one step was traced, so nothing shows whether this recurs."
+                              : AfterFetch(figures) + Beside(figures);
+}
+
+// What a verdict adds to the title, and the advice if it is not that for the cause.
+struct GapVerdictWords {
+  std::string why;
+  std::string_view advice = {};
+};
+
+GapVerdictWords OfVerdict(const DeviceGapFigures& figures) {
+  constexpr std::string_view kRecordAgain =
+      "Record again without these settings before you act on this finding.";
+  const std::string slow_settings = SlowSettingsText(figures.settings);
   switch (figures.verdict) {
     case DeviceGapVerdict::kPattern:
-      if (figures.uploads && figures.uploads->inputs) return InputsText(*figures.uploads->inputs);
-      if (figures.work)
-        return fmt::format(
-            "{} starts the last execution before these gaps, and {} the first after them. Tracing the run's largest graph takes less time than the host spends between these lines.",
-            figures.work->before.text(), figures.work->after.text());
-      return figures.is_only_step
-                 ? "Only one step was traced, so nothing shows whether this recurs."
-                 : AfterFetch(figures) + Beside(figures);
+      return {WhyPattern(figures)};
     case DeviceGapVerdict::kCapturesGraph:
-      return "";
+      return {};
     case DeviceGapVerdict::kUnrecorded:
-      return "No stream of this device ran anything meanwhile, so a part of the work is missing from the file.";
+      return {
+          "No stream of this device ran anything meanwhile, so a part of the work is missing from the file."};
     case DeviceGapVerdict::kTooShort:
-      return "The capture has no steps and is too short to show whether this recurs.";
+      return {"The capture has no steps and is too short to show whether this recurs.",
+              "Mark the steps, and trace for longer."};
     case DeviceGapVerdict::kOnce:
-      return figures.doing == Doing::kNothing && figures.wait != GapWait::kLaunch &&
-                     figures.wait != GapWait::kKernelWait
-                 ? Between(figures)
-                 : "Without these gaps, little of this idle time is left.";
+      return {
+          figures.doing == Doing::kNothing && figures.wait != GapWait::kLaunch &&
+                  figures.wait != GapWait::kKernelWait
+              ? Between(figures)
+              : "Without these gaps, little of this idle time is left.",
+          "Nothing needs to change in long runs. If the start of the run matters, look at the calls below."};
     case DeviceGapVerdict::kUnseen:
-      return Between(figures);
+      return {Between(figures)};
     case DeviceGapVerdict::kUnnamed:
-      if (figures.sampled) return "";
-      return figures.doing == Doing::kExecute
-                 ? "A CPU runs programs on the host's own threads, so launching them is part of running them."
-                 : "No scope or line says what the host did.";
+      if (figures.sampled) return {};
+      return {
+          figures.doing == Doing::kExecute
+              ? "A CPU runs programs on the host's own threads, so launching them is part of running them."
+              : "No scope or line says what the host did."};
     case DeviceGapVerdict::kPricedElsewhere:
-      return "The device is idle because of this, and the finding about it has the cost.";
+      return {"The device is idle because of this, and the finding about it has the cost."};
     case DeviceGapVerdict::kPythonTracer:
-      return SlowedBy("the Python tracer");
+      return {SlowedBy("the Python tracer"), kRecordAgain};
     case DeviceGapVerdict::kSlowTracing:
-      return SlowedBy(SlowSettingsText(figures.settings));
+      return {SlowedBy(slow_settings), kRecordAgain};
     case DeviceGapVerdict::kMaySlowTracing:
-      return "A Chrome trace does not show whether XLA_IR_DEBUG or XLA_HLO_DEBUG was on, which slow down tracing.";
+      return {
+          "A Chrome trace does not show whether XLA_IR_DEBUG or XLA_HLO_DEBUG was on, which slow down tracing.",
+          "Report on the profile's .xplane.pb, which shows these settings."};
     case DeviceGapVerdict::kScopeTraces:
-      return SlowedBy(
-          fmt::format("{}; '{}' traces ops", SlowSettingsText(figures.settings), figures.scope));
+      return {SlowedBy(fmt::format("{}; '{}' traces ops", slow_settings, figures.scope)),
+              kRecordAgain};
     case DeviceGapVerdict::kScopeReads:
-      return SlowedBy(
-          fmt::format("{}; '{}' reads values", SlowSettingsText(figures.settings), figures.scope));
+      return {SlowedBy(fmt::format("{}; '{}' reads values", slow_settings, figures.scope)),
+              kRecordAgain};
   }
-  return "";
+  return {};
 }
 
 std::string CostNote(const DeviceGapFigures& figures) {
@@ -558,30 +536,6 @@ std::string CostNote(const DeviceGapFigures& figures) {
                         100 * all->least_share, 100 * all->most_share, figures.device);
   }
   return note;
-}
-
-std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
-  switch (figures.verdict) {
-    case DeviceGapVerdict::kOnce:
-      return "Nothing needs to change in long runs. If the start of the run matters, look at the calls below.";
-    case DeviceGapVerdict::kTooShort:
-      return "Mark the steps, and trace for longer.";
-    case DeviceGapVerdict::kPattern:
-    case DeviceGapVerdict::kUnseen:
-    case DeviceGapVerdict::kUnnamed:
-    case DeviceGapVerdict::kCapturesGraph:
-    case DeviceGapVerdict::kPricedElsewhere:
-    case DeviceGapVerdict::kUnrecorded:
-      return cause.advice;
-    case DeviceGapVerdict::kMaySlowTracing:
-      return "Report on the profile's .xplane.pb, which shows these settings.";
-    case DeviceGapVerdict::kPythonTracer:
-    case DeviceGapVerdict::kSlowTracing:
-    case DeviceGapVerdict::kScopeTraces:
-    case DeviceGapVerdict::kScopeReads:
-      return "Record again without these settings before you act on this finding.";
-  }
-  return "";
 }
 
 // Returns what took the part of a gap that counts, in one or two words.
@@ -629,10 +583,11 @@ Words SayDeviceGap(const Finding& finding, Framework framework) {
   if (const auto* start_up = std::any_cast<DeviceStartUpFigures>(&finding.figures))
     return SayStartUp(*start_up);
   const auto& figures = std::any_cast<const DeviceGapFigures&>(finding.figures);
-  const CauseWords cause = OfCause(figures, framework);
+  CauseWords cause = OfCause(figures, framework);
+  const GapVerdictWords verdict = OfVerdict(figures);
   return {
       .title = Title(finding, figures, cause),
-      .why = Why(figures),
+      .why = verdict.why,
       .cost_note = CostNote(figures),
       .saving_note = !finding.saving_ns ? ""
                      : figures.small_executions
@@ -640,7 +595,7 @@ Words SayDeviceGap(const Finding& finding, Framework framework) {
                      : *finding.saving_ns < *finding.cost_ns
                          ? "the part of these gaps in which the host did this"
                          : "the device works instead of waiting",
-      .advice = Advice(figures, cause),
+      .advice = verdict.advice.empty() ? std::move(cause.advice) : std::string(verdict.advice),
       .evidence = EvidenceLines(finding, figures),
       .tells_share = true,
       .is_open_question = figures.verdict == DeviceGapVerdict::kUnseen &&

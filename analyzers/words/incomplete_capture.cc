@@ -27,18 +27,18 @@ std::string SettingTitle(const IncompleteCaptureFigures& figures) {
 
 // `without` names what distorts the times, such as "without XLA_IR_DEBUG".
 std::string RecordAgain(const IncompleteCaptureFigures& figures, std::string_view without) {
-  return fmt::format("Record again {}{}.",
-                     figures.is_recorded_by_run ? "without --full and " : "", without);
+  return fmt::format("Record again {}{}.", figures.is_recorded_by_run ? "without --full and " : "",
+                     without);
 }
 
 std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
   switch (figures.setting) {
     case SettingName::kIrDebug:
     case SettingName::kHloDebug:
-      return fmt::format(
-          "{} every op, which distorts these timings. {}",
-          framework == Framework::kCpp ? "It records a C++ stack at" : "It records a Python stack at",
-          RecordAgain(figures, "without XLA_IR_DEBUG and XLA_HLO_DEBUG"));
+      return fmt::format("{} every op, which distorts these timings. {}",
+                         framework == Framework::kCpp ? "It records a C++ stack at"
+                                                      : "It records a Python stack at",
+                         RecordAgain(figures, "without XLA_IR_DEBUG and XLA_HLO_DEBUG"));
     case SettingName::kPythonTracer:
       if (figures.is_recorded_by_run)
         return "It records every Python call during the profile, which distorts the times in the profile. Times of steps outside of the profile are not affected.";
@@ -62,106 +62,6 @@ std::string DeviceAdvice(const IncompleteCaptureFigures& figures) {
   if (figures.message.find("XLAPROF_DEVICE") != std::string::npos)
     return "Set XLAPROF_DEVICE as the error says.";
   return "Set PJRT_DEVICE to a device of this machine before the program starts: PJRT_DEVICE=CPU, TPU or CUDA. (torch_xla before 2.0 also takes XRT_TPU_CONFIG or GPU_NUM_DEVICES.) If the program should not use XLA, uninstall torch_xla, because libraries such as transformers use it if it is installed.";
-}
-
-std::string Title(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
-  switch (type) {
-    case ReasonType::kNoDevice:
-      return "the program found no device for XLA";
-    case ReasonType::kCutProfile:
-      return "the profile is cut before its first event";
-    case ReasonType::kEmptyProfile:
-      return "the profile holds no events";
-    case ReasonType::kCapped:
-      return fmt::format("the profile stopped at its limit of {} events", figures.event_limit);
-    case ReasonType::kNoStepMarkers:
-      return "the profile has no step markers";
-    case ReasonType::kOneStep:
-      return "the profile covers a single step";
-    case ReasonType::kWindow:
-      return fmt::format("the profile saw {} of {} executions", figures.timed_executions,
-                         figures.executions);
-    case ReasonType::kInsideCompile:
-      return fmt::format(
-          "the profile was taken during the compilation of {}, which fills at least {} of its {}",
-          figures.module, DurationText(figures.passes_ns), DurationText(figures.window_ns));
-    case ReasonType::kNoKernels:
-      return fmt::format("the profile has {} of kernels, but no kernel",
-                         Plural(figures.launches, "launch", "launches"));
-    case ReasonType::kNoLines:
-      return "no source names lines of code";
-    case ReasonType::kNoCounters:
-      return framework == Framework::kGaudi
-                 ? "the file has only the metrics that changed before its process was stopped"
-                 : "the metrics reports have no counters, so they seem to be cut";
-    case ReasonType::kNoExecutions:
-      if (framework == Framework::kGaudi) return "the metrics do not time executions";
-      if (figures.counts_executions)
-        return "the metrics reports count executions but do not time them, so they seem to be cut";
-      return "the metrics reports have no executions, because they are cut or nothing ran yet";
-    case ReasonType::kNoGraphs:
-      return "no source holds the graphs";
-    case ReasonType::kNoReasons:
-      return "no source says why functions were compiled again";
-    case ReasonType::kOnlyAlarms:
-      return "the log shows only compilations that XLA complained about";
-    case ReasonType::kNoCalls:
-      return "no source has executions";
-    case ReasonType::kNoClock:
-      return "no source has times of executions";
-    case ReasonType::kRecordingOverhead:
-      return SettingTitle(figures);
-    default:
-      return "";
-  }
-}
-
-std::string Why(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
-  const bool is_torch = framework == Framework::kPytorch || framework == Framework::kTorchtpu;
-  switch (type) {
-    case ReasonType::kNoDevice:
-      return fmt::format("The log has this error: {}", figures.message);
-    case ReasonType::kCutProfile:
-      return "The file on disk is incomplete. Its events came after the cut.";
-    case ReasonType::kEmptyProfile:
-      return "The profile was taken while nothing ran, or after the profiler server object was deleted.";
-    case ReasonType::kCapped:
-      return "Later events are not in the file.";
-    case ReasonType::kNoStepMarkers:
-      return "Without step markers, the time of a step and its changes are not known.";
-    case ReasonType::kOneStep:
-      return "One step cannot be distinguished from warm-up.";
-    case ReasonType::kWindow:
-      return "Counts come from the sources that saw the whole run. Times come only from the profile's window.";
-    case ReasonType::kInsideCompile:
-      return "The profile holds passes of XLA's compiler, but no complete compilation of this program, because it began before the profile or ended after it.";
-    case ReasonType::kNoKernels:
-      return "The host launched work for a GPU, and the profiler recorded nothing that the GPU did. So nothing shows whether the GPU was busy.";
-    case ReasonType::kNoLines:
-      return "Metrics reports and pt-xla-profiler lines hold counts but no call sites.";
-    case ReasonType::kNoCounters:
-      return "The counters show ops on the CPU, reads of numbers and step marks.";
-    case ReasonType::kNoExecutions:
-      return "The cost of compiling and of transfers is judged by the executions.";
-    case ReasonType::kNoGraphs:
-      return "Only the graphs themselves show which input or operation differs when a graph is compiled again.";
-    case ReasonType::kNoReasons:
-      return is_torch
-                 ? "The trace shows that torch.compile made several programs of a function, but not which check of the earlier ones failed."
-                 : "The log shows the types of the inputs, but not static arguments, settings, or functions that are defined again.";
-    case ReasonType::kOnlyAlarms:
-      return "XLA reports only constant folding of more than a second, and compilations of more than two minutes.";
-    case ReasonType::kNoCalls:
-      return "The sources show what was compiled, but not how often it ran or what a step costs.";
-    case ReasonType::kNoClock:
-      return framework == Framework::kTorchtpu
-                 ? "The files show when each graph was asked for, but not how long the device worked."
-                 : "A log and a dump show what happened and in which order, but not how long it took.";
-    case ReasonType::kRecordingOverhead:
-      return figures.setting_evidence;
-    default:
-      return "";
-  }
 }
 
 std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
@@ -194,96 +94,153 @@ std::string_view ReportCall(Framework framework) {
                                       : "torch_xla.debug.metrics.metrics_report()";
 }
 
-// Returns what to change about a run that `xlaprof run` recorded, or "" if the same holds as for others.
-std::string_view AdviceForRun(ReasonType type) {
-  switch (type) {
-    case ReasonType::kWindow:
-      return "To time others, name the steps to profile with --steps A:B.";
-    case ReasonType::kNoCalls:
-    case ReasonType::kNoClock:
-      return "Let the program run for more steps, so that some are profiled.";
-    default:
-      return "";
-  }
-}
-
-// Returns what the finding says is missing, if another recording has it.
-std::optional<Unseen> UnseenOf(ReasonType type, Framework framework) {
-  switch (type) {
-    case ReasonType::kInsideCompile:
-      return Unseen{"whether later steps compile, too"};
-    case ReasonType::kNoLines:
-      return Unseen{"the lines", framework == Framework::kGaudi ? RecordingKind::kProfile : RecordingKind::kLog};
-    case ReasonType::kNoGraphs:
-      return Unseen{"the graphs", RecordingKind::kGraphs};
-    case ReasonType::kNoReasons:
-      return Unseen{"the reasons"};
-    case ReasonType::kOnlyAlarms:
-      return Unseen{"all compilations and their reasons"};
-    case ReasonType::kNoCalls:
-      return Unseen{"them", RecordingKind::kProfile};
-    case ReasonType::kNoClock:
-      return Unseen{"the times", RecordingKind::kProfile};
-    default:
-      return {};
-  }
-}
-
-std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
+// Returns what each finding says: what is missing or distorted, what that hides, and how to capture it.
+Words Say(ReasonType type, const IncompleteCaptureFigures& figures, Framework framework) {
+  const bool is_torch = framework == Framework::kPytorch || framework == Framework::kTorchtpu;
+  const bool is_gaudi = framework == Framework::kGaudi;
+  const bool by_run = figures.is_recorded_by_run;
+  constexpr std::string_view kMoreSteps =
+      "Let the program run for more steps, so that some are profiled.";
   switch (type) {
     case ReasonType::kNoDevice:
-      return DeviceAdvice(figures);
+      return {.title = "the program found no device for XLA",
+              .why = fmt::format("The log has this error: {}", figures.message),
+              .advice = DeviceAdvice(figures),
+              .evidence = {figures.printed_at.text()}};
     case ReasonType::kCutProfile:
-      return "Copy the file again, or wait until it is written.";
+      return {.title = "the profile is cut before its first event",
+              .why = "The file on disk is incomplete. Its events came after the cut.",
+              .advice = "Copy the file again, or wait until it is written."};
     case ReasonType::kEmptyProfile:
-      return framework == Framework::kPytorchXla
-                 ? "Keep the object that torch_xla.debug.profiler.start_server returns, take the trace while steps run, and make it longer than a step."
-                 : "Take the trace while steps run, and make it longer than a step.";
+      return {
+          .title = "the profile holds no events",
+          .why =
+              "The profile was taken while nothing ran, or after the profiler server object was deleted.",
+          .advice =
+              framework == Framework::kPytorchXla
+                  ? "Keep the object that torch_xla.debug.profiler.start_server returns, take the trace while steps run, and make it longer than a step."
+                  : "Take the trace while steps run, and make it longer than a step."};
     case ReasonType::kCapped:
-      return "Take a shorter trace, or one with host_tracer_level=1 and no Python tracer.";
+      return {
+          .title =
+              fmt::format("the profile stopped at its limit of {} events", figures.event_limit),
+          .why = "Later events are not in the file.",
+          .advice = "Take a shorter trace, or one with host_tracer_level=1 and no Python tracer."};
     case ReasonType::kNoStepMarkers:
-      return StepMarksAdvice(figures, framework);
+      return {.title = "the profile has no step markers",
+              .why = "Without step markers, the time of a step and its changes are not known.",
+              .advice = StepMarksAdvice(figures, framework)};
     case ReasonType::kOneStep:
-      return "Trace for at least ten steps.";
+      return {.title = "the profile covers a single step",
+              .why = "One step cannot be distinguished from warm-up.",
+              .advice = "Trace for at least ten steps."};
     case ReasonType::kWindow:
-      return "To time all executions, trace for longer (duration_ms).";
+      return {
+          .title = fmt::format("the profile saw {} of {} executions", figures.timed_executions,
+                               figures.executions),
+          .why =
+              "Counts come from the sources that saw the whole run. Times come only from the profile's window.",
+          .advice = by_run ? "To time others, name the steps to profile with --steps A:B."
+                           : "To time all executions, trace for longer (duration_ms)."};
     case ReasonType::kInsideCompile:
-      return "Start the profile after the first steps, or make it longer than the compilation.";
+      return {
+          .title = fmt::format(
+              "the profile was taken during the compilation of {}, which fills at least {} of its {}",
+              figures.module, DurationText(figures.passes_ns), DurationText(figures.window_ns)),
+          .why =
+              "The profile holds passes of XLA's compiler, but no complete compilation of this program, because it began before the profile or ended after it.",
+          .advice =
+              "Start the profile after the first steps, or make it longer than the compilation.",
+          .unseen = Unseen{"whether later steps compile, too"}};
     case ReasonType::kNoKernels:
-      return "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], without another profiler on the same GPU, and with the right to read its counters (in a container: --cap-add SYS_ADMIN).";
+      return {
+          .title = fmt::format("the profile has {} of kernels, but no kernel",
+                               Plural(figures.launches, "launch", "launches")),
+          .why =
+              "The host launched work for a GPU, and the profiler recorded nothing that the GPU did. So nothing shows whether the GPU was busy.",
+          .advice =
+              "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], without another profiler on the same GPU, and with the right to read its counters (in a container: --cap-add SYS_ADMIN)."};
+    case ReasonType::kNoLines:
+      return {
+          .title = "no source names lines of code",
+          .why = "Metrics reports and pt-xla-profiler lines hold counts but no call sites.",
+          .unseen = Unseen{"the lines", is_gaudi ? RecordingKind::kProfile : RecordingKind::kLog}};
     case ReasonType::kNoCounters:
-      if (framework == Framework::kGaudi)
-        return "Report on the file of a process that ended by itself. It has all metrics.";
-      return fmt::format("Report on the whole text that {} returns.", ReportCall(framework));
+      return {
+          .title = is_gaudi
+                       ? "the file has only the metrics that changed before its process was stopped"
+                       : "the metrics reports have no counters, so they seem to be cut",
+          .why = "The counters show ops on the CPU, reads of numbers and step marks.",
+          .advice =
+              is_gaudi ? "Report on the file of a process that ended by itself. It has all metrics."
+                       : fmt::format("Report on the whole text that {} returns.",
+                                     ReportCall(framework))};
     case ReasonType::kNoExecutions:
-      if (framework == Framework::kGaudi)
-        return "A profile of torch.profiler does. PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used.";
-      return fmt::format("Report on the whole text that {} returns after some steps.",
-                         ReportCall(framework));
+      return {
+          .title =
+              is_gaudi ? "the metrics do not time executions"
+              : figures.counts_executions
+                  ? "the metrics reports count executions but do not time them, so they seem to be cut"
+                  : "the metrics reports have no executions, because they are cut or nothing ran yet",
+          .why = "The cost of compiling and of transfers is judged by the executions.",
+          .advice =
+              is_gaudi
+                  ? "A profile of torch.profiler does. PT_HPU_ENABLE_CACHE_METRICS=1 counts how often compiled recipes are used."
+                  : fmt::format("Report on the whole text that {} returns after some steps.",
+                                ReportCall(framework))};
+    case ReasonType::kNoGraphs:
+      return {
+          .title = "no source holds the graphs",
+          .why =
+              "Only the graphs themselves show which input or operation differs when a graph is compiled again.",
+          .unseen = Unseen{"the graphs", RecordingKind::kGraphs}};
+    case ReasonType::kNoReasons:
+      return {
+          .title = "no source says why functions were compiled again",
+          .why =
+              is_torch
+                  ? "The trace shows that torch.compile made several programs of a function, but not which check of the earlier ones failed."
+                  : "The log shows the types of the inputs, but not static arguments, settings, or functions that are defined again.",
+          .unseen = Unseen{"the reasons"}};
+    case ReasonType::kOnlyAlarms:
+      return {
+          .title = "the log shows only compilations that XLA complained about",
+          .why =
+              "XLA reports only constant folding of more than a second, and compilations of more than two minutes.",
+          .unseen = Unseen{"all compilations and their reasons"}};
+    case ReasonType::kNoCalls:
+      return {
+          .title = "no source has executions",
+          .why =
+              "The sources show what was compiled, but not how often it ran or what a step costs.",
+          .advice = std::string(by_run ? kMoreSteps : ""),
+          .unseen = Unseen{"them", RecordingKind::kProfile}};
+    case ReasonType::kNoClock:
+      return {
+          .title = "no source has times of executions",
+          .why =
+              framework == Framework::kTorchtpu
+                  ? "The files show when each graph was asked for, but not how long the device worked."
+                  : "A log and a dump show what happened and in which order, but not how long it took.",
+          .advice = std::string(by_run ? kMoreSteps : ""),
+          .unseen = Unseen{"the times", RecordingKind::kProfile}};
     case ReasonType::kRecordingOverhead:
-      return SettingAdvice(figures, framework);
+      return {.title = SettingTitle(figures),
+              .why = figures.setting_evidence,
+              .advice = SettingAdvice(figures, framework),
+              .evidence = {fmt::format("{} = {}: {}", figures.setting, figures.setting_value,
+                                       figures.setting_evidence)}};
     default:
-      return "";
+      return {};
   }
 }
 
 }  // namespace
 
 Words SayIncompleteCapture(const Finding& finding, Framework framework) {
-  const auto& figures = std::any_cast<const IncompleteCaptureFigures&>(finding.figures);
-  const ReasonType type = finding.reason->type;
-  const std::string_view for_run = figures.is_recorded_by_run ? AdviceForRun(type) : "";
-  Words words{
-      .title = Title(type, figures, framework),
-      .why = Why(type, figures, framework),
-      .cost_note = "does not apply",
-      .advice = for_run.empty() ? Advice(type, figures, framework) : std::string(for_run),
-      .unseen = UnseenOf(type, framework)};
-  if (type == ReasonType::kNoDevice) words.evidence = {figures.printed_at.text()};
-  if (type == ReasonType::kRecordingOverhead) {
-    words.evidence = {fmt::format("{} = {}: {}", figures.setting, figures.setting_value,
-                                  figures.setting_evidence)};
-  }
+  Words words = Say(finding.reason->type,
+                    std::any_cast<const IncompleteCaptureFigures&>(finding.figures), framework);
+  words.cost_note = "does not apply";
   return words;
 }
 

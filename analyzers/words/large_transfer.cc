@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/in_terms_of.h"
 
 namespace xlaprof {
 namespace {
@@ -33,22 +34,13 @@ std::string_view TurnText(Turn turn) {
 
 // Returns what uploads batches in the background.
 std::string_view BackgroundUpload(Framework framework) {
-  switch (framework) {
-    case Framework::kCpp:
-      return " Let DeviceLoader upload in the background.";
-    case Framework::kPytorchXla:
-      return " Let MpDeviceLoader upload in the background.";
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-      return " Copy from pinned memory (pin_memory=True) with non_blocking=True.";
-    case Framework::kJax:
-      return " A NumPy array that is an argument of a jitted function is copied in each call: call jax.device_put once, before the loop, or on the next batch before the current step ends.";
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "";
+  constexpr InTermsOf kUpload{
+      .pytorch = " Copy from pinned memory (pin_memory=True) with non_blocking=True.",
+      .pytorch_xla = " Let MpDeviceLoader upload in the background.",
+      .jax =
+          " A NumPy array that is an argument of a jitted function is copied in each call: call jax.device_put once, before the loop, or on the next batch before the current step ends.",
+      .cpp = " Let DeviceLoader upload in the background."};
+  return kUpload.Of(framework);
 }
 
 std::string Advice(Direction direction, Framework framework) {
@@ -132,20 +124,13 @@ std::string LinesText(const std::vector<UploadBursts::Line>& lines) {
 }
 
 std::string_view OneUploadAdvice(Framework framework) {
-  switch (framework) {
-    case Framework::kPytorchXla:
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-      return "Upload once: make the tensors on the CPU, join them there (torch.cat or torch.stack, or one torch.tensor of a list of lists), and then call .to(device).";
-    case Framework::kJax:
-      return "Upload once: make one NumPy array of them (np.stack, np.concatenate) and pass it to the jitted function or to jax.device_put.";
-    case Framework::kCpp:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "Upload once: join the tensors on the host, and copy the result.";
+  constexpr InTermsOf kAdvice{
+      .pytorch =
+          "Upload once: make the tensors on the CPU, join them there (torch.cat or torch.stack, or one torch.tensor of a list of lists), and then call .to(device).",
+      .jax =
+          "Upload once: make one NumPy array of them (np.stack, np.concatenate) and pass it to the jitted function or to jax.device_put.",
+      .otherwise = "Upload once: join the tensors on the host, and copy the result."};
+  return kAdvice.Of(framework);
 }
 
 Words Say(const UploadsOneByOne& figures, const Finding& finding, Framework framework) {

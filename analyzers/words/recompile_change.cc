@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/in_terms_of.h"
 
 namespace xlaprof {
 namespace {
@@ -37,32 +38,9 @@ bool HasDataLoader(Framework framework) {
          framework == Framework::kTorchtpu;
 }
 
-// Words in the terms of PyTorch, which are also those of a framework that is not known, of JAX, and of the
-// lazy runtime.
-struct InTermsOf {
-  std::string_view pytorch, jax, cpp;
-
-  std::string_view Of(Framework framework) const {
-    switch (framework) {
-      case Framework::kCpp:
-        return cpp;
-      case Framework::kJax:
-        return jax;
-      case Framework::kPytorch:
-      case Framework::kTorchtpu:
-      case Framework::kGaudi:
-      case Framework::kPytorchXla:
-      case Framework::kTensorflow:
-      case Framework::kUnknown:
-        break;
-    }
-    return pytorch;
-  }
-};
-
 // Returns how to select with a condition on the device.
 std::string_view WhereCall(Framework framework) {
-  constexpr InTermsOf kCall{.pytorch = "torch.where", .jax = "jnp.where", .cpp = "where"};
+  constexpr InTermsOf kCall{.jax = "jnp.where", .cpp = "where", .otherwise = "torch.where"};
   return kCall.Of(framework);
 }
 
@@ -93,9 +71,9 @@ std::string SizeReadAdvice(const SourcePlace& read, bool is_made_of_read, Framew
 // Returns how a part of a tensor that stays at one size is written.
 std::string_view WritePart(Framework framework) {
   constexpr InTermsOf kWrite{
-      .pytorch = "write each step's part with index_copy_, at a position that is a tensor",
       .jax = "write each step's part with jax.lax.dynamic_update_slice",
-      .cpp = "write each step's part into it"};
+      .cpp = "write each step's part into it",
+      .otherwise = "write each step's part with index_copy_, at a position that is a tensor"};
   return kWrite.Of(framework);
 }
 
@@ -163,9 +141,9 @@ ChangeWords OfShapes(const RecompileFigures& figures, Framework framework) {
 // Returns how to make a number an input of the graph instead of a part of it.
 std::string InputAdvice(Framework framework) {
   constexpr InTermsOf kPass{
-      .pytorch = "as a tensor that lives on the device: torch.tensor([value], device=x.device)",
       .jax = "as an argument of the jitted function",
-      .cpp = "as a tensor that lives on the device, uploaded with Tensor::FromHost"};
+      .cpp = "as a tensor that lives on the device, uploaded with Tensor::FromHost",
+      .otherwise = "as a tensor that lives on the device: torch.tensor([value], device=x.device)"};
   return fmt::format("A {} number is part of the graph. Pass it {}.", Language(framework),
                      kPass.Of(framework));
 }
@@ -173,10 +151,10 @@ std::string InputAdvice(Framework framework) {
 // Returns the advice for a number that limits the part of a tensor that is used.
 std::string BoundAdvice(Framework framework) {
   constexpr InTermsOf kMask{
-      .pytorch =
-          "torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0)",
       .jax = "jnp.where(jnp.arange(n)[:, None] < k, x, 0)",
-      .cpp = "x * mask"};
+      .cpp = "x * mask",
+      .otherwise =
+          "torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0)"};
   return fmt::format(
       "A {} number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in {}, or round the bound up to a few sizes.",
       Language(framework), kMask.Of(framework));
@@ -185,10 +163,10 @@ std::string BoundAdvice(Framework framework) {
 // Returns the advice for a number that selects a part of a tensor.
 std::string IndexAdvice(Framework framework) {
   constexpr InTermsOf kSelect{
-      .pytorch =
-          "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)).",
       .jax = "Pass the index as an argument and use jax.lax.dynamic_slice.",
-      .cpp = "Make the index a tensor: index_select(x, 0, index)."};
+      .cpp = "Make the index a tensor: index_select(x, 0, index).",
+      .otherwise =
+          "Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device))."};
   return fmt::format("A {} number selects this part, so each value makes another program. {}",
                      Language(framework), kSelect.Of(framework));
 }
@@ -196,10 +174,10 @@ std::string IndexAdvice(Framework framework) {
 // Returns the advice for a number that is the position at which a part of a tensor is written.
 std::string WrittenPartAdvice(Framework framework) {
   constexpr InTermsOf kWrite{
-      .pytorch =
-          "Make the position a tensor on the device: x.index_copy_(dim, start + torch.arange(n, device=x.device), y). A tensor as the bound of a slice does not help, because Python reads it.",
       .jax = "Pass the position as an argument and use jax.lax.dynamic_update_slice.",
-      .cpp = "Make the position a tensor: scatter(x, dim, index, y)."};
+      .cpp = "Make the position a tensor: scatter(x, dim, index, y).",
+      .otherwise =
+          "Make the position a tensor on the device: x.index_copy_(dim, start + torch.arange(n, device=x.device), y). A tensor as the bound of a slice does not help, because Python reads it."};
   return fmt::format(
       "A {} number is the position at which a part is written, as in x[a:b] = y, so each position makes another program. {}",
       Language(framework), kWrite.Of(framework));
@@ -393,10 +371,10 @@ std::string_view IfSizesAreEquallyFrequent(const SizesSeen& sizes) {
 // Returns the advice for a loop that is unrolled into the graph.
 static std::string LoopAdvice(Framework framework) {
   constexpr InTermsOf kLoop{
-      .pytorch =
-          "cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan)",
       .jax = "keep the loop on the device (jax.lax.fori_loop)",
-      .cpp = "cut the graph inside the loop (sync() in each iteration)"};
+      .cpp = "cut the graph inside the loop (sync() in each iteration)",
+      .otherwise =
+          "cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan)"};
   return fmt::format(
       "A {} loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask ({}), or {}.",
       Language(framework), WhereCall(framework), kLoop.Of(framework));
@@ -517,7 +495,8 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
   const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;
   constexpr const char* kNothing = "nothing that was captured shows why";
   if (is_jax && figures.site.explained)
-    return {kNothing, "JAX does not explain this compilation. A profile that covers it shows more."};
+    return {kNothing,
+            "JAX does not explain this compilation. A profile that covers it shows more."};
   return {kNothing, "", Unseen{"why", is_jax ? RecordingKind::kLog : RecordingKind::kGraphs}};
 }
 

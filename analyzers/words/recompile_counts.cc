@@ -35,30 +35,6 @@ CountAdvice AdviceOf(Framework framework) {
       .compile_time = "CompileTime"};
 }
 
-// Returns what metrics hide of programs that recompile, or may do so.
-std::optional<Unseen> UnseenOf(CountVerdict verdict, Framework framework) {
-  const Unseen which_line{"which line and why", RecordingKind::kGraphs};
-  switch (verdict) {
-    case CountVerdict::kMoreThanClean:
-    case CountVerdict::kMostExecutionsNew:
-    case CountVerdict::kMoreGraphsThanClean:
-    case CountVerdict::kGoesOnInEachReport:
-    case CountVerdict::kProcessesOrGoesOn:
-      return framework == Framework::kGaudi ? std::nullopt : std::optional(which_line);
-    case CountVerdict::kStepsNotTold:
-    case CountVerdict::kCleanWithoutSteps:
-    case CountVerdict::kFewForExecutions:
-      return framework == Framework::kTorchtpu ? std::optional(which_line) : std::nullopt;
-    case CountVerdict::kExecutionsNotTold:
-    case CountVerdict::kStopped:
-    case CountVerdict::kFewPerStep:
-    case CountVerdict::kCleanByCounters:
-    case CountVerdict::kClean:
-      break;
-  }
-  return {};
-}
-
 std::string Name(const CountSource& source, Framework framework) {
   const bool one = source.number == 1;
   if (one && framework == Framework::kTorchtpu) return "the totals that TorchTPU prints at exit";
@@ -85,51 +61,60 @@ std::string Counted(const CountSignals& signals) {
 struct VerdictWords {
   std::string title;
   std::string_view advice;
+  std::optional<Unseen> unseen =
+      {};  // what metrics hide of a program that recompiles, or may do so
 };
 
 // Returns the words of each verdict.
-VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice) {
+VerdictWords Judged(const CountFigures& figures, const CountAdvice& advice, Framework framework) {
   const CountSignals& signals = figures.signals;
   const std::string counted = Counted(signals);
   const auto& [recompiles, may_be_cleared, each_step, compile_time] = advice;
+  const std::optional<Unseen> which_line = Unseen{"which line and why", RecordingKind::kGraphs},
+                              unseen = framework == Framework::kGaudi ? std::nullopt : which_line,
+                              of_totals =
+                                  framework == Framework::kTorchtpu ? which_line : std::nullopt;
   switch (figures.verdict) {
     case CountVerdict::kMoreThanClean:
       return {fmt::format("{}: a clean program with {} per step makes about {}", counted,
                           Plural(signals.cuts, "graph"), signals.clean),
-              recompiles};
+              recompiles, unseen};
     case CountVerdict::kMostExecutionsNew:
-      return {counted + ": most executions ran a graph that was compiled for them", recompiles};
+      return {counted + ": most executions ran a graph that was compiled for them", recompiles,
+              unseen};
     case CountVerdict::kMoreGraphsThanClean:
-      return {counted + ": more graphs than a program without recompilation has", recompiles};
+      return {counted + ": more graphs than a program without recompilation has", recompiles,
+              unseen};
     case CountVerdict::kGoesOnInEachReport:
       return {fmt::format("{}, in {} separate reports: the program continues to compile", counted,
                           figures.source.number),
-              may_be_cleared};
+              may_be_cleared, unseen};
     case CountVerdict::kProcessesOrGoesOn:
       return {
           fmt::format(
               "{}, in {} separate reports: one process continues to compile, or each compiled in its first steps",
               counted, figures.source.number),
-          may_be_cleared};
+          may_be_cleared, unseen};
     case CountVerdict::kStepsNotTold:
       return {
           counted + ": the number of steps is not known, so this may or may not be recompilation",
-          each_step};
+          each_step, of_totals};
     case CountVerdict::kExecutionsNotTold:
       return {
           counted +
               "; the number of executions is not known, so this may be recompilation or several graphs per step",
           "Compare with a later report. A program that does not recompile stops compiling after its first steps."};
     case CountVerdict::kStopped:
-      return {signals.between->since_step
-                  ? fmt::format("{}, none after step {}", counted, *signals.between->since_step)
-                  : fmt::format("{}, none in the last {} reports", counted,
-                                signals.between->reports),
-              kNothingToDo};
+      return {
+          signals.between->since_step
+              ? fmt::format("{}, none after step {}", counted, *signals.between->since_step)
+              : fmt::format("{}, none in the last {} reports", counted, signals.between->reports),
+          kNothingToDo};
     case CountVerdict::kCleanWithoutSteps:
-      return {counted + ": no more than a clean program makes in its first steps", each_step};
+      return {counted + ": no more than a clean program makes in its first steps", each_step,
+              of_totals};
     case CountVerdict::kFewForExecutions:
-      return {counted + ": that is little for so many executions", each_step};
+      return {counted + ": that is little for so many executions", each_step, of_totals};
     case CountVerdict::kFewPerStep:
       return {counted + ": more than a clean program makes, but few per step", kNothingToDo};
     case CountVerdict::kCleanByCounters:
@@ -167,7 +152,7 @@ std::string Why(const CountFigures& figures, Framework framework) {
   std::string why =
       fmt::format("The source ({}) holds only counts: {}.", Name(figures.source, framework),
                   signals.between ? "it names neither the graphs nor the lines that made them"
-                                     : "it does not say when or why the program compiled");
+                                  : "it does not say when or why the program compiled");
   if (!signals.between) return why;
   if (signals.between->more == 0) return why + " The count did not rise between the last two.";
   return why + fmt::format(" The count rose from {} to {} between the last two.",
@@ -196,12 +181,12 @@ std::string CostNote(const CountFigures& figures, bool is_priced, std::string_vi
 Words SayRecompileCounts(const Finding& finding, Framework framework) {
   const auto& figures = std::any_cast<const CountFigures&>(finding.figures);
   const CountAdvice advice = AdviceOf(framework);
-  VerdictWords judged = Judged(figures, advice);
+  VerdictWords judged = Judged(figures, advice, framework);
   return {.title = std::move(judged.title),
           .why = Why(figures, framework),
           .cost_note = CostNote(figures, finding.cost_ns.has_value(), advice.compile_time),
           .advice = std::string(judged.advice),
-          .unseen = UnseenOf(figures.verdict, framework),
+          .unseen = std::move(judged.unseen),
           .evidence = {Name(figures.source, framework)},
           .is_open_question = IsOpen(figures)};
 }

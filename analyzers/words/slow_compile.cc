@@ -5,6 +5,7 @@
 
 #include "analyzers/quantity.h"
 #include "analyzers/words/compilation.h"
+#include "analyzers/words/in_terms_of.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
@@ -39,22 +40,13 @@ std::string RollLoopAdvice(const UnrolledLines& loop, Framework framework) {
         "If no gradient is computed through the loop, call {} at the end of each turn. One turn is then compiled once and executed {} times, which costs as many launches. Pass numbers that change from turn to turn as tensors, because a number that becomes a constant gives each turn a graph of its own.",
         mark, loop.turns);
   };
-  switch (framework) {
-    case Framework::kJax:
-      return "Write the loop with jax.lax.scan or jax.lax.fori_loop, so that its body is traced and compiled once.";
-    case Framework::kPytorchXla:
-      return mark_each_turn("torch_xla.sync()") +
-             " Otherwise write the loop with torch_xla.experimental.scan, so that its body is traced and compiled once.";
-    case Framework::kCpp:
-      return mark_each_turn("mark_step()");
-    case Framework::kPytorch:
-    case Framework::kTorchtpu:
-    case Framework::kGaudi:
-    case Framework::kTensorflow:
-    case Framework::kUnknown:
-      break;
-  }
-  return "Write the loop as a loop of the program (scan or while), so that its body is compiled once.";
+  if (framework == Framework::kPytorchXla)
+    return mark_each_turn(StepMarkCall(framework)) +
+           " Otherwise write the loop with torch_xla.experimental.scan, so that its body is traced and compiled once.";
+  if (framework == Framework::kCpp) return mark_each_turn("mark_step()");
+  return framework == Framework::kJax
+             ? "Write the loop with jax.lax.scan or jax.lax.fori_loop, so that its body is traced and compiled once."
+             : "Write the loop as a loop of the program (scan or while), so that its body is compiled once.";
 }
 
 std::string PassArrayAdvice(Framework framework) {
@@ -253,84 +245,65 @@ std::string UnoptimizedTitle(const CompileAlarms& alarms) {
       alarms.all.size(), took, of, TookText(longest.ns, longest.ended), ProcessesText(alarms));
 }
 
-std::string Title(const SlowCompileAlarms& figures) {
+// Returns the words for each kind of alarm. The cost note says which alarms measured the cost.
+Words WordsOf(const SlowCompileAlarms& figures, Framework framework) {
   const CompileAlarms& alarms = figures.alarms;
+  const bool is_jax_operation = !figures.jax_operation.empty();
   switch (alarms.kind) {
-    case AlarmKind::kCompile:
-      return ModuleTitle(figures);
+    case AlarmKind::kCompile: {
+      Words words{
+          .title = ModuleTitle(figures),
+          .cost_note =
+              "XLA's own alarms, which report compilations of over two minutes; there may be more",
+          .advice =
+              is_jax_operation
+                  ? RemedyText(CompileRemedy::kFasterFirstUse, framework)
+                  : "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers, loops that are not unrolled)."};
+      if (is_jax_operation) {
+        words.why = OneOperationText(figures.jax_operation);
+      } else if (figures.per_process != 1) {
+        words.why =
+            "Several functions share this name, or one function is compiled again and again.";
+        words.unseen = Unseen{"which, and why"};
+      }
+      return words;
+    }
     case AlarmKind::kUnoptimizedCompile:
-      return UnoptimizedTitle(alarms);
+      return {
+          .title = UnoptimizedTitle(alarms),
+          .why =
+              "Its compiler is a debug build, which takes several times as long for each program. The program is not the cause.",
+          .cost_note =
+              "XLA's own alarms, which in such a build report compilations of over ten seconds; all others are slow as well",
+          .advice =
+              "Install a released jaxlib or torch_xla, or build XLA with optimization: bazel build -c opt."};
     case AlarmKind::kConstantFolding:
-      return InstructionsTitle("folding constants", alarms);
+      return {
+          .title = InstructionsTitle("folding constants", alarms),
+          .why =
+              "The compiler computes everything that depends on no argument, on the CPU and with its slowest code.",
+          .cost_note = "XLA's own alarms, which report instructions of over a second",
+          .advice =
+              "Pass large arrays to the compiled function as arguments, instead of making them inside it or capturing them. XLA_FLAGS=--xla_disable_hlo_passes=constant_folding leaves the work to the device."};
     case AlarmKind::kAutotuning:
-      return InstructionsTitle("tuning kernels", alarms);
+      return {
+          .title = InstructionsTitle("tuning kernels", alarms),
+          .cost_note = "XLA's own alarms, which report long tuning",
+          .advice =
+              "Keep compiled programs between runs (JAX: jax_compilation_cache_dir). XLA_FLAGS=--xla_gpu_autotune_level=0 tries none and takes the first, which may be slower."};
     case AlarmKind::kOther:
     case AlarmKind::kUnknown:
       break;
   }
   const std::string& text = alarms.all.front().text;
-  return fmt::format("XLA complained about slow operations, {} in all{}{}",
-                     TookText(alarms.ns, alarms.ended), text.empty() ? "" : ": ", text);
-}
-
-constexpr std::string_view kSharedNameOrRecompiled =
-    "Several functions share this name, or one function is compiled again and again.";
-
-std::string Why(const SlowCompileAlarms& figures) {
-  switch (figures.alarms.kind) {
-    case AlarmKind::kCompile:
-      if (!figures.jax_operation.empty()) return OneOperationText(figures.jax_operation);
-      if (figures.per_process == 1) return "";
-      return std::string(kSharedNameOrRecompiled);
-    case AlarmKind::kUnoptimizedCompile:
-      return "Its compiler is a debug build, which takes several times as long for each program. The program is not the cause.";
-    case AlarmKind::kConstantFolding:
-      return "The compiler computes everything that depends on no argument, on the CPU and with its slowest code.";
-    case AlarmKind::kAutotuning:
-    case AlarmKind::kOther:
-    case AlarmKind::kUnknown:
-      return "";
-  }
-  return "";
-}
-
-// Says which alarms measured the cost.
-std::string_view AlarmsText(AlarmKind kind) {
-  switch (kind) {
-    case AlarmKind::kCompile:
-      return "XLA's own alarms, which report compilations of over two minutes; there may be more";
-    case AlarmKind::kUnoptimizedCompile:
-      return "XLA's own alarms, which in such a build report compilations of over ten seconds; all others are slow as well";
-    case AlarmKind::kConstantFolding:
-      return "XLA's own alarms, which report instructions of over a second";
-    case AlarmKind::kAutotuning:
-      return "XLA's own alarms, which report long tuning";
-    case AlarmKind::kOther:
-    case AlarmKind::kUnknown:
-      return "XLA's own alarms";
-  }
-  return "";
-}
-
-std::string Advice(const SlowCompileAlarms& figures, Framework framework) {
-  switch (figures.alarms.kind) {
-    case AlarmKind::kCompile:
-      if (!figures.jax_operation.empty())
-        return RemedyText(CompileRemedy::kFasterFirstUse, framework);
-      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers, loops that are not unrolled).";
-    case AlarmKind::kUnoptimizedCompile:
-      return "Install a released jaxlib or torch_xla, or build XLA with optimization: bazel build -c opt.";
-    case AlarmKind::kConstantFolding:
-      return "Pass large arrays to the compiled function as arguments, instead of making them inside it or capturing them. XLA_FLAGS=--xla_disable_hlo_passes=constant_folding leaves the work to the device.";
-    case AlarmKind::kAutotuning:
-      return "Keep compiled programs between runs (JAX: jax_compilation_cache_dir). XLA_FLAGS=--xla_gpu_autotune_level=0 tries none and takes the first, which may be slower.";
-    case AlarmKind::kOther:
-    case AlarmKind::kUnknown:
-      break;
-  }
-  if (figures.alarms.all.front().text.empty())
-    return "Save the log with all of its lines: the line below each time names the slow operation.";
-  return "Look up the operation in XLA's documentation.";
+  return {
+      .title = fmt::format("XLA complained about slow operations, {} in all{}{}",
+                           TookText(alarms.ns, alarms.ended), text.empty() ? "" : ": ", text),
+      .cost_note = "XLA's own alarms",
+      .advice =
+          text.empty()
+              ? "Save the log with all of its lines: the line below each time names the slow operation."
+              : "Look up the operation in XLA's documentation."};
 }
 
 std::string EvidenceLine(const CompileAlarm& alarm) {
@@ -341,12 +314,8 @@ std::string EvidenceLine(const CompileAlarm& alarm) {
 
 Words Say(const SlowCompileAlarms& figures, const Finding& finding, Framework framework) {
   const CompileAlarms& alarms = figures.alarms;
-  Words words{
-      .title = Title(figures),
-      .why = Why(figures),
-      .cost_note = fmt::format("{}{}", alarms.ended ? "" : "at least; ", AlarmsText(alarms.kind)),
-      .advice = Advice(figures, framework)};
-  if (words.why == kSharedNameOrRecompiled) words.unseen = Unseen{"which, and why"};
+  Words words = WordsOf(figures, framework);
+  if (!alarms.ended) words.cost_note.insert(0, "at least; ");
   for (size_t i = 0; i < finding.evidence.size(); ++i)
     words.evidence.push_back(EvidenceLine(alarms.all[i]));
   return words;

@@ -11,6 +11,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/words/compilation.h"
+#include "analyzers/words/in_terms_of.h"
 
 namespace xlaprof {
 namespace {
@@ -121,8 +122,8 @@ std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   std::string note =
       fmt::format("the host was blocked for {}{}", DurationText(*figures.wait_ns), measured);
   if (again_ns > 0)
-    note += fmt::format(", and nodes that run again at the step mark took {}",
-                        DurationText(again_ns));
+    note +=
+        fmt::format(", and nodes that run again at the step mark took {}", DurationText(again_ns));
   if (figures.is_limited)
     note += "; the rest of this is work of the device for which the host would wait anyway";
   return note;
@@ -172,7 +173,7 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
   if (figures.is_save)
     return fmt::format(
         "Save after the step mark ({}), which has computed the tensors, or less often.",
-        framework == Framework::kCpp ? "sync()" : "torch_xla.sync()");
+        StepMarkCall(framework));
   if (figures.decides_size) return std::string(FixedSizeAdvice(framework));
   if (figures.holds_rounds) return MarkRoundsAdvice(framework);
   if (figures.returned) return ReturnedAdvice(*figures.returned, framework);
@@ -186,8 +187,7 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
     advice = fmt::format(
         "If the {} inputs {} of {}:{} are the rounds of a loop, call {} at the end of each round, so that all rounds run the same small graph. Otherwise, {}",
         figures.rounds->count, figures.rounds->shape.text(), figures.rounds->place.basename(),
-        figures.rounds->place.line.value_or(0),
-        framework == Framework::kCpp ? "sync()" : "torch_xla.sync()", advice);
+        figures.rounds->place.line.value_or(0), StepMarkCall(framework), advice);
   }
   if (framework == Framework::kTorchtpu)
     return advice +
@@ -203,15 +203,15 @@ std::string Advice(const EarlyReadFigures& figures, const Finding& finding, Fram
 
 Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
   const bool shows_no_line = !finding.subject.file && framework == Framework::kPytorchXla;
-  return {
-      .title = Title(figures, finding, framework),
-      .why = Why(figures, framework) + Indistinct(figures, finding),
-      .cost_note = CostNote(figures, finding),
-      .saving_note = !finding.saving_ns           ? ""
-                     : figures.runs_nothing_again ? "the host no longer waits"
-                                                  : "the host no longer waits, and the nodes run once",
-      .advice = Advice(figures, finding, framework),
-      .unseen = shows_no_line ? std::optional(Unseen{"the lines"}) : std::nullopt};
+  return {.title = Title(figures, finding, framework),
+          .why = Why(figures, framework) + Indistinct(figures, finding),
+          .cost_note = CostNote(figures, finding),
+          .saving_note = !finding.saving_ns ? ""
+                         : figures.runs_nothing_again
+                             ? "the host no longer waits"
+                             : "the host no longer waits, and the nodes run once",
+          .advice = Advice(figures, finding, framework),
+          .unseen = shows_no_line ? std::optional(Unseen{"the lines"}) : std::nullopt};
 }
 
 // Compilations that a read caused.
@@ -223,7 +223,7 @@ std::string Title(const CompiledReadFigures& figures) {
 
 std::string ReadAfterMarkAdvice(Framework framework) {
   return fmt::format("Read the value after the step mark ({}) and only every N steps.",
-                     framework == Framework::kCpp ? "sync()" : "torch_xla.sync()");
+                     StepMarkCall(framework));
 }
 
 Words Say(const CompiledReadFigures& figures, const Finding&, Framework framework) {
