@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
+#include <variant>
 
 #include "analyzers/device_gap.h"
 #include "analyzers/fallback.h"
@@ -22,6 +24,27 @@
 namespace xlaprof {
 namespace {
 
+// Returns the figures of a finding, or null if they are of another struct. `Kind` is that of a kind
+// of finding that has several.
+template <class Figures, class Kind = Figures, class AnyFinding>
+auto* FiguresOf(AnyFinding& finding) {
+  auto* figures = std::any_cast<Kind>(&finding.figures);
+  if constexpr (std::is_same_v<Figures, Kind>) {
+    return figures;
+  } else {
+    return std::get_if<Figures>(figures);
+  }
+}
+
+const FallbackOpFigures* FallbackOpOf(const Finding& finding) {
+  return FiguresOf<FallbackOpFigures, FallbackFigures>(finding);
+}
+
+// Returns what accepts the findings of one kind, as an effect or as the cause of any effect.
+auto Is(const Analyzer& kind) {
+  return [&kind](const Finding& finding, const auto&...) { return IsOf(finding, kind); };
+}
+
 bool HasReason(const Finding& finding, ReasonType type) {
   return finding.reason && finding.reason->type == type;
 }
@@ -39,7 +62,7 @@ std::vector<int64_t> CitedRows(const Finding& finding, std::string_view table) {
 // Returns whether an input that changes its size can be the result of this op, which runs on the
 // CPU: its size depends on values, and its type and rank are those of the op's results.
 bool FitsResult(std::string_view op, const Finding& recompile) {
-  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  const auto* figures = FiguresOf<RecompileFigures>(recompile);
   if (figures == nullptr || !figures->cause.is_input || !figures->sizes ||
       figures->sizes->dimensions != std::vector{0} || !recompile.subject.file)
     return false;
@@ -55,7 +78,7 @@ bool FitsResult(std::string_view op, const Finding& recompile) {
 // Returns whether the input that changes its size enters the graph at the line of an op, as the
 // result of an op that runs on the CPU does.
 bool IsInputAt(const Finding& recompile, const Subject& op) {
-  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  const auto* figures = FiguresOf<RecompileFigures>(recompile);
   return figures != nullptr && figures->cause.is_input && figures->sizes && op.file &&
          !figures->cause.near && figures->cause.library.empty() && recompile.subject.file &&
          figures->cause.location == op.place();
@@ -134,8 +157,7 @@ class Linker {
 
 // Returns whether the metrics' copies are known to belong to this op and its like.
 bool CopiesAreIts(const Finding& finding) {
-  const auto* figures = std::any_cast<FallbackFigures>(&finding.figures);
-  const auto* op = figures != nullptr ? std::get_if<FallbackOpFigures>(figures) : nullptr;
+  const FallbackOpFigures* op = FallbackOpOf(finding);
   return op != nullptr && op->cost == FallbackOpFigures::Cost::kShareOfMetrics;
 }
 
@@ -148,8 +170,7 @@ bool IsSame(const SourcePlace& a, const SourcePlace& b) {
 bool IsHere(const Finding& cause, const Finding& effect) {
   const SourcePlace place = effect.subject.place();
   if (IsSame(cause.subject.place(), place)) return true;
-  const auto* figures = std::any_cast<FallbackFigures>(&cause.figures);
-  const auto* op = figures != nullptr ? std::get_if<FallbackOpFigures>(figures) : nullptr;
+  const FallbackOpFigures* op = FallbackOpOf(cause);
   return op != nullptr && effect.subject.file &&
          std::ranges::find(op->call_sites, place) != op->call_sites.end();
 }
@@ -160,7 +181,7 @@ bool IsGap(const Finding& finding, ReasonType reason) {
 
 // Returns whether the finding is a gap in which the host did this.
 bool IsGapWhile(const Finding& finding, Doing doing) {
-  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  const auto* figures = FiguresOf<DeviceGapFigures>(finding);
   return IsOf(finding, device_gap) && figures != nullptr && figures->doing == doing;
 }
 
@@ -171,20 +192,18 @@ bool MayCopy(const Finding& op, const Finding& copies) {
 
 // Returns whether step marks inside the steps, and not reads, cut most pieces of graph_fragmentation.
 bool IsCutByMarks(const Finding& finding) {
-  const auto* figures = std::any_cast<GraphFragmentationFigures>(&finding.figures);
-  const auto* pieces = figures ? std::get_if<RecordedPiecesFigures>(figures) : nullptr;
+  const auto* pieces = FiguresOf<RecordedPiecesFigures, GraphFragmentationFigures>(finding);
   return pieces != nullptr && pieces->inner_marks > pieces->forced;
 }
 
 bool IsReadOfJax(const Finding& finding) {
-  const auto* figures = std::any_cast<SyncPointFigures>(&finding.figures);
-  const auto* read = figures ? std::get_if<ReadOperationFigures>(figures) : nullptr;
+  const auto* read = FiguresOf<ReadOperationFigures, SyncPointFigures>(finding);
   return read != nullptr && read->of_jax;
 }
 
 // Returns the read whose number decides the size for which a finding recompiles; null if none does.
 const SourcePlace* SizeReadOf(const Finding& finding) {
-  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  const auto* figures = FiguresOf<RecompileFigures>(finding);
   return figures != nullptr && !figures->cause.size_read.empty() ? &figures->cause.size_read
                                                                  : nullptr;
 }
@@ -192,8 +211,7 @@ const SourcePlace* SizeReadOf(const Finding& finding) {
 // Returns the figures of a read before the step mark; null for a finding of another kind.
 template <class AnyFinding>
 auto* EarlyReadOf(AnyFinding& finding) {
-  auto* figures = std::any_cast<SyncPointFigures>(&finding.figures);
-  return figures != nullptr ? std::get_if<EarlyReadFigures>(figures) : nullptr;
+  return FiguresOf<EarlyReadFigures, SyncPointFigures>(finding);
 }
 
 // Returns where a finding reads before the step mark, or else where it made what it reads. Returns an
@@ -206,15 +224,14 @@ SourcePlace PlaceOfRead(const Finding& finding) {
 
 // Returns whether a finding is about the graph of a read that is compiled again.
 bool IsRecompileOfRead(const Finding& finding) {
-  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  const auto* figures = FiguresOf<RecompileFigures>(finding);
   return figures != nullptr && figures->site.cut == CutKind::kValueAccess &&
          !figures->site.place.empty();
 }
 
 // Returns whether both findings are recompilations for changes at one line of the user's.
 bool IsSamePlace(const Finding& a, const Finding& b) {
-  const auto *of_a = std::any_cast<RecompileFigures>(&a.figures),
-             *of_b = std::any_cast<RecompileFigures>(&b.figures);
+  const auto *of_a = FiguresOf<RecompileFigures>(a), *of_b = FiguresOf<RecompileFigures>(b);
   return of_a != nullptr && of_b != nullptr && !of_a->cause.location.empty() &&
          of_a->cause.location == of_b->cause.location;
 }
@@ -242,23 +259,21 @@ void TellSize(const Finding& recompile, Finding& read) {
 
 // Returns whether the graphs of a read that were compiled hold several rounds of a loop.
 bool HoldsRounds(const Finding& finding) {
-  const auto* figures = std::any_cast<SlowCompileFigures>(&finding.figures);
-  const auto* reads = figures ? std::get_if<CompilationsOfReads>(figures) : nullptr;
+  const auto* reads = FiguresOf<CompilationsOfReads, SlowCompileFigures>(finding);
   return reads != nullptr && reads->times_of_step;
 }
 
 // Returns whether a finding is about operations that JAX compiled outside of jit in the course of the
 // run.
 bool IsOutsideJit(const Finding& finding) {
-  const auto* figures = std::any_cast<OutsideJitFigures>(&finding.figures);
+  const auto* figures = FiguresOf<OutsideJitFigures>(finding);
   return figures != nullptr && !figures->at_start;
 }
 
 // Returns whether the operations of `compiled` that were compiled most are among those that `executed`
 // executes most.
 bool RunsOperationsOf(const Finding& executed, const Finding& compiled) {
-  const auto* figures = std::any_cast<GraphFragmentationFigures>(&executed.figures);
-  const auto* pieces = figures ? std::get_if<OperationsOutsideJitFigures>(figures) : nullptr;
+  const auto* pieces = FiguresOf<OperationsOutsideJitFigures, GraphFragmentationFigures>(executed);
   const auto& operations =
       std::any_cast<const OutsideJitFigures&>(compiled.figures).operations.most;
   return pieces != nullptr && !operations.empty() &&
@@ -268,13 +283,13 @@ bool RunsOperationsOf(const Finding& executed, const Finding& compiled) {
 
 // Returns the lines between which the host worked while the device idled; null for other findings.
 const WorkBetweenLines* WorkOf(const Finding& finding) {
-  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  const auto* figures = FiguresOf<DeviceGapFigures>(finding);
   return figures != nullptr && figures->recurs() && figures->work ? &*figures->work : nullptr;
 }
 
 // Returns whether only sampled stacks say what the host did while the device idled.
 bool IsSampledGap(const Finding& finding) {
-  const auto* figures = std::any_cast<DeviceGapFigures>(&finding.figures);
+  const auto* figures = FiguresOf<DeviceGapFigures>(finding);
   return figures != nullptr && figures->sampled;
 }
 
@@ -289,9 +304,9 @@ bool WaitsAsLongAs(const Finding& read, const Finding& gap) {
 
 // Returns whether a function reached its limit of programs by these recompilations.
 bool LeadsToLimit(const Finding& recompile, const Finding& limit) {
-  const auto* of_limit = std::any_cast<RecompileLimitFigures>(&limit.figures);
+  const auto* of_limit = FiguresOf<RecompileLimitFigures>(limit);
   if (of_limit == nullptr || !IsOf(recompile, recompilation)) return false;
-  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
+  const auto* figures = FiguresOf<RecompileFigures>(recompile);
   const std::string function =
       figures != nullptr ? figures->site.function : recompile.subject.function.value_or("");
   const SourcePlace place = figures != nullptr ? figures->site.place : recompile.subject.place();
@@ -303,8 +318,8 @@ bool LeadsToLimit(const Finding& recompile, const Finding& limit) {
 // which the part of the function begins that gets it.
 bool IsReadAtBreak(const Finding& recompile, const Finding& at) {
   if (!IsOf(at, graph_break) || !at.subject.line) return false;
-  const auto* figures = std::any_cast<RecompileFigures>(&recompile.figures);
-  const auto* printed = std::any_cast<DynamoFigures>(&recompile.figures);
+  const auto* figures = FiguresOf<RecompileFigures>(recompile);
+  const auto* printed = FiguresOf<DynamoFigures>(recompile);
   const bool is_read =
       (figures != nullptr && figures->cause.constant == ConstantKind::kReadNumber) ||
       (printed != nullptr && printed->reason.find("___stack") != std::string::npos);
@@ -321,8 +336,7 @@ absl::Status LinkMasks(const Run& run, Linker& linker) {
   XP_TRY(const MaskEvidence evidence, MaskEvidence::Of(run));
   linker.Link(
       [](const Finding& effect) {
-        return IsOf(effect, recompilation) &&
-               std::any_cast<RecompileFigures>(&effect.figures) != nullptr &&
+        return IsOf(effect, recompilation) && FiguresOf<RecompileFigures>(effect) != nullptr &&
                (HasReason(effect, ReasonType::kShapeChange) ||
                 HasReason(effect, ReasonType::kOpChange) ||
                 HasReason(effect, ReasonType::kLoopCountChange));
@@ -347,13 +361,12 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
       [](const Finding& effect) {
         return IsOf(effect, recompilation) && HasReason(effect, ReasonType::kNoStepMark);
       },
-      [](const Finding& cause, const Finding&) { return IsOf(cause, missing_step_mark); });
+      Is(missing_step_mark));
   // A missing step mark also makes each read evaluate all steps before it.
-  linker.Link([](const Finding& effect) { return IsOf(effect, sync_point); },
-              [](const Finding& cause, const Finding& effect) {
-                return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
-                       IsSame(cause.subject.place(), effect.subject.place());
-              });
+  linker.Link(Is(sync_point), [](const Finding& cause, const Finding& effect) {
+    return IsOf(cause, missing_step_mark) && cause.needs_fixing && cause.subject.file &&
+           IsSame(cause.subject.place(), effect.subject.place());
+  });
   // A read evaluates a graph of its own, which has to be compiled.
   linker.Link(
       [](const Finding& effect) {
@@ -376,18 +389,16 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
         return early != nullptr && early->returned;
       },
       [](const Finding& cause, const Finding& effect) {
-        const auto* figures = std::any_cast<FallbackFigures>(&cause.figures);
-        const auto* op = figures ? std::get_if<FallbackOpFigures>(figures) : nullptr;
+        const FallbackOpFigures* op = FallbackOpOf(cause);
         return op != nullptr && std::ranges::any_of(op->candidates, [&](const Subject& candidate) {
                  return candidate.place().IsLineOf(PlaceOfRead(effect));
                });
       });
   // The gradient of an op without lowering has none either.
-  linker.Link([](const Finding& effect) { return IsOf(effect, fallback); },
-              [](const Finding& cause, const Finding& effect) {
-                const std::string forward = ForwardOpOf(effect.subject.op.value_or(""));
-                return IsOf(cause, fallback) && !forward.empty() && cause.subject.op == forward;
-              });
+  linker.Link(Is(fallback), [](const Finding& cause, const Finding& effect) {
+    const std::string forward = ForwardOpOf(effect.subject.op.value_or(""));
+    return IsOf(cause, fallback) && !forward.empty() && cause.subject.op == forward;
+  });
   // A number that is read decides a size, so each value makes another graph.
   linker.Link([](const Finding& effect) { return SizeReadOf(effect) != nullptr; },
               [](const Finding& cause, const Finding& effect) {
@@ -414,22 +425,17 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
                 return SizeReadOf(cause) != nullptr && IsSamePlace(cause, effect);
               });
   // An op without lowering fetches its inputs and uploads its result at its own line.
-  linker.Link([](const Finding& effect) { return IsOf(effect, large_transfer); },
-              [](const Finding& cause, const Finding& effect) {
-                if (!IsOf(cause, fallback)) return false;
-                const bool is_here =
-                    cause.subject.file && effect.subject.file && IsHere(cause, effect);
-                return is_here || (!effect.subject.file && CopiesAreIts(cause)) ||
-                       MayCopy(cause, effect);
-              });
-  linker.Link(IsGapOfFallbacks,
-              [](const Finding& cause, const Finding&) { return IsOf(cause, fallback); });
+  linker.Link(Is(large_transfer), [](const Finding& cause, const Finding& effect) {
+    if (!IsOf(cause, fallback)) return false;
+    const bool is_here = cause.subject.file && effect.subject.file && IsHere(cause, effect);
+    return is_here || (!effect.subject.file && CopiesAreIts(cause)) || MayCopy(cause, effect);
+  });
+  linker.Link(IsGapOfFallbacks, Is(fallback));
   // Only a step's end donates, so what an op or a read evaluates before it copies what it updates.
-  linker.Link([](const Finding& effect) { return IsOf(effect, missing_donation); },
-              [](const Finding& cause, const Finding& effect) {
-                return (IsOf(cause, fallback) || IsOf(cause, sync_point)) && effect.subject.file &&
-                       IsHere(cause, effect);
-              });
+  linker.Link(Is(missing_donation), [](const Finding& cause, const Finding& effect) {
+    return (IsOf(cause, fallback) || IsOf(cause, sync_point)) && effect.subject.file &&
+           IsHere(cause, effect);
+  });
   // Reads and ops without lowering cut the graph in pieces, unless step marks cut most of them.
   linker.Link(
       [](const Finding& effect) {
@@ -442,7 +448,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // Operations outside of jit are small executions, between which the device idles.
   linker.Link(
       [](const Finding& effect) {
-        const auto* figures = std::any_cast<DeviceGapFigures>(&effect.figures);
+        const auto* figures = FiguresOf<DeviceGapFigures>(effect);
         return figures != nullptr && figures->small_executions.has_value();
       },
       [](const Finding& cause, const Finding&) {
@@ -469,14 +475,13 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
   // The host works with a tensor that it fetched after the step mark.
   linker.Link(
       [](const Finding& effect) {
-        const auto* figures = std::any_cast<SyncPointFigures>(&effect.figures);
-        const auto* read = figures ? std::get_if<CountedReadFigures>(figures) : nullptr;
+        const auto* read = FiguresOf<CountedReadFigures, SyncPointFigures>(effect);
         return (read != nullptr && read->after_marks && read->value == ReadValue::kTensor) ||
                (IsOf(effect, large_transfer) && HasReason(effect, ReasonType::kFromDevice) &&
                 !effect.subject.file);
       },
       [](const Finding& cause, const Finding&) {
-        const auto* figures = std::any_cast<DeviceGapFigures>(&cause.figures);
+        const auto* figures = FiguresOf<DeviceGapFigures>(cause);
         return figures != nullptr && cause.needs_fixing &&
                (IsGap(cause, ReasonType::kUserScope) || IsGap(cause, ReasonType::kSampledLine)) &&
                figures->recurs() && figures->follows_fetch();
@@ -498,19 +503,19 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
               });
   // The device idles because of what the host does meanwhile.
   linker.Link([](const Finding& effect) { return IsGapWhile(effect, Doing::kInput); },
-              [](const Finding& cause, const Finding&) { return IsOf(cause, input_bound); });
+              Is(input_bound));
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kTracing); },
-              [](const Finding& cause, const Finding&) { return IsOf(cause, tracing_bound); });
+              Is(tracing_bound));
   linker.Link([](const Finding& effect) { return IsGap(effect, ReasonType::kCompile); },
               [](const Finding& cause, const Finding&) {
                 return IsOf(cause, recompilation) || IsOf(cause, slow_compile) ||
                        IsOf(cause, cold_start);
               });
-  linker.Link([](const Finding& effect) { return IsOf(effect, recompile_limit); }, LeadsToLimit);
+  linker.Link(Is(recompile_limit), LeadsToLimit);
   // A number that is read where the graph breaks becomes a part of the next program.
-  linker.Link(
-      [](const Finding& effect) { return IsOf(effect, recompilation); },
-      [](const Finding& cause, const Finding& effect) { return IsReadAtBreak(effect, cause); });
+  linker.Link(Is(recompilation), [](const Finding& cause, const Finding& effect) {
+    return IsReadAtBreak(effect, cause);
+  });
   CauseLinks links = linker.Take();
   for (size_t i = 0; i < findings.size(); ++i) {
     if (links[i] && SizeReadOf(findings[i]) != nullptr) TellSize(findings[i], findings[*links[i]]);
@@ -524,7 +529,7 @@ absl::StatusOr<CauseLinks> LinkCauses(const Run& run, Findings& findings) {
     if (!op.file && early != nullptr && early->returned) op.SetPlace(PlaceOfRead(findings[i]));
     if (!op.file && FitsResult(op.op.value_or(""), findings[i]))
       op.SetPlace(findings[i].subject.place());
-    if (auto* figures = std::any_cast<RecompileFigures>(&findings[i].figures))
+    if (auto* figures = FiguresOf<RecompileFigures>(findings[i]))
       figures->mask = findings[*links[i]].subject;
   }
   return links;
