@@ -9,7 +9,6 @@
 #include "analyzers/how_to_record.h"
 #include "analyzers/impact.h"
 #include "analyzers/kinds.h"
-#include "analyzers/order_by_cause.h"
 #include "analyzers/run/call_stacks.h"
 #include "base/hash.h"
 

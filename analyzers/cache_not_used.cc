@@ -9,7 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/compile_sites.h"
 #include "analyzers/run/cache_use.h"
-#include "analyzers/run/run_time.h"
+#include "analyzers/run/work_unit.h"
 
 namespace xlaprof {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/first_compilations.h"
 #include "analyzers/run/cache_use.h"
-#include "analyzers/run/capture_window.h"
+#include "analyzers/run/capture.h"
 #include "analyzers/run/compile_alarms.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/steps.h"

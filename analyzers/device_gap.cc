@@ -13,20 +13,17 @@
 #include <span>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/around_gaps.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/early_cuts.h"
-#include "analyzers/run/fetch_before_gap.h"
 #include "analyzers/run/host_calls.h"
-#include "analyzers/run/host_functions.h"
 #include "analyzers/run/host_samples.h"
 #include "analyzers/run/idle_causes.h"
-#include "analyzers/run/launch_gaps.h"
-#include "analyzers/run/scope_place.h"
-#include "analyzers/run/step_count.h"
-#include "analyzers/run/step_uploads.h"
+#include "analyzers/run/scopes.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/uploads.h"
 #include "base/whole.h"
 
 namespace xlaprof {

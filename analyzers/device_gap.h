@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "analyzers/finding.h"
-#include "analyzers/run/capture_settings.h"
-#include "analyzers/run/fetch_before_gap.h"
+#include "analyzers/run/around_gaps.h"
+#include "analyzers/run/capture.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/host_samples.h"
 #include "analyzers/run/host_timeline.h"
-#include "analyzers/run/launch_gaps.h"
 #include "analyzers/run/launches.h"
-#include "analyzers/run/work_between_lines.h"
 
 namespace xlaprof {
 

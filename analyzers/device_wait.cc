@@ -12,8 +12,8 @@
 #include "analyzers/run/device_ops.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/steps.h"
-#include "profiler/vocabulary/ops.h"
 #include "base/source_place.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {

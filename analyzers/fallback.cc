@@ -9,8 +9,8 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/early_cuts.h"
-#include "analyzers/run/fallback_copies.h"
-#include "analyzers/run/step_count.h"
+#include "analyzers/run/metric_counts.h"
+#include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "base/whole.h"
 

@@ -9,9 +9,9 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/jax_operation.h"
-#include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
+#include "analyzers/run/work_unit.h"
 #include "base/metric_names.h"
 #include "profiler/store/cut_kind.h"
 

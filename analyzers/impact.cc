@@ -6,8 +6,8 @@
 #include "analyzers/policy.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/run/device_time.h"
-#include "analyzers/run/run_time.h"
-#include "analyzers/run/step_count.h"
+#include "analyzers/run/steps.h"
+#include "analyzers/run/work_unit.h"
 #include "base/whole.h"
 
 namespace xlaprof {

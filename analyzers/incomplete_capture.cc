@@ -9,7 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/host_ops.h"
-#include "analyzers/run/open_compiles.h"
+#include "analyzers/run/partial_compiles.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "profiler/store/issue_codes.h"

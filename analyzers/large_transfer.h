@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzers/finding.h"
-#include "analyzers/run/upload_bursts.h"
+#include "analyzers/run/uploads.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/run/last_tracing.h"
-#include "analyzers/run/step_count.h"
+#include "analyzers/run/metric_counts.h"
+#include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 #include "analyzers/run/user_code.h"

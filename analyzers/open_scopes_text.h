@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/run/killed_scopes.h"
+#include "analyzers/run/scopes.h"
 #include "profiler/store/open_scope.h"
 
 namespace xlaprof {

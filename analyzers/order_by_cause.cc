@@ -1,5 +1,4 @@
-#include "analyzers/order_by_cause.h"
-
+// Orders findings as a report shows them. No time is counted twice in their total cost.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/causes.h"
 
 namespace xlaprof {
 namespace {

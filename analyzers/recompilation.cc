@@ -7,20 +7,19 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/call_places.h"
+#include "analyzers/recompile/cause_group.h"
 #include "analyzers/recompile/dynamo.h"
 #include "analyzers/recompile/graph_parts.h"
-#include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/growing_inputs.h"
 #include "analyzers/recompile/iteration_pieces.h"
 #include "analyzers/recompile/judgement.h"
-#include "analyzers/recompile/shape_executions.h"
-#include "analyzers/recompile/turns.h"
-#include "analyzers/run/cut_compiles.h"
-#include "analyzers/run/first_executions.h"
+#include "analyzers/recompile/site_executions.h"
+#include "analyzers/run/partial_compiles.h"
+#include "analyzers/run/program_executions.h"
 #include "analyzers/run/ranks.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
-#include "analyzers/run/upload_sizes.h"
+#include "analyzers/run/uploads.h"
 
 namespace xlaprof {
 namespace {

@@ -10,9 +10,9 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/metrics.h"
-#include "analyzers/run/run_time.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/work_unit.h"
 #include "base/metric_names.h"
 #include "base/whole.h"
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "analyzers/finding.h"
-#include "analyzers/run/capture_settings.h"
+#include "analyzers/run/capture.h"
 
 namespace xlaprof {
 

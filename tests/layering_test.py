@@ -54,7 +54,7 @@ OURS = {
     "exporters/xspace": TIMELINE,
     "exporters/sqlite": ["profiler/store"],
     "exporters/view": ["profiler/store", "exporters/timeline", "analyzers/finding.h", "analyzers/report", "analyzers/graph/graph_sides.h",
-                       "analyzers/run/run.h", "analyzers/run/step_idle.h", "analyzers/run/step_parts.h"],
+                       "analyzers/run/run.h", "analyzers/run/step_parts.h"],
     "examples": ["core", "profiler/record"],
     "cli": ["core", "profiler", "serve", "analyzers", "exporters", "examples/demo.h"],
     "python": ["core", "profiler", "analyzers", "exporters"],

@@ -7,8 +7,6 @@
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_listing.h"
-#include "analyzers/graph/graph_structure.h"
-#include "analyzers/graph/named_inputs.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {

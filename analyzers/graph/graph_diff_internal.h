@@ -1,7 +1,10 @@
-// Declarations that the two ways of comparing graphs share.
+// The parts of the comparison of two graphs, and what they share.
 #pragma once
 
+#include <optional>
+
 #include "analyzers/graph/graph_diff.h"
+#include "analyzers/graph/graph_listing.h"
 
 namespace xlaprof {
 
@@ -16,5 +19,22 @@ GraphDifference CompareNodes(const GraphNode& before, const GraphNode& after,
 // Implements Diff for graphs printed as hlo_optimized.
 GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after,
                         NewStateIs new_state);
+
+// Returns the one difference that explains all added and removed nodes best: a change of the shared
+// inputs, of a number that is a constant or an input, of the optimizer's state, of a loop's count,
+// of the results, or else of an op. Returns nothing if the structure is the same.
+std::optional<GraphDifference> StructureChange(const AlignedGraphs& graphs, NewStateIs new_state);
+
+// Returns a constant_change or a parameter_sharing_change if the graphs compute the same from their
+// numbers, wherever these come from. Operations on nothing but numbers may exist once for equal
+// numbers. Returns nothing if anything else differs, or if the numbers have the same pattern.
+std::optional<GraphDifference> NumberPatternChange(const PrintedGraph& before,
+                                                   const PrintedGraph& after);
+
+// Returns the inputs that only one of the programs has: the argument of the function that they
+// belong to, and the first of them in each program. Returns nothing if both have the same, or if an
+// input has no name. The positions of inputs tell nothing then, because a missing one moves others.
+std::optional<GraphDifference> OtherNamedInputs(const PrintedGraph& before,
+                                                const PrintedGraph& after);
 
 }  // namespace xlaprof

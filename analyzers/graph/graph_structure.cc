@@ -1,4 +1,6 @@
-#include "analyzers/graph/graph_structure.h"
+// Finds how the structure of two graphs differs: nodes that only one of them has, other results, or
+// values that are read elsewhere.
+#include "analyzers/graph/graph_diff_internal.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -11,10 +13,8 @@
 #include <utility>
 
 #include "analyzers/graph/graph_content.h"
-#include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/graph_inputs.h"
 #include "analyzers/graph/loop_count.h"
-#include "analyzers/graph/number_pattern.h"
 #include "analyzers/policy.h"
 #include "base/xla_shape.h"
 

@@ -1,4 +1,5 @@
-#include "analyzers/graph/named_inputs.h"
+// Compares the inputs of two programs by the names that JAX gives them, such as batch['image'].
+#include "analyzers/graph/graph_diff_internal.h"
 
 #include <algorithm>
 #include <map>

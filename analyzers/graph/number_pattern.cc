@@ -1,4 +1,6 @@
-#include "analyzers/graph/number_pattern.h"
+// Compares which numbers of two graphs are constants, and which of them are one input. torch_xla
+// and our runtime embed 0 and 1, and pass equal numbers as one input.
+#include "analyzers/graph/graph_diff_internal.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>

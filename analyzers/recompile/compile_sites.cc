@@ -17,9 +17,9 @@
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/jax_operation.h"
-#include "analyzers/run/program_devices.h"
-#include "analyzers/run/run_time.h"
+#include "analyzers/run/program_executions.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/work_unit.h"
 #include "profiler/store/cut_kind.h"
 
 namespace xlaprof {

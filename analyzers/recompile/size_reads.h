@@ -1,17 +1,20 @@
-// Finds what the program reads from the device and then uses as a size: numbers, and tensors that an
-// op on the CPU makes another tensor of.
+// Finds where a program's inputs and their sizes come from.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "analyzers/graph/graph_diff.h"
 #include "analyzers/recompile/cause.h"
 #include "analyzers/run/early_cuts.h"
+#include "analyzers/run/user_code.h"
 #include "base/source_place.h"
 
 namespace xlaprof {
 
+// Finds what the program reads from the device and then uses as a size: numbers, and tensors that an
+// op on the CPU makes another tensor of.
 class SizeReads {
  public:
   explicit SizeReads(const EarlyCuts& cuts);
@@ -35,5 +38,13 @@ class SizeReads {
   std::vector<Read> reads_;
   std::vector<std::pair<SourcePlace, SourcePlace>> returned_;  // an input's place, and its read's
 };
+
+// Returns the places in the user's code at which scalar inputs of the graph are recorded, each
+// once, in order.
+std::vector<SourcePlace> PlacesOfScalarInputs(const PrintedGraph& graph, const UserCode& code);
+
+// Returns the place in the user's code at which inputs of this shape are recorded. Returns an empty
+// place unless there is exactly one.
+SourcePlace PlaceOfInput(const PrintedGraph& graph, const std::string& shape, const UserCode& code);
 
 }  // namespace xlaprof

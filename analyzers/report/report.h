@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/report/observed.h"
-#include "analyzers/report/recording_cost.h"
+#include "analyzers/report/recordings.h"
 #include "analyzers/report/summary.h"
-#include "analyzers/run/killed_scopes.h"
-#include "analyzers/run/scope_totals.h"
+#include "analyzers/run/scopes.h"
 #include "analyzers/run/steady_step.h"
 #include "analyzers/run/top_ops.h"
 

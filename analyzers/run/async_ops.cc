@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/each_batch.h"
+#include "analyzers/run/host_to_device.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {

@@ -1,4 +1,4 @@
-// What caches of compiled programs answered: which programs they had, and why they do not keep others.
+// What caches of compiled programs answered, and when they were cleared.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "analyzers/run/run.h"
+#include "base/source_place.h"
 #include "base/status.h"
 
 namespace xlaprof {
 
+// What caches of compiled programs answered: which programs they had, and why they do not keep others.
 enum class CacheOutcome : uint8_t {
   kServed,   // a cache had the program
   kTooFast,  // it compiles faster than the cache's threshold, or is smaller
@@ -43,6 +45,18 @@ struct CacheUse {
   std::vector<SoughtProgram> programs;  // by process, in the order of their first look-up
 
   static absl::StatusOr<CacheUse> Of(const Run& run);
+};
+
+// Finds calls that clear JAX's caches (jax.clear_caches), which a profile with Python's calls
+// contains. Each program is compiled again after such a call.
+struct CacheClears {
+  std::vector<int64_t> starts_ns;  // sorted
+  SourcePlace caller;  // the user's function that made the first of these calls; may be empty
+
+  // Returns whether a call lies between two times.
+  bool AnyBetween(int64_t from_ns, int64_t to_ns) const;
+
+  static absl::StatusOr<CacheClears> Of(const Run& run);
 };
 
 }  // namespace xlaprof

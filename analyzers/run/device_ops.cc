@@ -6,9 +6,9 @@
 #include <variant>
 
 #include "analyzers/run/async_ops.h"
-#include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/each_batch.h"
+#include "analyzers/run/host_to_device.h"
 #include "base/category.h"
 
 namespace xlaprof {

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "analyzers/run/device_flows.h"
 #include "analyzers/run/each_batch.h"
+#include "analyzers/run/host_to_device.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_call.h"
 #include "analyzers/run/user_code.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analyzers/run/async_ops.h"
-#include "analyzers/run/cpu_devices.h"
 #include "analyzers/run/each_batch.h"
+#include "analyzers/run/host_to_device.h"
 
 namespace xlaprof {
 namespace {

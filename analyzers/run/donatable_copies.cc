@@ -5,8 +5,8 @@
 
 #include "analyzers/graph/op_users.h"
 #include "analyzers/run/device_time.h"
-#include "analyzers/run/program_call.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_call.h"
 
 namespace xlaprof {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/run/early_cuts_internal.h"
-#include "analyzers/run/fetches.h"
+#include "analyzers/run/metric_counts.h"
 #include "analyzers/run/repeated_work.h"
-#include "analyzers/run/run_time.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/work_unit.h"
 #include "base/whole.h"
 #include "profiler/store/cut_kind.h"
 

@@ -11,7 +11,7 @@
 #include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/inputs_by_place.h"
 #include "analyzers/run/repeated_work.h"
-#include "analyzers/run/step_count.h"
+#include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
 #include "analyzers/run/user_code.h"
 #include "base/runtime_scopes.h"

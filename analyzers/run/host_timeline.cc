@@ -8,7 +8,7 @@
 #include "analyzers/run/activity_segments.h"
 #include "analyzers/run/contents.h"
 #include "analyzers/run/each_batch.h"
-#include "analyzers/run/host_functions.h"
+#include "analyzers/run/host_calls.h"
 #include "analyzers/run/launches.h"
 #include "profiler/vocabulary/calls.h"
 

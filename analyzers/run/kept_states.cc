@@ -8,8 +8,8 @@
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/policy.h"
 #include "analyzers/run/donatable_copies.h"
-#include "analyzers/run/program_call.h"
 #include "analyzers/run/tables.h"
+#include "analyzers/run/user_call.h"
 #include "base/array_bytes.h"
 
 namespace xlaprof {

@@ -1,5 +1,5 @@
-// Finds calls in a profile with Python's calls: those of JAX's functions, and the user's function that
-// was running at a time.
+// Finds the lines that call compiled programs, and in a profile with Python's calls those of JAX's
+// functions and the user's function that was running at a time.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzers/finding.h"
 #include "analyzers/run/run.h"
 #include "base/source_place.h"
 #include "base/status.h"
@@ -25,5 +26,14 @@ absl::StatusOr<SourcePlace> UserCallAt(const Run& run, int64_t track_id, int64_t
 // Returns the jitted function whose call on a track contains the time, such as step for
 // PjitFunction(step); "" if there is none.
 absl::StatusOr<std::string> JaxFunctionAt(const Run& run, int64_t track_id, int64_t ts_ns);
+
+// Returns the line of a graph's compilation, or else of its executions, with the graph's hash. If none
+// has a line, returns that of CallByName. The subject has no line if no source shows one.
+absl::StatusOr<Subject> CallOf(const Run& run, int64_t graph_id);
+
+// Returns the line that calls all functions of this name that JAX compiled, whether the log that names
+// them was joined with the rest or not. Returns an empty subject if there are none or several such
+// lines.
+absl::StatusOr<Subject> CallByName(const Run& run, std::string_view function);
 
 }  // namespace xlaprof

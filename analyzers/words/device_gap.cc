@@ -6,7 +6,7 @@
 
 #include "analyzers/policy.h"
 #include "analyzers/quantity.h"
-#include "analyzers/run/host_functions.h"
+#include "analyzers/run/host_calls.h"
 #include "analyzers/words/in_terms_of.h"
 #include "analyzers/words/slow_settings.h"
 

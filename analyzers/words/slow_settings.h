@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyzers/run/capture_settings.h"
+#include "analyzers/run/capture.h"
 
 namespace xlaprof {
 

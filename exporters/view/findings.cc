@@ -5,7 +5,7 @@
 #include "analyzers/graph/graph_sides.h"
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/source_quote.h"
-#include "analyzers/run/step_idle.h"
+#include "analyzers/run/step_parts.h"
 #include "exporters/timeline/marks.h"
 #include "exporters/view/nullable_json.h"
 

@@ -9,7 +9,6 @@
 #include "analyzers/graph_fragmentation.h"
 #include "analyzers/kinds.h"
 #include "analyzers/missing_step_mark.h"
-#include "analyzers/order_by_cause.h"
 #include "analyzers/recompilation.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/sync_point.h"

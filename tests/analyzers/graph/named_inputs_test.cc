@@ -1,4 +1,4 @@
-#include "analyzers/graph/named_inputs.h"
+#include "analyzers/graph/graph_diff_internal.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzers/recompile/group_by_cause.h"
 
 namespace xlaprof {
 namespace {

@@ -1,7 +1,6 @@
-#include "analyzers/run/cache_clears.h"
-
 #include "analyzers/kinds.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/run/cache_use.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

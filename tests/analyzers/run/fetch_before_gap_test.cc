@@ -1,8 +1,7 @@
 // Tests which fetches are found before the gaps of a device.
-#include "analyzers/run/fetch_before_gap.h"
-
 #include <gtest/gtest.h>
 
+#include "analyzers/run/around_gaps.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

@@ -1,6 +1,5 @@
-#include "analyzers/run/first_executions.h"
-
 #include "analyzers/recompilation.h"
+#include "analyzers/run/program_executions.h"
 #include "tests/analyzers/recompile_run.h"
 
 namespace xlaprof {

@@ -1,9 +1,8 @@
 // Tests which scopes were open when recorded processes were killed, and how they are told.
-#include "analyzers/run/killed_scopes.h"
-
 #include <gmock/gmock.h>
 
 #include "analyzers/open_scopes_text.h"
+#include "analyzers/run/scopes.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

@@ -1,7 +1,7 @@
 // Tests which metrics report missing_step_mark judges.
-#include "analyzers/run/last_tracing.h"
-
 #include <gtest/gtest.h>
+
+#include "analyzers/run/metric_counts.h"
 
 namespace xlaprof {
 namespace {

@@ -1,7 +1,6 @@
 // Tests compilations that a profile shows only in part.
-#include "analyzers/run/open_compiles.h"
-
 #include "analyzers/incomplete_capture.h"
+#include "analyzers/run/partial_compiles.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

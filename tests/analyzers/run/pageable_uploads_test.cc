@@ -1,8 +1,7 @@
 // Tests uploads from pageable memory, for which the host waits.
-#include "analyzers/run/pageable_uploads.h"
-
 #include "analyzers/kinds.h"
 #include "analyzers/large_transfer.h"
+#include "analyzers/run/uploads.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

@@ -1,5 +1,4 @@
-#include "analyzers/run/scope_place.h"
-
+#include "analyzers/run/scopes.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

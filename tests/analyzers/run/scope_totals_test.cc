@@ -1,8 +1,7 @@
 // Tests the sums of the scopes of a program that recorded itself.
-#include "analyzers/run/scope_totals.h"
-
 #include <gtest/gtest.h>
 
+#include "analyzers/run/scopes.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {

@@ -1,7 +1,6 @@
 // Tests tensors that a step uploads one by one.
-#include "analyzers/run/upload_bursts.h"
-
 #include "analyzers/kinds.h"
+#include "analyzers/run/uploads.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
