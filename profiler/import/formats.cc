@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "profiler/import/file_kind.h"
 #include "profiler/import/log/program_output.h"
-#include "profiler/import/look.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/mark_search.h"
 

@@ -8,8 +8,8 @@
 
 #include "profiler/import/chrome/chrome_templates.h"
 #include "profiler/import/chrome/json_scan.h"
+#include "profiler/import/chrome/json_texts.h"
 #include "profiler/import/chrome/microseconds.h"
-#include "profiler/import/chrome/text_numbers.h"
 
 namespace xlaprof {
 

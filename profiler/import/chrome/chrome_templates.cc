@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profiler/import/chrome/chrome_event.h"
-#include "profiler/import/chrome/text_numbers.h"
+#include "profiler/import/chrome/json_texts.h"
 
 namespace xlaprof {
 

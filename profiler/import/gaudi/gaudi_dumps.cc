@@ -6,7 +6,6 @@
 
 #include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
-#include "profiler/import/text/log_time.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {

@@ -224,14 +224,17 @@ std::string AttributesText(const hlo::HloInstruction& in,
   auto add = [&](std::string_view key, std::string value) {
     parts.push_back(fmt::format("{}={}", key, value));
   };
+  auto add_list = [&](std::string_view key, const auto& numbers) {
+    add(key, fmt::format("{{{}}}", Joined(numbers)));
+  };
   auto list = [&](std::string_view key, const auto& numbers) {
-    if (numbers.size() > 0) add(key, fmt::format("{{{}}}", Joined(numbers)));
+    if (numbers.size() > 0) add_list(key, numbers);
   };
   if (in.opcode() == "parameter") add("parameter", fmt::to_string(in.parameter_number()));
   if (in.has_literal()) add("literal", LiteralText(in.literal()));
   if (in.opcode() == "get-tuple-element") add("index", fmt::to_string(in.tuple_index()));
   if (in.dimensions_size() > 0 || in.opcode() == "broadcast")
-    add("dimensions", fmt::format("{{{}}}", Joined(in.dimensions())));
+    add_list("dimensions", in.dimensions());
   if (in.opcode() == "iota" && in.dimensions_size() == 0) add("iota_dimension", "0");
   if (in.slice_dimensions_size() > 0) {
     std::string text;
@@ -264,18 +267,17 @@ std::string AttributesText(const hlo::HloInstruction& in,
   }
   if (in.has_gather_dimension_numbers()) {
     const auto& gather = in.gather_dimension_numbers();
-    add("offset_dims", fmt::format("{{{}}}", Joined(gather.offset_dims())));
-    add("collapsed_slice_dims", fmt::format("{{{}}}", Joined(gather.collapsed_slice_dims())));
-    add("start_index_map", fmt::format("{{{}}}", Joined(gather.start_index_map())));
+    add_list("offset_dims", gather.offset_dims());
+    add_list("collapsed_slice_dims", gather.collapsed_slice_dims());
+    add_list("start_index_map", gather.start_index_map());
     add("index_vector_dim", fmt::to_string(gather.index_vector_dim()));
   }
   list("slice_sizes", in.gather_slice_sizes());
   if (in.has_scatter_dimension_numbers()) {
     const auto& scatter = in.scatter_dimension_numbers();
-    add("update_window_dims", fmt::format("{{{}}}", Joined(scatter.update_window_dims())));
-    add("inserted_window_dims", fmt::format("{{{}}}", Joined(scatter.inserted_window_dims())));
-    add("scatter_dims_to_operand_dims",
-        fmt::format("{{{}}}", Joined(scatter.scatter_dims_to_operand_dims())));
+    add_list("update_window_dims", scatter.update_window_dims());
+    add_list("inserted_window_dims", scatter.inserted_window_dims());
+    add_list("scatter_dims_to_operand_dims", scatter.scatter_dims_to_operand_dims());
     add("index_vector_dim", fmt::to_string(scatter.index_vector_dim()));
   }
   if (!in.comparison_direction().empty()) add("direction", in.comparison_direction());
@@ -417,7 +419,7 @@ class NodeWriter {
     for (int64_t id : in.operand_ids()) {
       auto found = idx_of_id.find(id);
       if (found == idx_of_id.end()) continue;
-      node.operands += fmt::format("{}{}", node.operands.empty() ? "" : ",", found->second);
+      AppendTo(node.operands, fmt::to_string(found->second), ",");
     }
     std::string attributes = AttributesText(in, computations_.place_of_id);
     if (!attributes.empty()) node.attributes = ToUtf8(attributes);

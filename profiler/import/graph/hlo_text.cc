@@ -142,8 +142,7 @@ std::string Shifted(std::string_view operands, int64_t by) {
   std::string out;
   while (!operands.empty()) {
     size_t comma = std::min(operands.find(','), operands.size());
-    if (!out.empty()) out += ',';
-    out += std::to_string(ParseInteger(operands.substr(0, comma)).value_or(0) + by);
+    AppendTo(out, std::to_string(ParseInteger(operands.substr(0, comma)).value_or(0) + by), ",");
     operands.remove_prefix(std::min(operands.size(), comma + 1));
   }
   return out;
@@ -333,8 +332,7 @@ class HloText {
         Odd("unknown_operand");
         continue;
       }
-      if (!node.operands.empty()) node.operands += ',';
-      node.operands += std::to_string(place);
+      AppendTo(node.operands, std::to_string(place), ",");
     }
   }
 

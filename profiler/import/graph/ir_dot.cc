@@ -151,8 +151,7 @@ class IrDot {
         continue;
       }
       std::string& operands = graph_.nodes[size_t(edge.user)].operands;
-      if (!operands.empty()) operands += ',';
-      operands += std::to_string(producer);
+      AppendTo(operands, std::to_string(producer), ",");
       if (edge.output) operands += fmt::format(".{}", *edge.output);
     }
   }

@@ -149,8 +149,7 @@ class IrText {
         Odd("unknown_operand");
         continue;
       }
-      if (!node.operands.empty()) node.operands += ',';
-      node.operands += std::to_string(idx);
+      AppendTo(node.operands, std::to_string(idx), ",");
       if (dot != kNone) node.operands += operand.substr(dot);
     }
   }

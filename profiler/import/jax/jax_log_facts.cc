@@ -9,7 +9,6 @@
 #include "base/source_place.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/jax/jax_log_label.h"
-#include "profiler/import/jax/jax_log_repeats.h"
 #include "profiler/import/text/line_prefixes.h"
 #include "profiler/import/text/python_frames.h"
 

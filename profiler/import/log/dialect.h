@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "profiler/import/importer.h"
-#include "profiler/import/log/log_processes.h"
 #include "profiler/import/log/log_runs.h"
 #include "profiler/import/text/log_line.h"
 

@@ -32,7 +32,6 @@
 
 #include "base/source_place.h"
 #include "profiler/import/log/dialect.h"
-#include "profiler/import/log/dynamo_end.h"
 #include "profiler/import/log/dynamo_failures.h"
 #include "profiler/import/log/dynamo_lines.h"
 #include "profiler/import/log/dynamo_programs.h"

@@ -10,7 +10,7 @@
 #include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
-#include "profiler/import/torch_xla/metric_number.h"
+#include "profiler/import/torch_xla/report_lines.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {

@@ -11,7 +11,6 @@
 #include "profiler/import/odd_input.h"
 #include "profiler/import/perfetto/perfetto_args.h"
 #include "profiler/import/perfetto/perfetto_sequence.h"
-#include "profiler/import/perfetto/perfetto_slices.h"
 #include "profiler/import/perfetto/perfetto_survey.h"
 #include "profiler/import/perfetto/perfetto_tracks.h"
 #include "profiler/import/trace/trace_rows.h"

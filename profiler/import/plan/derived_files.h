@@ -1,5 +1,4 @@
-// Finds, by their names, files that known tools made from other files of a run. Reading both would
-// count every event twice.
+// Finds the files that were made from other files of a run, or that belong to one of them.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "profiler/import/plan/identify.h"
+
 namespace xlaprof {
 
-// The names of the files in each of some folders.
+// The names of the files in each of some folders. They show which files known tools made from other
+// files of a run. Reading both would count every event twice.
 class FolderNames {
  public:
   void Add(const std::filesystem::path& path);
@@ -36,5 +38,27 @@ class FolderNames {
 
   std::map<std::filesystem::path, Folder> folders_;
 };
+
+// Groups the files in folders of --xla_dump_to and JAX_DUMP_IR_TO. A folder has dozens of files per
+// program, and two of them are read.
+//
+// Orders the files of each dump by program and marks those to read with their folder (`dump`). Puts
+// one entry, STEM.*, in the place of all other files of a program, as derived from the one that is
+// read. Files that were named stay where they are; the first of each program is marked.
+void GroupDumps(std::vector<IdentifiedFile>& files);
+
+// Finds, by their marks of origin (profiler/store/origin.h), files that xlaprof made from other
+// files of the inputs: exports, stores and reports. Reading both would count every event twice.
+//
+// Sets `derived_from` and `note` of such files, also of those that were named, because the content
+// of the files proves it:
+//
+// - What was made from a file of the inputs is not read, whichever part of the run it holds.
+// - Of several files that were made from one run, whose own files are not in the inputs, one is read: the
+//   one that holds most. Files of different folders plugins/profile/RUN are of different runs.
+// - Of several copies of one recording, the largest is read.
+//
+// Opens files only if one of them has a mark, or is a store.
+void ListMadeFiles(std::vector<IdentifiedFile>& files);
 
 }  // namespace xlaprof

@@ -7,8 +7,6 @@
 #include "base/sqlite_files.h"
 #include "profiler/import/file_ends.h"
 #include "profiler/import/plan/derived_files.h"
-#include "profiler/import/plan/dump_files.h"
-#include "profiler/import/plan/made_files.h"
 #include "profiler/import/xla/xla_dump_name.h"
 #include "profiler/record/recover.h"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "profiler/import/archive.h"
+#include "profiler/import/file_kind.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/input.h"
-#include "profiler/import/look.h"
 #include "profiler/import/plan/find_files.h"
 #include "profiler/store/origin.h"
 

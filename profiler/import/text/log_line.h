@@ -1,5 +1,5 @@
 // Reads the lines of a log as collectors keep them and people paste them: progress bars that share
-// a line, JSON around each line, HTML, and prefixes that distinguish several processes.
+// a line, JSON around each line, HTML, prefixes that distinguish several processes, and times.
 #pragma once
 
 #include <compare>
@@ -12,6 +12,12 @@
 #include "profiler/store/rows.h"
 
 namespace xlaprof {
+
+// Returns the time at the front of `text`, such as "2022-02-09 23:33:25.457877", in Unix ns. A T may
+// stand for the space, and the fraction may be missing or have any number of digits. The time zone
+// is not known and is taken for UTC. Returns nothing for any other text, and for years that are not
+// between 1970 and 2200.
+OptInt LogTime(std::string_view text);
 
 // The texts of a log, one after the other. A line with carriage returns (progress bars) yields one
 // text per part. A line that is a JSON object, or one of its members in a line of its own, yields

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/import/torch/cache_answer.h"
 #include "profiler/import/torch/graph_break.h"
 #include "profiler/import/torch/guard_failure.h"
 #include "profiler/import/torch/torchtpu_cuts.h"
+#include "profiler/import/torch/trace_records.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

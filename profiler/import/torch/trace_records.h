@@ -1,10 +1,13 @@
 // Reads the records of torch's structured log (TORCH_TRACE=DIR, and tlparse's copies raw.log and
-// raw.jsonl), one after the other, without copying them.
+// raw.jsonl), one after the other, without copying them, and what they say of caches.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "profiler/store/rows.h"
 
 namespace xlaprof {
 
@@ -44,5 +47,17 @@ class TraceRecords {
 
 // Returns whether the log begins with such records.
 bool IsTorchTrace(std::string_view head);
+
+// What a cache of torch.compile's answered when a program was looked up.
+struct CacheAnswer {
+  ProgramCache cache = ProgramCache::kUnknown;
+  CacheResult result = CacheResult::kUnknown;
+  std::string key;  // "" if it is not printed
+  OptInt saved_ns;  // compile time, forward and backward, that a hit saved
+};
+
+// Reads an artifact of torch's structured log, such as aotautograd_cache_hit. `payload` is its text as
+// it stands in the log. Returns nothing for another artifact.
+std::optional<CacheAnswer> ParseCacheAnswer(std::string_view artifact, std::string_view payload);
 
 }  // namespace xlaprof

@@ -11,14 +11,14 @@
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/debug_markers.h"
-#include "profiler/import/torch_xla/runtime_log_facts.h"
+#include "profiler/import/torch_xla/runtime_log.h"
 #include "profiler/store/issue_codes.h"
 
 namespace xlaprof {
 namespace {
 
 // PT_XLA_DEBUG writes three forms, which may be mixed with each other and with anything else. A
-// fourth, lines of the C++ log, is read by runtime_log_facts.cc.
+// fourth, lines of the C++ log, is read by runtime_log.cc.
 // ||
 // (1) Blocks. Each line is `KIND Analysis: text`, with KIND one of Compilation, Post Compilation,
 //     Execution, Unexpected Execution. Between two rulers of 80 '=':

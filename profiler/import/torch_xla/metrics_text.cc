@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "profiler/import/text/log_line.h"
-#include "profiler/import/torch_xla/metric_number.h"
+#include "profiler/import/torch_xla/report_lines.h"
 
 namespace xlaprof {
 namespace {

@@ -1,18 +1,30 @@
-// Reads the lines of a metrics report as people paste it: one line of the text may be several lines
-// of the report.
+// What metrics reports consist of: lines, and numbers with units.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "profiler/import/text/log_line.h"
+#include "profiler/store/vocabulary.h"
 
 namespace xlaprof {
 
-// Beyond what LogTexts undoes, it undoes
+// A number of a metrics report, which carries its unit.
+struct MetricNumber {
+  double value = 0;
+  MetricUnit unit = MetricUnit::kUnknown;
+};
+
+// Reads `02s500ms001.250us`, `75.00MB` or `1382.00`. Returns nothing if `text` is none of these. A
+// duration is returned in ns as a whole number, exactly what torch_xla had (see DecodeDurationNs).
+std::optional<MetricNumber> ParseMetricNumber(std::string_view text);
+
+// Reads the lines of a metrics report as people paste it: one line of the text may be several lines
+// of the report. Beyond what LogTexts undoes, it undoes
 //   - lost line breaks, so that several fields share a line, perhaps as a part of a Python string,
 //   - lines that a terminal broke at its width.
 class ReportLines {

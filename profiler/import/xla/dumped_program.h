@@ -1,13 +1,24 @@
-// A program in a dump of XLA or JAX, as the compilation that it was made for.
+// A program in a dump of XLA or JAX, and the list of its buffers.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "profiler/import/importer.h"
+#include "profiler/store/rows.h"
 
 namespace xlaprof {
 
+// The sizes that a compile row holds, in bytes. XLA's list of the buffers of a program has them
+// (…-buffer-assignment.txt in a --xla_dump_to folder).
+struct ProgramBytes {
+  int64_t input = 0, output = 0, alias = 0, temp = 0;
+};
+
+bool IsBufferAssignment(std::string_view text);
+ProgramBytes ParseBufferAssignment(std::string_view text);
+
+// A program in a dump of XLA or JAX, as the compilation that it was made for.
 struct DumpedProgram {
   int64_t graph_id = 0;
   std::string module;      // jit_f, SyncTensorsGraph.5

@@ -6,7 +6,6 @@
 #include "profiler/import/graph/printed_graph.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/xla/dumped_program.h"
-#include "profiler/import/xla/xla_buffers.h"
 
 namespace xlaprof {
 namespace {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "profiler/import/formats.h"
+#include "profiler/import/jax/jax_log_label.h"
 #include "profiler/import/jax/jax_log_line.h"
-#include "profiler/import/jax/jax_log_repeats.h"
 #include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {

@@ -1,6 +1,6 @@
-#include "profiler/import/text/log_time.h"
-
 #include <gtest/gtest.h>
+
+#include "profiler/import/text/log_line.h"
 
 namespace xlaprof {
 namespace {

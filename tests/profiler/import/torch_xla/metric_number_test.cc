@@ -1,6 +1,6 @@
-#include "profiler/import/torch_xla/metric_number.h"
-
 #include <gtest/gtest.h>
+
+#include "profiler/import/torch_xla/report_lines.h"
 
 namespace xlaprof {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "profiler/import/formats.h"
 #include "profiler/import/import.h"
-#include "profiler/import/xla/xla_buffers.h"
+#include "profiler/import/xla/dumped_program.h"
 #include "profiler/import/xla/xla_dump_name.h"
 #include "tests/profiler/import/import_text.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/import/log/log_processes.h"
+#include "profiler/import/log/log_runs.h"
 
 namespace xlaprof {
 
