@@ -6,42 +6,12 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/recompile/untraceable.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr size_t kMostFailureRows = 32;  // rows that a finding cites
-
-ReasonType TypeOf(const CompileFailureRow& row) {
-  const std::string text = row.text.value_or(""), error = row.error.value_or("");
-  const auto has = [&](std::string_view part) { return text.find(part) != text.npos; };
-  if (has("InvalidCxxCompiler") || has("No working C++ compiler")) return ReasonType::kNoCompiler;
-  if (error == "BackendCompilerFailed" || error == "InductorError")
-    return ReasonType::kBackendError;
-  // The first line says what cannot be traced; the advice behind it may name other reasons.
-  return error == "Unsupported" ? UntraceableType(text.substr(0, text.find('\n')))
-                                : ReasonType::kUnknown;
-}
-
-// Returns the first line of a message, with the one that says what failed: PyTorch begins with
-// "backend='inductor' raised:" and gives the reason in the next line.
-std::string HeadOf(std::string_view text) {
-  std::string head(text.substr(0, text.find('\n')));
-  if (!head.ends_with("raised:") || head.size() + 1 >= text.size()) return head;
-  std::string_view next = text.substr(head.size() + 1);
-  return head + " " + std::string(next.substr(0, next.find('\n')));
-}
-
-// Returns the advice in a message: the text behind each "Hint:".
-std::string HintIn(std::string_view text) {
-  constexpr std::string_view kHint = "Hint: ";
-  const size_t at = text.find(kHint);
-  if (at == text.npos) return "";
-  text = text.substr(at + kHint.size());
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 absl::StatusOr<Findings> FindCompileFailures(const Run& run) {
   XP_TRY(const auto* table, run.Get<Table<CompileFailureRow>>());
@@ -53,15 +23,14 @@ absl::StatusOr<Findings> FindCompileFailures(const Run& run) {
   Findings findings;
   for (const auto& [key, rows] : alike) {
     const CompileFailureRow& first = *rows.front();
-    const std::string text = first.text.value_or("");
     CompileFailureFigures figures{.function = first.function.value_or(""),
                                   .error = first.error.value_or(""),
-                                  .message = HeadOf(text),
-                                  .hint = HintIn(text)};
+                                  .message = first.reason.value_or(""),
+                                  .hint = first.hint.value_or("")};
     Finding finding{.needs_fixing = true,
                     .subject = sites->SubjectOf(first.failed_site_id),
                     .count = int64_t(rows.size()),
-                    .reason = Reason{.type = TypeOf(first)},
+                    .reason = Reason{.type = first.type},
                     .evidence = {{.table = "compile_failure"}}};
     if (finding.subject.file) {
       figures.compiled = sites->SubjectOf(first.site_id).place();

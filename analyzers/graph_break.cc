@@ -8,7 +8,6 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/function_part.h"
-#include "analyzers/recompile/untraceable.h"
 #include "analyzers/run/call_stacks.h"
 #include "analyzers/run/ranks.h"
 #include "analyzers/run/tables.h"
@@ -95,7 +94,7 @@ absl::StatusOr<Findings> FindGraphBreaks(const Run& run) {
     if (const auto of = parts.find(place.function); of != parts.end())
       figures.parts = int64_t(of->second.size());
     Finding finding{.count = CountOf(place, sources),
-                    .reason = Reason{.type = UntraceableType(first.reason)},
+                    .reason = Reason{.type = first.type},
                     .evidence = {{.table = "graph_break"}}};
     SetPlace(*sites, *stacks, first, &finding, &figures);
     std::set<int64_t> processes;

@@ -46,9 +46,11 @@ class Table:
             names[word] = (head[0], head[1:])
 
     def enums(self, enum, trait):
-        out = [self.head() + "#include <cstdint>\n\nnamespace xlaprof {\n", f"// What each {self.kind} means.\nenum class {enum} : uint8_t {{", "  kUnknown,"]
-        out += [f"  k{camel(name)},  // {meaning}" for name, meaning in self.kinds.items()]
-        out += ["};\n", f"// What else is known. Each trait is one bit.\nenum class {trait} : uint32_t {{"]
+        out = [self.head() + "#include <cstdint>\n\nnamespace xlaprof {\n"]
+        if enum:
+            out += [f"// What each {self.kind} means.\nenum class {enum} : uint8_t {{", "  kUnknown,"]
+            out += [f"  k{camel(name)},  // {meaning}" for name, meaning in self.kinds.items()] + ["};\n"]
+        out += [f"// What else is known. Each trait is one bit.\nenum class {trait} : uint32_t {{"]
         out += [f"  k{camel(name)} = 1u << {bit},  // {meaning}" for bit, (name, meaning) in enumerate(self.traits.items())]
         return "\n".join(out + ["};\n", "}  // namespace xlaprof", ""])
 
@@ -99,7 +101,7 @@ class Code(Table):
 
     def headers(self):
         in_order = [section for section in self.sections if section != "name"]
-        return [("code_owners.h", self.enums("CodeOwner", "CodeTrait")), ("code_tables.h", self.arrays("code.h", "CodePattern", "CodeOwner", in_order))]
+        return [("code_traits.h", self.enums(None, "CodeTrait")), ("code_tables.h", self.arrays("code.h", "CodePattern", "CodeOwner", in_order))]
 
 
 class Calls(Table):

@@ -133,7 +133,7 @@ std::string RecompileCause::Key() const {
   // Indices that a scope's name ends with count its uses and say nothing.
   const bool by_node = type == ReasonType::kOpChange || type == ReasonType::kConstantChange ||
                        type == ReasonType::kEnvironmentChange;
-  return fmt::format("{}|{}", type, by_node ? node + "|" + scope : std::string());
+  return fmt::format("{}|{}", type, by_node ? node + "|" + scope : of_class);
 }
 
 struct ReasonFinder::Impl {

@@ -143,6 +143,7 @@ struct RecompileCause {
   // The op, argument or setting that differs; "" if it is unknown or an input with a name.
   std::string node;
   std::string before, after;  // both values; "" if unknown, or if a graph does not contain the op
+  std::string of_class;       // whose static fields these are; "": they are something else
   std::string scope, input;   // `input`: the parameter's own name, if it has one
   SourcePlace location;       // the user's line; empty when unknown
   bool near = false;          // `location` is only the nearest that is known

@@ -1,7 +1,5 @@
 #include "analyzers/recompile/stated_causes.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -27,6 +25,7 @@ RecompileCause OfJax(const CompileReasonRow& row) {
     cause.note = note::CachesCleared();
   } else {
     cause.node = row.input.value_or("");
+    cause.of_class = row.of_class.value_or("");
     // The only constants in JAX's key of a function are its static arguments.
     if (cause.type == ReasonType::kConstantChange) cause.constant = ConstantKind::kStaticArgument;
     if (cause.type == ReasonType::kUnknown || cause.type == ReasonType::kUnprintedChange)
@@ -84,6 +83,19 @@ RecompileCause OfGuard(const CompileReasonRow& row, const Sites& sites) {
   return cause;
 }
 
+RecompileCause CauseOf(const CompileReasonRow& row, const Sites& sites) {
+  switch (row.stated_by) {
+    case StatedBy::kGuard:
+      return OfGuard(row, sites);
+    case StatedBy::kCacheKey:
+      return OfCacheKey(row);
+    case StatedBy::kJaxExplanation:
+    case StatedBy::kUnknown:
+      break;
+  }
+  return OfJax(row);
+}
+
 }  // namespace
 
 absl::StatusOr<StatedCauses> StatedCauses::Of(const Run& run) {
@@ -91,21 +103,9 @@ absl::StatusOr<StatedCauses> StatedCauses::Of(const Run& run) {
          run.Rows<CompileReasonRow>("ORDER BY compile_id, idx"));
   StatedCauses stated;
   if (rows.empty()) return stated;
-  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
   XP_TRY(const Sites* sites, run.Get<Sites>());
-  absl::flat_hash_set<int64_t> of_torch, of_jax;
-  for (const CompileRow& row : compiles->rows) {
-    if (row.cause == CutKind::kCompiledFunction) of_torch.insert(row.id);
-    if (row.cause == CutKind::kCall || row.cause == CutKind::kOperation) of_jax.insert(row.id);
-  }
-  for (const CompileReasonRow& row : rows) {
-    stated.by_compile[row.compile_id].push_back(
-        of_torch.contains(row.compile_id) ? OfGuard(row, *sites)
-        : !of_jax.contains(row.compile_id) && !row.before && !row.after &&
-                row.type == ReasonType::kShapeChange
-            ? OfCacheKey(row)
-            : OfJax(row));
-  }
+  for (const CompileReasonRow& row : rows)
+    stated.by_compile[row.compile_id].push_back(CauseOf(row, *sites));
   return stated;
 }
 

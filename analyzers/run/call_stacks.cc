@@ -91,8 +91,8 @@ absl::StatusOr<CallStacks> CallStacks::Of(const Run& run) {
   XP_TRY(const std::vector<FrameRow> frames, run.Rows<FrameRow>("ORDER BY stack_id, depth"));
   for (const FrameRow& row : frames) {
     if (!row.file) continue;
-    stacks.by_id[row.stack_id].push_back(
-        {.place = {*row.file, row.line, row.function.value_or("")}, .is_user = row.is_user});
+    stacks.by_id[row.stack_id].push_back({.place = {*row.file, row.line, row.function.value_or("")},
+                                          .is_user = row.owner == CodeOwner::kUser});
   }
   XP_TRY(AddRows<CompileRow>(run, stacks));
   XP_TRY(AddRows<ExecutionRow>(run, stacks));

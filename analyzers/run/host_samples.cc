@@ -14,19 +14,19 @@ namespace {
 // line is that library's work. A function of the user that a module or jax.jit calls is traced.
 class StackReader {
  public:
-  void Add(std::string_view file, bool is_user) {
-    const CodeFile code = FindCode(file);
-    if (code.owner == CodeOwner::kLoader) {
+  void Add(std::string_view file, CodeOwner owner) {
+    const CodeFile code{owner, FindCode(file).traits};
+    if (owner == CodeOwner::kLoader) {
       is_in_loader_ |= !is_in_torch_xla_;  // MpDeviceLoader marks the steps, too
-    } else if (is_user) {
+    } else if (code.is_user()) {
       is_in_user_ = true;
     } else if (!is_in_user_) {
-      is_in_torch_xla_ |= code.owner == CodeOwner::kTorchXla;
+      is_in_torch_xla_ |= owner == CodeOwner::kTorchXla;
       calls_operations_ |= code.Has(CodeTrait::kOperations);
-      is_in_jax_ |= code.owner == CodeOwner::kJax;
+      is_in_jax_ |= owner == CodeOwner::kJax;
     } else if (!std::exchange(has_caller_, true)) {
       calls_operations_ |= code.Has(CodeTrait::kModuleCall);
-      is_traced_by_jax_ |= code.owner == CodeOwner::kJax && !code.Has(CodeTrait::kCallback);
+      is_traced_by_jax_ |= owner == CodeOwner::kJax && !code.Has(CodeTrait::kCallback);
     }
   }
   bool is_in_torch_xla() const { return is_in_torch_xla_; }
@@ -73,15 +73,15 @@ absl::StatusOr<HostSamples> HostSamples::Of(const Run& run, int64_t process_id) 
              track));
   absl::flat_hash_map<int64_t, StackReader> readers;
   XP_TRY(run.store().Each(
-      "SELECT stack_id, function, file, line, is_user FROM frame WHERE stack_id IN (SELECT stack_id "
+      "SELECT stack_id, function, file, line, owner FROM frame WHERE stack_id IN (SELECT stack_id "
       "FROM host_sample WHERE track_id = ?1) ORDER BY stack_id, depth",
-      [&](int64_t id, OptText function, OptText file, OptInt line, bool is_user) {
+      [&](int64_t id, OptText function, OptText file, OptInt line, CodeOwner owner) {
         Stack& stack = out.stacks_[id];
         if (!file) return;
         const SourcePlace place{.file = *file, .line = line, .function = function.value_or("")};
         if (stack.innermost.empty()) stack.innermost = place;
-        if (is_user) stack.users.push_back(place);
-        readers[id].Add(*file, is_user);
+        if (owner == CodeOwner::kUser) stack.users.push_back(place);
+        readers[id].Add(*file, owner);
       },
       track));
   const bool is_lazy = std::ranges::any_of(

@@ -10,7 +10,7 @@ absl::StatusOr<UserCode> UserCode::Of(const Run& run) {
   const Store& store = run.store();
   UserCode code;
   XP_TRY(store.Each(
-      "SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE is_user = 1 AND file IS NOT "
+      "SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE owner = 'user' AND file IS NOT "
       "NULL UNION "
       "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
       [&](std::string function, std::string file) {

@@ -307,28 +307,6 @@ std::string InputsText(std::vector<std::string> inputs) {
   return ListText(inputs);
 }
 
-// The static fields of a class in an argument, which JAX prints as its metadata.
-struct StaticFields {
-  std::string type;                 // state.TrainState
-  std::vector<std::string> values;  // (0,)
-};
-
-// Returns nothing if something else than static fields differs.
-std::optional<StaticFields> StaticFieldsOf(const RecompileFigures& figures) {
-  constexpr std::string_view kClass = "<class '", kMetadata = "'> with pytree metadata ";
-  StaticFields fields;
-  for (const std::string& value : figures.values) {
-    const size_t end = value.find(kMetadata);
-    if (!value.starts_with(kClass) || end == value.npos) return {};
-    std::string type = value.substr(kClass.size(), end - kClass.size());
-    if (!fields.type.empty() && fields.type != type) return {};
-    fields.type = std::move(type);
-    fields.values.push_back(value.substr(end + kMetadata.size()));
-  }
-  if (fields.values.size() < 2 || figures.cause.seen_in != SeenIn::kJaxExplanation) return {};
-  return fields;
-}
-
 std::string OtherStructure(const RecompileFigures& figures) {
   const RecompileCause& cause = figures.cause;
   if (cause.node.empty() && !cause.before.empty())
@@ -449,10 +427,10 @@ static ChangeWords SayCause(const RecompileFigures& figures, Framework framework
           "each call passes another function object",
           "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};
     case ReasonType::kInputStructureChange:
-      if (const std::optional<StaticFields> fields = StaticFieldsOf(figures)) {
+      if (!cause.of_class.empty()) {
         return {
-            fmt::format("a static field of {} in {} changes ({})", fields->type, cause.node,
-                        ValuesText(fields->values)),
+            fmt::format("a static field of {}{}{} changes ({})", cause.of_class,
+                        cause.node.empty() ? "" : " in ", cause.node, values),
             "A static field of a class is part of the key, so each of its values makes another program. Make the field an array: a data field (without static=True, aux_data or meta_fields) that holds jnp.asarray(value)."};
       }
       if (std::holds_alternative<note::OtherInputs>(cause.note)) {

@@ -193,11 +193,11 @@ class Copying {
     std::map<int64_t, std::vector<Store::Frame>> stacks;
     XP_TRY(from_.Each("SELECT id FROM stack", [&](int64_t id) { stacks[id]; }));
     XP_TRY(from_.Each(
-        "SELECT stack_id, function, file, line, is_user FROM frame ORDER BY stack_id, depth",
-        [&](int64_t stack, std::string function, std::string file, int64_t line, bool is_user) {
+        "SELECT stack_id, function, file, line, owner FROM frame ORDER BY stack_id, depth",
+        [&](int64_t stack, std::string function, std::string file, int64_t line, CodeOwner owner) {
           auto found = stacks.find(stack);
           if (found == stacks.end()) return;
-          found->second.push_back({std::move(function), std::move(file), line, is_user});
+          found->second.push_back({std::move(function), std::move(file), line, owner});
         }));
     for (const auto& [id, frames] : stacks) {
       XP_TRY(ids_["stack"][id], context_.store.AddStack(frames));

@@ -255,7 +255,7 @@ absl::StatusOr<OptInt> RuntimeFactWriter::StackOf(Store& store, const observe::S
       frames.push_back({.function = FunctionName(place),
                         .file = place.file_name(),
                         .line = int64_t(place.line()),
-                        .is_user = true});
+                        .owner = CodeOwner::kUser});
     XP_TRY(id, store.AddStack(frames));
   }
   return OptInt(id);

@@ -10,7 +10,8 @@
 -- The comment above a table describes it. The comment after a column gives its unit, its meaning and when it is NULL.
 
 -- Vocabularies. A column whose comment says `word of X` holds a word of vocabulary X, and the build makes an enum of
--- each. A word that is not in the list, because a newer or another program wrote it, is read as `unknown`.
+-- each. A word that is not in the list, because a newer or another program wrote it, is read as `unknown`. The words
+-- of code_owner stand in profiler/vocabulary/code.txt.
 
 -- VOCABULARY cut_kind: what asked for a graph to be executed.
 --   user_sync                torch_xla.sync or xm.mark_step
@@ -39,6 +40,11 @@
 --   inductor                 Inductor changes and schedules the graphs
 --   code_generation          Inductor writes code and compiles it
 --   toolchain_probe          Inductor tries what the C++ compiler can do, once for an empty cache
+
+-- VOCABULARY stated_by: what states why a program was compiled.
+--   jax_explanation          JAX's explanation of a cache miss (jax_explain_cache_misses)
+--   guard                    a check of torch.compile that failed
+--   cache_key                TorchTPU's key of the program, of which only a part differs from an earlier one
 
 -- VOCABULARY program_cache: a cache of compiled programs that outlives a process.
 --   jax_persistent           JAX's persistent compilation cache
@@ -453,7 +459,7 @@ CREATE TABLE frame (
   function TEXT,                    -- NULL: unknown
   file TEXT,                        -- as printed; NULL: unknown
   line INTEGER,                     -- from 1; NULL: unknown
-  is_user INTEGER NOT NULL,         -- 1: the user's code, 0: a library's
+  owner TEXT,                       -- word of code_owner: whose code it is; NULL: not known
   PRIMARY KEY (stack_id, depth)
 ) WITHOUT ROWID;
 
@@ -498,10 +504,12 @@ CREATE TABLE compile (
 CREATE TABLE compile_reason (
   compile_id INTEGER NOT NULL,      -- ref compile
   idx INTEGER NOT NULL,             -- from 0, in the order in which the source gives them
+  stated_by TEXT NOT NULL,          -- word of stated_by
   type TEXT NOT NULL,               -- word of reason_type; unknown: the source gives it in words only
   input TEXT,                       -- the input or setting that differs; NULL: none is named
   before TEXT,                      -- its value before; NULL: not given
   after TEXT,                       -- its value now (redefined_function: the definition that makes the object); NULL: not given
+  of_class TEXT,                    -- the class in the input whose static fields `before` and `after` are; NULL: they are something else
   text TEXT NOT NULL,               -- the source's own words
   site_id INTEGER,                  -- ref site: the line that makes it part of the program; NULL: none is named
   is_dynamic INTEGER,               -- 1: the new program takes other values of it, too; NULL: not known
@@ -530,6 +538,9 @@ CREATE TABLE compile_failure (
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length, until it failed
   error TEXT,                       -- name of the exception, such as BackendCompilerFailed; NULL: not printed
+  type TEXT NOT NULL,               -- word of reason_type; unknown: neither the exception nor its message tells
+  reason TEXT,                      -- what failed, in one line, as printed; NULL: not printed
+  hint TEXT,                        -- PyTorch's advice, as printed; NULL: none
   text TEXT                         -- its message, at most 1,000 bytes; NULL: not printed
 );
 
@@ -544,6 +555,7 @@ CREATE TABLE graph_break (
   site_id INTEGER,                  -- ref site: the line that ended the graph; NULL: unknown
   stack_id INTEGER,                 -- ref stack: how the program came to the line; NULL: unknown
   code TEXT,                        -- PyTorch's number of the reason, such as gb0124; NULL: not printed
+  type TEXT NOT NULL,               -- word of reason_type: value_access, data_dependent_branch or untraceable
   reason TEXT NOT NULL,             -- what cannot be traced, as printed, at most 1,000 bytes
   hint TEXT                         -- PyTorch's advice, as printed, at most 1,000 bytes; NULL: none
 );

@@ -311,8 +311,8 @@ absl::StatusOr<int64_t> Store::AddStack(std::span<const Frame> frames) {
     int64_t depth = 0;
     for (const Frame& frame : frames) {
       XP_TRY(Run(
-          "INSERT INTO frame VALUES (?1, ?2, nullif(?3, ''), nullif(?4, ''), nullif(?5, 0), ?6)",
-          id, depth++, frame.function, frame.file, frame.line, frame.is_user));
+          "INSERT INTO frame VALUES (?1, ?2, nullif(?3, ''), nullif(?4, ''), nullif(?5, 0), nullif(?6, 'unknown'))",
+          id, depth++, frame.function, frame.file, frame.line, TextOf(frame.owner)));
     }
   }
   impl_->stack_ids.emplace(std::move(key), id);

@@ -23,7 +23,7 @@
 namespace xlaprof {
 
 // Raised when schema.sql changes. Only stores of this schema can be opened (decision 0024).
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 // Pages are small because a store has some 36 tables and indexes with at least one page each. Pages
 // of 16 KiB would be half of the store of a 1 MB profile.
 inline constexpr int kPageBytes = 4096;
@@ -105,7 +105,8 @@ class Store {
   struct Frame {
     std::string function, file;
     int64_t line = 0;  // 0: unknown
-    bool is_user = false;
+    CodeOwner owner = CodeOwner::kUnknown;
+    bool is_user() const { return owner == CodeOwner::kUser; }
   };
   absl::StatusOr<int64_t> AddStack(std::span<const Frame> frames);
   absl::StatusOr<int64_t> AddSite(std::string_view function, std::string_view file, int64_t line);

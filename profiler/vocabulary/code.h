@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/vocabulary/code_owners.h"
+#include "profiler/store/vocabulary.h"
+#include "profiler/vocabulary/code_traits.h"
 
 namespace xlaprof {
 
@@ -36,6 +37,7 @@ struct PythonFolders {
 
 // Returns what is known of a file. A file of unknown folders is the user's, and "" is nobody's.
 CodeFile FindCode(std::string_view file, const PythonFolders& folders = {});
+inline CodeOwner OwnerOf(std::string_view file) { return FindCode(file).owner; }
 inline bool IsUserFile(std::string_view file) { return FindCode(file).is_user(); }
 
 // The same for a file as profilers and dumps of IR print it: its path inside the folder of packages,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/vocabulary/code.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -27,10 +28,10 @@ class HostSamplesTest : public testing::Test {
     run_.Exec(fmt::format("INSERT INTO stack (id, hash) VALUES ({0}, '{0}')", stacks_));
     for (size_t i = 0; i < frames.size(); ++i)
       run_.Exec(
-          fmt::format("INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES "
-                      "({}, {}, '{}', '{}', {}, {})",
+          fmt::format("INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES "
+                      "({}, {}, '{}', '{}', {}, '{}')",
                       stacks_, i, frames[i].function, frames[i].file, frames[i].line,
-                      int(frames[i].is_user)));
+                      frames[i].is_user ? CodeOwner::kUser : OwnerOf(frames[i].file)));
     for (int i = 0; i < times; ++i)
       run_.Exec(
           fmt::format("INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id) "

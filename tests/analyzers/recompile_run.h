@@ -173,7 +173,7 @@ class RecompileRun {
   }
   // Adds a stack with one user frame, which resolves basenames to paths.
   void Frame(const std::string& function, const std::string& file, int64_t line) {
-    Store::Frame frame{function, file, line, true};
+    Store::Frame frame{function, file, line, CodeOwner::kUser};
     EXPECT_TRUE(store_.AddStack({&frame, 1}).ok());
   }
 

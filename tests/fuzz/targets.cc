@@ -234,8 +234,8 @@ const std::string_view kSmallStoreSql = R"(
     VALUES (1, 0, 'add', 'f32[2]', '', 'f@x.py:3'), (2, 0, 'add', 'f32[3]', '', 'f@x.py:3');
   INSERT INTO site (id, function, file, line) VALUES (1, 'f', 'x.py', 3);
   INSERT INTO stack (id, hash) VALUES (1, 'h');
-  INSERT INTO frame (stack_id, depth, function, file, line, is_user)
-    VALUES (1, 0, 'f', 'x.py', 3, 1);
+  INSERT INTO frame (stack_id, depth, function, file, line, owner)
+    VALUES (1, 0, 'f', 'x.py', 3, 'user');
   INSERT INTO compile (id, process_id, ordinal, graph_id, ts_ns, dur_ns, dur_from, cause, site_id,
                        inferred)
     VALUES (1, 1, 0, 1, 10, 100, 'profile', 'user_sync', 1, 0),

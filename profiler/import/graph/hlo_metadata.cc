@@ -161,7 +161,7 @@ std::vector<Store::Frame> HloStackFrames::Stack(const HloMetadata& metadata) con
     if (file == files_.end()) continue;
     auto function = functions_.find(location->second.function);
     stack.push_back({function == functions_.end() ? std::string() : function->second, file->second,
-                     location->second.line, IsUserFile(file->second)});
+                     location->second.line, OwnerOf(file->second)});
   }
   return stack;
 }

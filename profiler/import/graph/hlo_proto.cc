@@ -327,7 +327,7 @@ std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
     const bool named = function >= 1 && function <= index.function_names_size();
     stack.push_back({named ? index.function_names(function - 1) : std::string(),
                      index.file_names(file - 1), location.line(),
-                     IsUserFile(index.file_names(file - 1))});
+                     OwnerOf(index.file_names(file - 1))});
   }
   return stack;
 }

@@ -31,7 +31,7 @@ Store::Frame CallSite(std::span<const Store::Frame> stack, std::string_view modu
       inside = true;
     } else if (inside && IsUserFile(frame.file)) {
       found = frame;
-      found.is_user = true;
+      found.owner = CodeOwner::kUser;
       inside = false;
     }
   }

@@ -120,7 +120,7 @@ MlirLocation MlirLocations::Of(std::string_view location) {
         std::string_view number = behind.substr(1);
         const int64_t line = TakeInteger(&number).value_or(0);
         out.stack.push_back({Unescaped(std::exchange(function, {})), Unescaped(quoted),
-                             std::max<int64_t>(0, line), IsUserFile(quoted)});
+                             std::max<int64_t>(0, line), OwnerOf(quoted)});
       } else {
         if (outermost) {
           out.name = Unescaped(quoted);

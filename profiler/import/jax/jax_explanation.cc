@@ -57,6 +57,19 @@ std::string_view StaticValue(std::string_view text) {
   return value.substr(0, close);
 }
 
+// Leaves the static fields of a class in both values and returns the class: state.TrainState for
+// "<class 'state.TrainState'> with pytree metadata (0,)". Returns "" if something else differs.
+std::string TakeClass(JaxDifference& difference) {
+  constexpr std::string_view kClass = "<class '", kMetadata = "'> with pytree metadata ";
+  const size_t end = difference.after.find(kMetadata);
+  if (!difference.after.starts_with(kClass) || end == std::string::npos) return "";
+  const std::string printed = difference.after.substr(0, end + kMetadata.size());
+  if (!difference.before.starts_with(printed)) return "";
+  difference.before.erase(0, printed.size());
+  difference.after.erase(0, printed.size());
+  return printed.substr(kClass.size(), end - kClass.size());
+}
+
 // Returns "argument 1" for "[0][1]" and "argument n" for "[1]['n']". The first index is 0 for args
 // and 1 for kwargs.
 std::string PathInWords(std::string_view path) {
@@ -83,8 +96,8 @@ bool IsPosition(std::string_view line) {
 Store::Frame CallOf(std::string_view text) {
   SourcePlace place = SourcePlace::Parse(text);
   if (!place.line) return {};
-  const bool is_user = IsUserFile(place.file);
-  return {std::move(place.function), std::move(place.file), *place.line, is_user};
+  const CodeOwner owner = OwnerOf(place.file);
+  return {std::move(place.function), std::move(place.file), *place.line, owner};
 }
 
 }  // namespace
@@ -251,6 +264,7 @@ void JaxExplanationReader::Difference(std::string_view line) {
       words = "static " + words;
     } else {
       difference.type = ReasonType::kInputStructureChange;
+      difference.of_class = TakeClass(difference);
     }
     difference.input = std::move(words);
   } else if (title("context")) {

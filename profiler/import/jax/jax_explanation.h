@@ -14,6 +14,7 @@ struct JaxDifference {
   ReasonType type = ReasonType::kUnknown;
   std::string input;          // argument, path or setting; "" if none is named
   std::string before, after;  // "" if not printed
+  std::string of_class;       // whose static fields these are; "": they are something else
   std::string text;           // the whole line
 };
 

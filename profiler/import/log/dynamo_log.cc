@@ -50,7 +50,6 @@ constexpr std::string_view kBreaks = "[__graph_breaks]";
 constexpr std::string_view kGuards = "[__guards]";
 constexpr std::string_view kDynamoMarks[] = {kDynamoLimit, kDynamoRecompiling, kBreaks,
                                              kWontConvert};
-constexpr size_t kMostReasonBytes = 1000;
 
 // The score is low, because other dialects tell more.
 int SniffDynamoLog(std::string_view window) {
@@ -159,15 +158,10 @@ class GuardReader {
   std::map<std::pair<LogOrigin, std::pair<int64_t, int64_t>>, GuardValues> values_;
 };
 
-std::string Bounded(std::string text) {
-  if (text.size() > kMostReasonBytes) text = ToUtf8(text.substr(0, kMostReasonBytes)) + "...";
-  return text;
-}
-
 // Returns the text of a failure without the number of its program.
 std::string TextOfFailure(const GuardFailure& failure) {
   const size_t begin = failure.program ? failure.text.find(' ') + 1 : 0;
-  return Bounded(failure.text.substr(begin));
+  return ToBoundedUtf8(failure.text.substr(begin));
 }
 
 class DynamoLogReader : public DialectReader {
@@ -281,7 +275,7 @@ class DynamoLogReader : public DialectReader {
     std::vector<Store::Frame> stack = {{.function = message.function,
                                         .file = message.file,
                                         .line = message.line,
-                                        .is_user = IsUserFile(message.file)}};
+                                        .owner = OwnerOf(message.file)}};
     const auto known = callers_.find({message.prefix.origin, frame});
     if (known == callers_.end()) return stack;
     const std::vector<Store::Frame>& frames = known->second;
@@ -329,7 +323,7 @@ class DynamoLogReader : public DialectReader {
     XP_TRY(row.site_id, SiteOf(message));
     // The line that calls a library's function tells more.
     const Store::Frame* user = InnermostUser(stack);
-    if (user != nullptr && !stack.front().is_user) {
+    if (user != nullptr && !stack.front().is_user()) {
       XP_TRY(row.site_id, context.store.AddSite(user->function, user->file, user->line));
     }
     XP_TRY(row.stack_id, context.store.AddStack(stack));
@@ -337,11 +331,12 @@ class DynamoLogReader : public DialectReader {
     if (program.is_named_only) return absl::OkStatus();
     CompileReasonRow reason{.compile_id = id,
                             .idx = 0,
+                            .stated_by = StatedBy::kGuard,
                             .type = program.reason.type,
                             .input = TextOrNull(program.reason.input),
                             .before = TextOrNull(program.reason.before),
                             .after = TextOrNull(program.reason.after),
-                            .text = Bounded(program.reason.text)};
+                            .text = ToBoundedUtf8(program.reason.text)};
     if (!program.reason.place.empty()) {
       SourcePlace place = program.reason.place;
       // The end of a path is most likely that of the function's.
@@ -371,8 +366,10 @@ class DynamoLogReader : public DialectReader {
   absl::Status WriteBreak(const Break& one, size_t fact, int run) {
     XP_TRY(const LogProcesses::Process* process, ProcessOf(one.prefix.origin, run));
     ImportContext& context = reading_.context;
-    GraphBreakRow row{
-        .process_id = process->id, .ordinal = int64_t(fact), .reason = one.what.reason};
+    GraphBreakRow row{.process_id = process->id,
+                      .ordinal = int64_t(fact),
+                      .type = one.what.type,
+                      .reason = one.what.reason};
     if (!one.what.place.function.empty()) row.function = one.what.place.function;
     if (!one.what.code.empty()) row.code = one.what.code;
     if (!one.what.hint.empty()) row.hint = one.what.hint;
@@ -387,11 +384,9 @@ class DynamoLogReader : public DialectReader {
   absl::Status WriteFailure(const DynamoFailure& one, size_t fact, int run) {
     XP_TRY(const LogProcesses::Process* process, ProcessOf(one.prefix.origin, run));
     ImportContext& context = reading_.context;
-    CompileFailureRow row{.process_id = process->id,
-                          .ordinal = int64_t(fact),
-                          .function = one.function.function,
-                          .error = TextOrNull(one.error),
-                          .text = TextOrNull(Bounded(one.text))};
+    CompileFailureRow row{
+        .process_id = process->id, .ordinal = int64_t(fact), .function = one.function.function};
+    SetFailure(one.error, one.text, row);
     XP_TRY(row.site_id, context.store.AddSite(one.function.function, one.function.file,
                                               one.function.line.value_or(0)));
     return context.Add(row, one.offset, one.number).status();

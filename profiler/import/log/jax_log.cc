@@ -140,6 +140,7 @@ class JaxWriter {
       return internal::ToStatus(
           context_.store.Add(CompileReasonRow{.compile_id = compile_id,
                                               .idx = idx,
+                                              .stated_by = StatedBy::kJaxExplanation,
                                               .type = ReasonType::kCacheEviction,
                                               .text = ToUtf8(said.words)}));
     }
@@ -148,6 +149,7 @@ class JaxWriter {
       return internal::ToStatus(context_.store.Add(CompileReasonRow{
           .compile_id = compile_id,
           .idx = idx,
+          .stated_by = StatedBy::kJaxExplanation,
           .type = ReasonType::kRedefinedFunction,
           .input = Text(said.defined_at),
           .after = said.definition_makes_it() ? Text(said.defined_at) : std::nullopt,
@@ -156,10 +158,12 @@ class JaxWriter {
     for (const JaxDifference& difference : said.differences) {
       XP_TRY(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
                                                  .idx = idx++,
+                                                 .stated_by = StatedBy::kJaxExplanation,
                                                  .type = difference.type,
                                                  .input = Text(difference.input),
                                                  .before = Text(difference.before),
                                                  .after = Text(difference.after),
+                                                 .of_class = Text(difference.of_class),
                                                  .text = ToUtf8(difference.text)}));
     }
     return absl::OkStatus();

@@ -383,6 +383,7 @@ class TorchtpuLogReader : public DialectReader {
     if (is_first || before == key.dimensions) return absl::OkStatus();
     return internal::ToStatus(reading_.context.store.Add(CompileReasonRow{
         .compile_id = compile_id,
+        .stated_by = StatedBy::kCacheKey,
         .type = ReasonType::kShapeChange,
         .text = fmt::format(
             "shapeless_key {} is that of an earlier program, dimensions_key {} is another",

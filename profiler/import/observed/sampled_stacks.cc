@@ -59,8 +59,8 @@ void SampledStacks::Odd(int64_t offset) {
 
 void SampledStacks::AddCode(OptInt number, std::string function, std::string file, int64_t offset) {
   if (number != int64_t(codes_.size())) return Odd(offset);
-  const bool is_user = FindCode(file, folders_).is_user();
-  codes_.push_back({std::move(function), std::move(file), is_user});
+  const CodeOwner owner = FindCode(file, folders_).owner;
+  codes_.push_back({std::move(function), std::move(file), owner});
 }
 
 void SampledStacks::AddFrame(OptInt number, OptInt caller, OptInt code, OptInt line,
@@ -92,7 +92,7 @@ absl::StatusOr<int64_t> SampledStacks::StackOf(Store& store, int32_t frame) {
   std::vector<Store::Frame> stack;
   for (int32_t at = frame; at >= 0; at = frames_[size_t(at)].caller) {
     const Code& code = codes_[frames_[size_t(at)].code];
-    stack.push_back({code.function, code.file, frames_[size_t(at)].line, code.is_user});
+    stack.push_back({code.function, code.file, frames_[size_t(at)].line, code.owner});
   }
   XP_TRY(id, store.AddStack(stack));
   return id;

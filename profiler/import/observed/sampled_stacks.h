@@ -38,7 +38,7 @@ class SampledStacks {
  private:
   struct Code {
     std::string function, file;
-    bool is_user = false;
+    CodeOwner owner = CodeOwner::kUnknown;
   };
   struct Frame {
     int32_t caller = -1;  // -1: it is the outermost

@@ -49,7 +49,7 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   frame.function = line.substr(begin, open - begin);
   frame.file = line.substr(open + 2, colon - open - 2);
   frame.line = *number;
-  frame.is_user = IsUserFile(frame.file) && !frame.function.starts_with(kLazyRuntime);
+  frame.owner = frame.function.starts_with(kLazyRuntime) ? CodeOwner::kTool : OwnerOf(frame.file);
   return frame;
 }
 
@@ -64,13 +64,13 @@ std::optional<Store::Frame> ParseTracebackFrame(std::string_view line) {
   Store::Frame frame{.function = std::string(line.substr(in + kIn.size())),
                      .file = std::string(line.substr(0, number)),
                      .line = ParseCount(line.substr(digits, in - digits)).value_or(0)};
-  frame.is_user = IsUserFile(frame.file);
+  frame.owner = OwnerOf(frame.file);
   return frame;
 }
 
 const Store::Frame* InnermostUser(std::span<const Store::Frame> frames) {
   for (const Store::Frame& frame : frames) {
-    if (frame.is_user) return &frame;
+    if (frame.is_user()) return &frame;
   }
   return nullptr;
 }

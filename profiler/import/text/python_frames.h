@@ -11,12 +11,12 @@
 
 namespace xlaprof {
 
-// Parses `  function (file:line)`. Returns nothing if the line is not a frame. Sets is_user by
-// IsUserFile; functions of our lazy runtime are not the user's.
+// Parses `  function (file:line)`. Returns nothing if the line is not a frame. The file tells
+// the owner; functions of our lazy runtime are not the user's.
 std::optional<Store::Frame> ParseFrame(std::string_view line);
 
 // Parses `  File "train.py", line 22, in main`, as Python prints the frames of a traceback. Returns nothing
-// if the line is none. Sets is_user by IsUserFile.
+// if the line is none. The file tells the owner.
 std::optional<Store::Frame> ParseTracebackFrame(std::string_view line);
 
 // Returns the innermost user frame, the line that cut the graph or read a tensor. Returns null if

@@ -53,6 +53,12 @@ std::string ToUtf8(std::string_view text, int64_t* bad) {
   return out;
 }
 
+std::string ToBoundedUtf8(std::string_view text) {
+  constexpr size_t kMostBytes = 1000;
+  if (text.size() <= kMostBytes) return ToUtf8(text);
+  return ToUtf8(text.substr(0, kMostBytes)) + "...";
+}
+
 void AppendUtf8(uint32_t code, std::string& text) {
   auto add = [&](uint32_t byte) { text += char(uint8_t(byte)); };
   auto follows = [&](int shift) { add(0x80 | ((code >> shift) & 0x3f)); };

@@ -16,6 +16,9 @@ size_t ValidUtf8Prefix(std::string_view text);
 // the number of those bytes to *bad unless `bad` is null.
 std::string ToUtf8(std::string_view text, int64_t* bad = nullptr);
 
+// Returns `text` as UTF-8, with "..." for what comes after its first 1,000 bytes.
+std::string ToBoundedUtf8(std::string_view text);
+
 // Adds the UTF-8 of one code point to `text`. A surrogate becomes three bytes that are not valid
 // UTF-8.
 void AppendUtf8(uint32_t code, std::string& text);

@@ -49,12 +49,6 @@ std::optional<std::string_view> After(std::string_view line, std::string_view la
   return Trim(line.substr(label.size()));
 }
 
-std::string Bounded(std::string_view text) {
-  constexpr size_t kMostBytes = 1000;
-  if (text.size() <= kMostBytes) return ToUtf8(text);
-  return ToUtf8(text.substr(0, kMostBytes)) + "...";
-}
-
 // Reads the traceback of the program, which is outermost first.
 std::vector<Store::Frame> FramesOf(std::string_view traceback) {
   std::vector<Store::Frame> frames;
@@ -63,15 +57,15 @@ std::vector<Store::Frame> FramesOf(std::string_view traceback) {
     if (!frame) continue;
     frame->function = ToUtf8(frame->function);
     frame->file = ToUtf8(frame->file);
-    frame->is_user = IsUserFile(frame->file);
+    frame->owner = OwnerOf(frame->file);
     frames.push_back(*std::move(frame));
   }
   std::ranges::reverse(frames);
   return frames;
 }
 
-}  // namespace
-
+// Returns what a message of Dynamo says that it cannot trace: the line before its explanation.
+// "Data-dependent branching\n  Explanation: ..." is "Data-dependent branching".
 std::string UntraceableOf(std::string_view message) {
   for (Lines lines(message); lines.Next();) {
     std::string_view line = Trim(lines.line());
@@ -79,11 +73,12 @@ std::string UntraceableOf(std::string_view message) {
       if (const auto rest = After(line, label)) line = *rest;
     }
     if (line.empty() || line.starts_with(kEncountered)) continue;
-    return Bounded(line);
+    return ToBoundedUtf8(line);
   }
   return "";
 }
 
+// Returns the advice in a message of Dynamo, without what helps no user; "" if there is none.
 std::string HintsOf(std::string_view message) {
   std::string hints;
   for (Lines lines(message); lines.Next();) {
@@ -96,9 +91,10 @@ std::string HintsOf(std::string_view message) {
     hints += *hint;
     if (!hints.ends_with('.')) hints += '.';
   }
-  return Bounded(hints);
+  return ToBoundedUtf8(hints);
 }
 
+// Returns PyTorch's number of a reason, such as gb0124, from the address in a message; "" without one.
 std::string ReasonCodeOf(std::string_view message) {
   constexpr std::string_view kFolder = "/gb/", kEnd = ".html";
   const size_t begin = message.find(kFolder);
@@ -108,6 +104,51 @@ std::string ReasonCodeOf(std::string_view message) {
   constexpr size_t kMostBytes = 16;
   if (end == kNone || end > kMostBytes) return "";
   return ToUtf8(code.substr(0, end));
+}
+
+// Returns kValueAccess if a line that cannot be traced reads a tensor's value, kDataDependentBranch if
+// it branches on one, and kUntraceable for everything else.
+ReasonType UntraceableType(std::string_view reason) {
+  // The spellings of torch 2.6 to 2.15; some begin a sentence.
+  constexpr std::string_view kReads[] = {"Tensor.item", ".item()", "tolist", "_local_scalar_dense"};
+  constexpr std::string_view kBranches[] = {"ata-dependent branching", "ata-dependent jump",
+                                            "generic_jump"};
+  const auto is_in = [&](std::string_view part) { return reason.find(part) != kNone; };
+  if (std::ranges::any_of(kBranches, is_in)) return ReasonType::kDataDependentBranch;
+  return std::ranges::any_of(kReads, is_in) ? ReasonType::kValueAccess : ReasonType::kUntraceable;
+}
+
+ReasonType FailureType(std::string_view error, std::string_view message) {
+  for (const std::string_view words : {"InvalidCxxCompiler", "No working C++ compiler"}) {
+    if (message.find(words) != kNone) return ReasonType::kNoCompiler;
+  }
+  if (error == "BackendCompilerFailed" || error == "InductorError")
+    return ReasonType::kBackendError;
+  // The first line says what cannot be traced; the advice behind it may name other reasons.
+  return error == "Unsupported" ? UntraceableType(message.substr(0, message.find('\n')))
+                                : ReasonType::kUnknown;
+}
+
+// Returns the first line of a message, with the one that says what failed: PyTorch begins with
+// "backend='inductor' raised:" and gives the reason in the next line.
+std::string HeadOf(std::string_view message) {
+  Lines lines(message);
+  if (!lines.Next()) return "";
+  std::string head(lines.line());
+  if (head.ends_with("raised:") && lines.Next()) head += fmt::format(" {}", lines.line());
+  return head;
+}
+
+OptText TextOrNull(std::string text) { return text.empty() ? OptText() : OptText(std::move(text)); }
+
+}  // namespace
+
+void SetFailure(std::string_view error, std::string_view message, CompileFailureRow& row) {
+  row.error = TextOrNull(ToUtf8(error));
+  row.text = TextOrNull(ToBoundedUtf8(message));
+  row.type = FailureType(error, message);
+  row.reason = TextOrNull(HeadOf(row.text.value_or("")));
+  row.hint = TextOrNull(HintsOf(message));
 }
 
 std::optional<GraphBreak> ParseGraphBreak(std::string_view text) {
@@ -124,6 +165,7 @@ std::optional<GraphBreak> ParseGraphBreak(std::string_view text) {
   const size_t traceback = rest.find(kTraceback);
   const std::string_view message = rest.substr(0, traceback);
   result.reason = UntraceableOf(message);
+  result.type = UntraceableType(result.reason);
   result.hint = HintsOf(message);
   result.code = ReasonCodeOf(message);
   if (traceback != kNone) {

@@ -1,5 +1,5 @@
-// Reads why torch.compile ended a graph (a graph break), in PyTorch's words. TORCH_TRACE and
-// TORCH_LOGS=graph_breaks print the same texts.
+// Reads why torch.compile ended a graph (a graph break) or could not compile a function, in PyTorch's
+// words. TORCH_TRACE and TORCH_LOGS print the same texts.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,7 @@ namespace xlaprof {
 struct GraphBreak {
   SourcePlace place;  // the line that ends the graph, in the user's code or a library's
   std::vector<Store::Frame> frames;  // innermost first; empty if the text has no traceback
+  ReasonType type = ReasonType::kUntraceable;  // value_access, data_dependent_branch or untraceable
   std::string code;    // PyTorch's number of the reason, such as gb0124; "" if not printed
   std::string reason;  // what cannot be traced, in one line
   std::string hint;    // PyTorch's advice; "" if there is none
@@ -24,14 +25,8 @@ struct GraphBreak {
 // another text.
 std::optional<GraphBreak> ParseGraphBreak(std::string_view text);
 
-// Returns what a message of Dynamo says that it cannot trace: the line before its explanation.
-// "Data-dependent branching\n  Explanation: ..." is "Data-dependent branching".
-std::string UntraceableOf(std::string_view message);
-
-// Returns the advice in a message of Dynamo, without what helps no user; "" if there is none.
-std::string HintsOf(std::string_view message);
-
-// Returns PyTorch's number of a reason, such as gb0124, from the address in a message; "" without one.
-std::string ReasonCodeOf(std::string_view message);
+// Sets error, type, reason, hint and text of a failed compilation, from the name of its exception and
+// from its message. Both are "" if they are not printed.
+void SetFailure(std::string_view error, std::string_view message, CompileFailureRow& row);
 
 }  // namespace xlaprof

@@ -52,7 +52,7 @@ SourcePlace PlaceInStack(std::string_view text) {
   SourcePlace place;
   for (Lines lines(text); lines.Next();) {
     const std::optional<Store::Frame> frame = ParseTracebackFrame(lines.line());
-    if (!frame || !frame->is_user) continue;
+    if (!frame || !frame->is_user()) continue;
     place = {.file = frame->file, .line = frame->line, .function = frame->function};
   }
   return place;

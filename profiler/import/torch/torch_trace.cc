@@ -34,9 +34,8 @@ absl::Status WriteIssues(const TraceCompiles& trace, ImportContext& context) {
 // Returns the frame that shows where a function is compiled: the function itself, or the user's line
 // that called it if it is a library's.
 const Store::Frame* SiteOf(const TraceCompile& compile) {
-  if (compile.function.is_user) return &compile.function;
-  const auto caller = std::ranges::find_if(compile.callers,
-                                           [](const Store::Frame& frame) { return frame.is_user; });
+  if (compile.function.is_user()) return &compile.function;
+  const auto caller = std::ranges::find_if(compile.callers, &Store::Frame::is_user);
   if (caller != compile.callers.end()) return &*caller;
   return compile.function.file.empty() ? nullptr : &compile.function;
 }
@@ -118,9 +117,8 @@ class Writer {
                           .ordinal = failures_++,
                           .function = TextOrNull(compile.function.function),
                           .ts_ns = TimeOf(compile),
-                          .dur_ns = compile.dur_ns,
-                          .error = TextOrNull(failure.error),
-                          .text = TextOrNull(Bounded(failure.text))};
+                          .dur_ns = compile.dur_ns};
+    SetFailure(failure.error, failure.text, row);
     XP_TRY(row.site_id, AddSiteOf(compile));
     XP_TRY(row.stack_id, AddStackOf(compile));
     if (!failure.place.empty()) {
@@ -141,7 +139,7 @@ class Writer {
       // The text begins with the number of the program that did not fit: "0/7: ".
       const GuardFailure& failure = compile.reasons.front().failure;
       const size_t begin = failure.program ? failure.text.find(' ') + 1 : 0;
-      row.reason = Bounded(failure.text.substr(begin));
+      row.reason = ToBoundedUtf8(failure.text.substr(begin));
     }
     return context_.Add(row, compile.offset, compile.line).status();
   }
@@ -152,6 +150,7 @@ class Writer {
                         .ordinal = breaks_++,
                         .function = TextOrNull(compile.function.function),
                         .code = TextOrNull(one.what.code),
+                        .type = one.what.type,
                         .reason = one.what.reason,
                         .hint = TextOrNull(one.what.hint)};
       XP_TRY(row.site_id, AddSite(one.what.place));
@@ -197,6 +196,7 @@ class Writer {
       const TraceReason& reason = compile.reasons[i];
       CompileReasonRow row{.compile_id = compile_id,
                            .idx = int64_t(i),
+                           .stated_by = StatedBy::kGuard,
                            .type = reason.failure.type,
                            .input = TextOrNull(reason.failure.input),
                            .before = TextOrNull(reason.failure.before),
@@ -211,10 +211,6 @@ class Writer {
     return absl::OkStatus();
   }
 
-  static std::string Bounded(const std::string& text) {
-    constexpr size_t kMostBytes = 1000;
-    return text.size() <= kMostBytes ? text : ToUtf8(text.substr(0, kMostBytes)) + "...";
-  }
   OptInt TimeOf(const TraceCompile& compile) const {
     if (!compile.start_epoch_ns) return {};
     return *compile.start_epoch_ns - epoch_ns_ + offset_ns_;

@@ -140,7 +140,7 @@ class Reader {
                          .line = IntOf(At(one, "line")).value_or(0)};
       const auto file = files_.find(IntOf(At(one, "filename")).value_or(-1));
       if (file != files_.end()) frame.file = file->second;
-      frame.is_user = IsUserFile(frame.file);
+      frame.owner = OwnerOf(frame.file);
       frames.push_back(std::move(frame));
     }
     std::reverse(frames.begin(), frames.end());
@@ -238,7 +238,7 @@ class Reader {
     found->place.file = WholePath(found->place.file);
     for (Store::Frame& frame : found->frames) {
       frame.file = WholePath(frame.file);
-      frame.is_user = IsUserFile(frame.file);
+      frame.owner = OwnerOf(frame.file);
     }
     if (open.outer.empty()) open.outer = found->frames;
     std::vector<TraceBreak>& breaks = open.compile.breaks;
@@ -267,7 +267,7 @@ class Reader {
     }
     if (compile.function.file.empty()) {
       compile.function.file = TextOf(At(metrics, "co_filename"));
-      compile.function.is_user = IsUserFile(compile.function.file);
+      compile.function.owner = OwnerOf(compile.function.file);
     }
     if (compile.function.function.empty())
       compile.function.function = TextOf(At(metrics, "co_name"));

@@ -61,8 +61,8 @@ class Calls {
   void Said(const std::string& type, const std::string& input, const std::string& before,
             const std::string& after) {
     Exec(fmt::format(
-        "INSERT INTO compile_reason (compile_id, idx, type, input, before, after, text) VALUES ({}, (SELECT count(*) FROM compile_reason "
-        "WHERE compile_id = {}), '{}', nullif('{}', ''), '{}', '{}', 'in JAX''s words')",
+        "INSERT INTO compile_reason (compile_id, idx, stated_by, type, input, before, after, text) VALUES ({}, (SELECT count(*) FROM compile_reason "
+        "WHERE compile_id = {}), 'jax_explanation', '{}', nullif('{}', ''), '{}', '{}', 'in JAX''s words')",
         id_, id_, type, input, before, after));
   }
   Findings Find() const {
@@ -114,8 +114,8 @@ TEST(RecompileSaid, ANumberOfWhichAnOpNeedsTheValueIsTold) {
     calls.Said("constant_change", "self.p", fmt::format("0.{}", i), fmt::format("0.{}", i + 1));
   }
   calls.Exec(
-      "UPDATE compile SET cause = 'compiled_function'; UPDATE compile_reason SET text = '0/1: "
-      "___as_tensor(self.p).item() == 0.1' WHERE before <> '0.0'");
+      "UPDATE compile SET cause = 'compiled_function'; UPDATE compile_reason SET stated_by = 'guard', "
+      "text = iif(before = '0.0', text, '0/1: ___as_tensor(self.p).item() == 0.1')");
   EXPECT_EQ(StatedFiguresOf(calls.TheFinding()).cause.constant, ConstantKind::kNeededNumber);
 }
 
@@ -199,6 +199,42 @@ TEST(RecompileSaid, LoadingFromTheCacheIsNotSaved) {
   EXPECT_TRUE(StatedFiguresOf(calls.TheFinding()).is_only_loaded);
   EXPECT_EQ(calls.TheFinding().saving_ns, 2 * 10);
   EXPECT_EQ(calls.TheFinding().cost_ns, 2 * 1010);
+}
+
+// Each source is believed, whatever else is known of the compile.
+TEST(RecompileSaid, WhoStatesItIsTold) {
+  for (const auto& [stated_by, seen_in] :
+       {std::pair("jax_explanation", SeenIn::kJaxExplanation), std::pair("guard", SeenIn::kGuard),
+        std::pair("cache_key", SeenIn::kCacheKey)}) {
+    Calls calls;
+    calls.Compile("");
+    calls.Compile("");
+    calls.Said("shape_change", "x", "f32[8]", "f32[7]");
+    calls.Exec(fmt::format("UPDATE compile_reason SET stated_by = '{}'", stated_by));
+    EXPECT_EQ(StatedFiguresOf(calls.TheFinding()).cause.seen_in, seen_in) << stated_by;
+  }
+}
+
+// Static fields of two classes in one argument have two remedies.
+TEST(RecompileSaid, AStaticFieldIsToldWithItsClass) {
+  Calls calls;
+  calls.Compile("");
+  for (const char* of_class : {"state.TrainState", "state.Schedule"}) {
+    for (const char* after : {"(1,)", "(2,)"}) {
+      calls.Compile("");
+      calls.Said("input_structure_change", "argument state", "(0,)", after);
+      calls.Exec(fmt::format("UPDATE compile_reason SET of_class = '{}' WHERE of_class IS NULL",
+                             of_class));
+    }
+  }
+  const Findings findings = calls.Find();
+  ASSERT_EQ(findings.size(), 2u);
+  for (const Finding& finding : findings) {
+    const RecompileFigures figures = StatedFiguresOf(finding);
+    EXPECT_EQ(finding.count, 2);
+    EXPECT_THAT(figures.cause.of_class, testing::StartsWith("state."));
+    EXPECT_THAT(figures.values, ElementsAre("(0,)", "(1,)", "(2,)"));
+  }
 }
 
 // JAX names the function inside a partial. Only a lambda or an inner function is made where it is

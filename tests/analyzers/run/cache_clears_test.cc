@@ -23,7 +23,7 @@ void AddCompiles(TimedRun& run, const std::string& why, bool clears) {
         i + 1));
     if (i > 0 && !why.empty())
       run.Exec(fmt::format(
-          "INSERT INTO compile_reason (compile_id, idx, type, text) VALUES ({}, 0, '{}', '')",
+          "INSERT INTO compile_reason (compile_id, idx, stated_by, type, text) VALUES ({}, 0, 'jax_explanation', '{}', '')",
           i + 1, why));
     if (!clears) continue;
     const int64_t ts_us = 1'000'000 * i + 950'000;  // before the next compile

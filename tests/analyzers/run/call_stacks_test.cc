@@ -38,8 +38,8 @@ class CallStacksTest : public testing::Test {
   void Execute(const std::vector<CallFrame>& frames, int times) {
     std::vector<Store::Frame> of_store;
     for (const CallFrame& frame : frames)
-      of_store.push_back(
-          {frame.place.function, frame.place.file, frame.place.line.value_or(0), frame.is_user});
+      of_store.push_back({frame.place.function, frame.place.file, frame.place.line.value_or(0),
+                          frame.is_user ? CodeOwner::kUser : CodeOwner::kLibrary});
     const int64_t stack = store_.AddStack(of_store).value();
     for (int i = 0; i < times; ++i) {
       const int64_t id = store_.Add(ExecutionRow{.ordinal = ordinal_++, .stack_id = stack}).value();

@@ -462,8 +462,8 @@ TEST(Fallback, ALineWhoseOpIsNotNamed) {
 TEST(Fallback, PrintingATensorIsNoMask) {
   constexpr const char* kRows =
       "INSERT INTO stack (id, hash) VALUES (1, 'a'), (2, 'b');"
-      "INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (1, 0, '__init__', '/v/site-packages/torch/_tensor_str.py', 90, 0),"
-      " (2, 0, 'loss', '/home/u/train.py', 9, 1);"
+      "INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES (1, 0, '__init__', '/v/site-packages/torch/_tensor_str.py', 90, 'torch'),"
+      " (2, 0, 'loss', '/home/u/train.py', 9, 'user');"
       "INSERT INTO fallback (id, process_id, ordinal, op, count, site_id, stack_id, step_id) VALUES (1, 1, NULL, 'aten::masked_select', 10, NULL, 1, NULL);";
   Recorded run;
   run.Exec(kRows);

@@ -56,7 +56,7 @@ std::string CutsOf(const std::string& table) {
 // Selects the user's frames of each execution.
 constexpr char kStacks[] =
     "SELECT DISTINCT e.cause, g.hash, f.function, f.file, f.line FROM execution e JOIN graph g ON "
-    "g.id = e.graph_id JOIN frame f ON f.stack_id = e.stack_id WHERE f.is_user ORDER BY 1, 2, 3, 5";
+    "g.id = e.graph_id JOIN frame f ON f.stack_id = e.stack_id WHERE f.owner = 'user' ORDER BY 1, 2, 3, 5";
 
 constexpr char kAll[] =
     "PT_XLA_DEBUG=1 PT_XLA_DEBUG_FILE=files/debug.log XLA_SAVE_TENSORS_FILE=files/save.ir "

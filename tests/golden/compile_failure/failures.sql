@@ -14,6 +14,7 @@ INSERT INTO compile (id, process_id, ordinal, ts_ns, dur_ns, dur_from, cause, fu
   (1, 1, 0, 0, 4000000000, 'log', 'compiled_function', 'forward', 1, 0),
   (2, 1, 1, 4100000000, 3000000000, 'log', 'compiled_function', 'torch_dynamo_resume_in_forward_at_14', 2, 0);
 -- How many compilations failed is the figure under test.
-INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, text) SELECT 1, 0, 'forward', 1, 2, 8000000000, 160000000, 'Unsupported', 'Data-dependent branching
+INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, type, reason, hint, text) SELECT 1, 0, 'forward', 1, 2, 8000000000, 160000000, 'Unsupported', 'data_dependent_branch', 'Data-dependent branching',
+  'Use `torch.cond` to express dynamic control flow.', 'Data-dependent branching
   Explanation: Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`).
   Hint: Use `torch.cond` to express dynamic control flow.' LIMIT {failures};

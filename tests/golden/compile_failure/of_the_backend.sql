@@ -7,10 +7,14 @@ INSERT INTO site (id, function, file, line) VALUES (1, 'forward', '/home/ana/tra
 INSERT INTO compile (id, process_id, ordinal, ts_ns, dur_ns, dur_from, cause, function, site_id, inferred) VALUES
   (1, 1, 0, 0, 4000000000, 'log', 'compiled_function', 'forward', 1, 0),
   (2, 1, 1, 4100000000, 3000000000, 'log', 'compiled_function', 'torch_dynamo_resume_in_forward_at_14', 2, 0);
-INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, text) SELECT 1, 0, 'forward', 1, NULL, 8000000000, 140000000, 'BackendCompilerFailed', 'backend=''bad_backend'' raised:
+INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, type, reason, hint, text) SELECT 1, 0, 'forward', 1, NULL, 8000000000, 140000000, 'BackendCompilerFailed', 'backend_error',
+  'backend=''bad_backend'' raised: RuntimeError: this backend has no kernel for you', NULL, 'backend=''bad_backend'' raised:
 RuntimeError: this backend has no kernel for you' LIMIT 1;
-INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, text) SELECT 1, 1, 'forward', 1, NULL, 8000000000, 140000000, 'BackendCompilerFailed', 'backend=''bad_backend'' raised:
+INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, type, reason, hint, text) SELECT 1, 1, 'forward', 1, NULL, 8000000000, 140000000, 'BackendCompilerFailed', 'backend_error',
+  'backend=''bad_backend'' raised: RuntimeError: this backend has no kernel for you', NULL, 'backend=''bad_backend'' raised:
 RuntimeError: this backend has no kernel for you' LIMIT 1;
-INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, text) SELECT 1, 2, 'loss', 1, NULL, 8000000000, 3450000000, 'InductorError', 'InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx: (''/nonexistent/g++'',)' LIMIT 1;
-INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, text) SELECT 1, 3, 'report', 1, 3, 8000000000, 20000000, 'Unsupported', 'Attempted to call function marked as skipped
+INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, type, reason, hint, text) SELECT 1, 2, 'loss', 1, NULL, 8000000000, 3450000000, 'InductorError', 'no_compiler',
+  'InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx: (''/nonexistent/g++'',)', NULL, 'InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx: (''/nonexistent/g++'',)' LIMIT 1;
+INSERT INTO compile_failure (process_id, ordinal, function, site_id, failed_site_id, ts_ns, dur_ns, error, type, reason, hint, text) SELECT 1, 3, 'report', 1, 3, 8000000000, 20000000, 'Unsupported', 'untraceable',
+  'Attempted to call function marked as skipped', 'Avoid calling the function `open`.', 'Attempted to call function marked as skipped
   Hint: Avoid calling the function `open`.' LIMIT 1;

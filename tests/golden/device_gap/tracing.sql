@@ -28,9 +28,9 @@ SELECT 2, ts_ns, 1000 * {busy_us}, 'jit_train', 'module' FROM step UNION ALL
 SELECT 1, ts_ns, 1000, 'train', 'host' FROM step UNION ALL
 SELECT 1, ts_ns + 1000 * 90000, 1000, 'gc', 'host' FROM step;
 INSERT INTO stack (id, hash) VALUES (1, 'in torch'), (2, 'in blur'), (3, 'in shuffle');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
-  (1, 0, '_mark_step', '/usr/lib/python3/site-packages/torch_xla/core/xla_model.py', 12, 0), (1, 1, 'main', '/home/user/train/train.py', 30, 1),
-  (2, 0, 'blur', '/home/user/train/augment.py', 12, 1), (2, 1, 'main', '/home/user/train/train.py', 30, 1),
-  (3, 0, 'shuffle', '/home/user/train/augment.py', 20, 1), (3, 1, 'main', '/home/user/train/train.py', 30, 1);
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES
+  (1, 0, '_mark_step', '/usr/lib/python3/site-packages/torch_xla/core/xla_model.py', 12, 'torch_xla'), (1, 1, 'main', '/home/user/train/train.py', 30, 'user'),
+  (2, 0, 'blur', '/home/user/train/augment.py', 12, 'user'), (2, 1, 'main', '/home/user/train/train.py', 30, 'user'),
+  (3, 0, 'shuffle', '/home/user/train/augment.py', 20, 'user'), (3, 1, 'main', '/home/user/train/train.py', 30, 'user');
 INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
 SELECT 1, 3, ts_ns + 1000 * 80000, 1000 * 5000, iif(id <= {samples}, 1, 2 + id % 2) FROM step;

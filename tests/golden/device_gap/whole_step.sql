@@ -25,14 +25,14 @@ WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
 INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
 SELECT 2, 1000000 * 100 * i, 1000000 * 90, 'jit_train', 'module' FROM n;
 INSERT INTO stack (id, hash) VALUES (1, 'in blur');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
-  (1, 0, 'blur', '/home/user/train/augment.py', 12, 1), (1, 1, 'main', '/home/user/train/train.py', 30, 1);
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES
+  (1, 0, 'blur', '/home/user/train/augment.py', 12, 'user'), (1, 1, 'main', '/home/user/train/train.py', 30, 'user');
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5 - 1)
 INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
 SELECT 1, 3, 1000000 * (100 * (i + 3) + 95), 1000000 * 5, 1 FROM n;
 INSERT INTO stack (id, hash) VALUES (2, 'in main');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
-  (2, 0, 'main', '/home/user/train/train.py', 31, 1);
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES
+  (2, 0, 'main', '/home/user/train/train.py', 31, 'user');
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 95 - 1)
 INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
 SELECT 1, 3, 1000000 * (100 * (i % 40) + 10 + 20 * (i / 40)), 1000000 * 5, CASE WHEN i < {samples} - 5 THEN 1 ELSE 2 END FROM n;

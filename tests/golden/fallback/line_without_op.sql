@@ -12,6 +12,6 @@ INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'calls.txt', 'f
 INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 INSERT INTO stack (id, hash) VALUES (1, 's');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 1);
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 'user');
 -- The number of calls is the figure under test.
 INSERT INTO fallback (process_id, count, site_id, stack_id) VALUES (1, {calls}, 1, 1);

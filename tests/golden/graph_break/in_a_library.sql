@@ -9,7 +9,7 @@ INSERT INTO compile (id, process_id, ordinal, ts_ns, dur_ns, dur_from, cause, fu
   (2, 1, 1, 4100000000, 3000000000, 'log', 'compiled_function', 'torch_dynamo_resume_in_forward_at_14', 2, 0);
 INSERT INTO site (id, function, file, line) VALUES (4, 'forward', '/opt/env/lib/python3.12/site-packages/torch/nn/parallel/distributed.py', 1528);
 INSERT INTO stack (id, hash) VALUES (1, 'a');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
-  (1, 0, 'forward', '/opt/env/lib/python3.12/site-packages/torch/nn/parallel/distributed.py', 1528, 0),
-  (1, 1, 'train', '/home/ana/train.py', 40, 1);
-INSERT INTO graph_break (process_id, ordinal, function, site_id, stack_id, code, reason) VALUES (1, 0, 'train', 4, 1, 'gb0156', 'Unsupported method call');
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES
+  (1, 0, 'forward', '/opt/env/lib/python3.12/site-packages/torch/nn/parallel/distributed.py', 1528, 'torch'),
+  (1, 1, 'train', '/home/ana/train.py', 40, 'user');
+INSERT INTO graph_break (process_id, ordinal, function, site_id, stack_id, code, type, reason) VALUES (1, 0, 'train', 4, 1, 'gb0156', 'untraceable', 'Unsupported method call');

@@ -14,5 +14,5 @@ INSERT INTO compile (id, process_id, ordinal, ts_ns, dur_ns, dur_from, cause, fu
   (1, 1, 0, 0, 4000000000, 'log', 'compiled_function', 'forward', 1, 0),
   (2, 1, 1, 4100000000, 3000000000, 'log', 'compiled_function', 'torch_dynamo_resume_in_forward_at_14', 2, 0);
 -- How many places end the graph is the figure under test.
-INSERT INTO graph_break (process_id, ordinal, function, site_id, code, reason, hint)
-SELECT 1, id - 2, 'forward', id, 'gb0059', 'Failed to trace builtin operator', 'Avoid calling builtin `print` with these argument types.' FROM site WHERE id BETWEEN 2 AND 1 + {places};
+INSERT INTO graph_break (process_id, ordinal, function, site_id, code, type, reason, hint)
+SELECT 1, id - 2, 'forward', id, 'gb0059', 'untraceable', 'Failed to trace builtin operator', 'Avoid calling builtin `print` with these argument types.' FROM site WHERE id BETWEEN 2 AND 1 + {places};

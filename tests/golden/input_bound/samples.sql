@@ -15,11 +15,11 @@ INSERT INTO track (id, process_id, kind, name, tid, sort) VALUES (1, 1, 'samples
 INSERT INTO observed_process (id, process_id, command, ts_ns, dur_ns, ended, steps, step_unit, profile_moment, profile_ts_ns, profile_dur_ns, profile_first_step, profile_end_step)
 VALUES (1, 1, 'python train.py', 0, 1000000 * 3000, 1, 30, 'step_annotation', 'steady', 1000000 * 1000, 1000000 * 500, 10, 15);
 INSERT INTO stack (id, hash) VALUES (1, 'loads'), (2, 'trains');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES
-  (1, 0, '__getitem__', '/home/user/train/data.py', 12, 1),
-  (1, 1, 'fetch', '/usr/lib/python3/site-packages/torch/utils/data/_utils/fetch.py', 50, 0),
-  (1, 2, 'main', '/home/user/train/train.py', 30, 1),
-  (2, 0, 'main', '/home/user/train/train.py', 31, 1);
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES
+  (1, 0, '__getitem__', '/home/user/train/data.py', 12, 'user'),
+  (1, 1, 'fetch', '/usr/lib/python3/site-packages/torch/utils/data/_utils/fetch.py', 50, 'loader'),
+  (1, 2, 'main', '/home/user/train/train.py', 30, 'user'),
+  (2, 0, 'main', '/home/user/train/train.py', 31, 'user');
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {samples} - 1)
 INSERT INTO host_sample (process_id, track_id, ts_ns, dur_ns, stack_id)
 SELECT 1, 1, 1000000 * (1000 + 50 * i), 1000000 * 50, 1 + i % 2 FROM n;

@@ -5,7 +5,7 @@ INSERT INTO source (id, path, format, imported, kind) VALUES (1, 'graphs.txt', '
 INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);
 INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
 INSERT INTO stack (id, hash) VALUES (1, 's');
-INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 1);
+INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 'user');
 INSERT INTO graph (id, process_id, hash, name, program_id, node_count, input_count, output_count, printed_as) VALUES (1, 1, 'aa', NULL, NULL, 3, NULL, 1, 'ir_text'), (2, 1, 'bb', NULL, NULL, 3, NULL, 1, 'ir_text'),
                          (3, 1, 'cc', NULL, NULL, 3, NULL, 1, 'ir_text'), (4, 1, 'dd', NULL, NULL, 3, NULL, 1, 'ir_text');
 INSERT INTO graph_node (graph_id, idx, op, shape, operands, attributes, scope, location, root, name, computation) VALUES

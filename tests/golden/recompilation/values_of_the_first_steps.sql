@@ -20,7 +20,7 @@ SELECT i + 1, 1, i, 'compiled_function', (SELECT function FROM site WHERE id = 1
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 7)
 INSERT INTO execution (process_id, ordinal, cause, site_id, step_id) SELECT 1, 6 + i, 'compiled_function', 1, i + 1 FROM n;
 -- The reasons and the functions are the figure under test.
-INSERT INTO compile_reason (compile_id, idx, type, input, before, after, text) VALUES
-  (4, 0, 'constant_change', 'limit', '0.5', '0.7', '0/0: limit == 0.5'),
-  (5, 0, 'input_structure_change', 'len(___stack0)', '2', '3', '1/0: len(___stack0) == 2'),
-  (6, 0, 'input_structure_change', 'len(state)', '0', '2', '2/0: len(state) == 0');
+INSERT INTO compile_reason (compile_id, idx, stated_by, type, input, before, after, text) VALUES
+  (4, 0, 'guard', 'constant_change', 'limit', '0.5', '0.7', '0/0: limit == 0.5'),
+  (5, 0, 'guard', 'input_structure_change', 'len(___stack0)', '2', '3', '1/0: len(___stack0) == 2'),
+  (6, 0, 'guard', 'input_structure_change', 'len(state)', '0', '2', '2/0: len(state) == 0');

@@ -56,7 +56,7 @@ absl::Status WriteStore(const fs::path& path, int64_t base_epoch_ns, int64_t pid
       "INSERT INTO recording (id, process_id, ring, ring_key, ended, clock, drain_cpu_ns) VALUES (7, 7, 'a.ring', lower(hex(randomblob(16))), 1, 'tsc', NULL);"
       "INSERT INTO site (id, function, file, line) VALUES (7, 'f', 'a.py', 1);"
       "INSERT INTO stack (id, hash) VALUES (7, 'x');"
-      "INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (7, 0, 'f', 'a.py', 1, 1), (7, 1, 'g', 'a.py', 9, 1)"));
+      "INSERT INTO frame (stack_id, depth, function, file, line, owner) VALUES (7, 0, 'f', 'a.py', 1, 'user'), (7, 1, 'g', 'a.py', 9, 'user')"));
   for (const auto& [table, columns] : Schema()) {
     if (std::ranges::find(kNotFacts, table) != kNotFacts.end()) continue;
     std::string values;

@@ -15,7 +15,7 @@ std::string Told(MlirLocations& locations, std::string_view text) {
   std::string out = location.name + " |";
   for (const Store::Frame& frame : location.stack)
     out += fmt::format(" {}@{}:{}{}", frame.function, frame.file, frame.line,
-                       frame.is_user ? "" : " (library)");
+                       frame.is_user() ? "" : " (library)");
   return out;
 }
 

@@ -460,7 +460,7 @@ TEST(Join, CompilesOfJaxMatchByFunction) {
   run.Source(1, "jax_log");
   compile("step", "signature", 0);
   run.Exec(
-      "INSERT INTO compile_reason (compile_id, idx, type, input, before, after, text) VALUES (1, 0, 'shape_change', 'x', 'a', 'b', 'words')");
+      "INSERT INTO compile_reason (compile_id, idx, stated_by, type, input, before, after, text) VALUES (1, 0, 'jax_explanation', 'shape_change', 'x', 'a', 'b', 'words')");
   compile("<lambda>", "signature", 0);
   run.Source(2, "xla_dump");
   compile("step", "hlo", 0);
@@ -690,7 +690,7 @@ TEST(JoinPrograms, ALogWithoutTimesGivesReasons) {
   sources.Compile("0/0", -1, "log"), sources.Compile("0/1", -1, "log");
   sources.Exec("UPDATE compile SET dur_ns = NULL, dur_from = NULL, function = 'step'");
   sources.Exec(
-      "INSERT INTO compile_reason (compile_id, idx, type, text) SELECT id, 0, 'shape_change', 'x' "
+      "INSERT INTO compile_reason (compile_id, idx, stated_by, type, text) SELECT id, 0, 'guard', 'shape_change', 'x' "
       "FROM compile WHERE ordinal = 1");
   sources.Process(2, "chrome", "7");
   sources.Compile("0/0", 101, "profile"), sources.Execute("0/0", 200);
@@ -712,7 +712,7 @@ TEST(JoinPrograms, TheReasonOfTheSourceWithTimesStays) {
       sources.Process(id, is_log ? "dynamo_log" : "torch_trace", "7");
       sources.Compile("0/1", is_log ? -1 : 100, "log");
       sources.Exec(fmt::format(
-          "INSERT INTO compile_reason (compile_id, idx, type, text) SELECT id, 0, 'shape_change', "
+          "INSERT INTO compile_reason (compile_id, idx, stated_by, type, text) SELECT id, 0, 'guard', 'shape_change', "
           "'{}' FROM compile WHERE process_id = {}",
           is_log ? "log" : "trace", id));
     }
@@ -727,8 +727,8 @@ TEST(JoinPrograms, AFailureThatTwoSourcesTellCountsOnce) {
   sources.Process(1, "dynamo_log", "7");
   sources.Process(2, "torch_trace", "7");
   sources.Exec(
-      "INSERT INTO compile_failure (process_id, ordinal, function, ts_ns) VALUES (1, 0, 'f', NULL), "
-      "(1, 1, 'g', NULL), (2, 0, 'f', 5), (2, 1, 'f', 6)");
+      "INSERT INTO compile_failure (process_id, ordinal, function, type, ts_ns) VALUES (1, 0, 'f', 'unknown', NULL), "
+      "(1, 1, 'g', 'unknown', NULL), (2, 0, 'f', 'unknown', 5), (2, 1, 'f', 'unknown', 6)");
   sources.Join();
   EXPECT_EQ(sources.All("SELECT function FROM compile_failure ORDER BY function"), "f f g");
 }
@@ -776,7 +776,8 @@ TEST(JoinPrograms, CopiesOfALogAreNotCountedAgain) {
 TEST(JoinPrograms, WhatFailedIsNoCompile) {
   Programs sources;
   sources.Process(1, "torch_trace", "7");
-  sources.Exec("INSERT INTO compile_failure (process_id, ordinal, ts_ns) VALUES (1, 0, 100000000)");
+  sources.Exec(
+      "INSERT INTO compile_failure (process_id, ordinal, type, ts_ns) VALUES (1, 0, 'unknown', 100000000)");
   sources.Compile("0/1", 300, "log");
   sources.Process(2, "chrome", "7");
   sources.Compile("0/0", 101, "profile"), sources.Compile("0/1", 302, "profile");

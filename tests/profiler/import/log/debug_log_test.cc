@@ -36,8 +36,8 @@ TEST(DebugLog, ReadsABlockOfEachKind) {
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|abcd01|user_sync|/x/train.py|5|35"));
   EXPECT_THAT(in.Rows("SELECT hash, input_count, output_count, printed_as FROM graph"),
               ElementsAre("abcd01|35|107|-"));
-  EXPECT_THAT(in.Rows("SELECT function, line, is_user FROM frame ORDER BY depth"),
-              ElementsAre("sync|87|0", "step|5|1", "<module>|30|1"));
+  EXPECT_THAT(in.Rows("SELECT function, line, owner FROM frame ORDER BY depth"),
+              ElementsAre("sync|87|torch_xla", "step|5|user", "<module>|30|user"));
   EXPECT_THAT(in.Rows("SELECT table_name, offset, line, ordinal FROM provenance WHERE table_name "
                       "IN ('compile', "
                       "'execution') ORDER BY line"),

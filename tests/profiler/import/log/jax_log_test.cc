@@ -179,6 +179,16 @@ TEST(JaxLog, ToldStaticArgumentsSettingsAndStructures) {
            "'jax._src.tree_util.Static'> with pytree metadata Static(val=(1, 2)) and before <class "
            "'jax._src.tree_util.Static'> with pytree metadata Static(val=0), so the pytree node "
            "metadata does not match\n") +
+      miss(
+          "train",
+          "  different input pytree:\n  * at input path [0][0], now <class 'state.TrainState'> with "
+          "pytree metadata (1,) and before <class 'state.TrainState'> with pytree metadata (0,), so "
+          "the pytree node metadata does not match\n") +
+      miss(
+          "other",
+          "  different input pytree:\n  * at input path [0][0], now <class 'state.A'> with pytree "
+          "metadata (1,) and before <class 'state.B'> with pytree metadata (0,), so the pytree node "
+          "types do not match\n") +
       miss("grow",
            "  different input pytree:\n  * at input path [1]['state'], now None and before "
            "*, so they are different\n") +
@@ -188,8 +198,16 @@ TEST(JaxLog, ToldStaticArgumentsSettingsAndStructures) {
       miss("old",
            "  tracing context doesn't match, e.g. due to config or context manager\n"
            "  closest seen context tuple differs at positions:\n    3\n");
-  EXPECT_THAT(ImportText(jax_log, log).Rows(kReasons),
+  const auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows("SELECT DISTINCT stated_by FROM compile_reason"),
+              ElementsAre("jax_explanation"));
+  EXPECT_THAT(in.Rows("SELECT of_class FROM compile_reason WHERE of_class IS NOT NULL"),
+              ElementsAre("state.TrainState"));
+  EXPECT_THAT(in.Rows(kReasons),
               ElementsAre("power|constant_change|static argument 1|0|(1, 2)",
+                          "train|input_structure_change|argument 0|(0,)|(1,)",
+                          "other|input_structure_change|argument 0|<class 'state.B'> with pytree "
+                          "metadata (0,)|<class 'state.A'> with pytree metadata (1,)",
                           "grow|input_structure_change|argument state|*|None",
                           "mult|environment_change|jax_default_matmul_precision|None|float32",
                           "old|environment_change|-|-|-"));

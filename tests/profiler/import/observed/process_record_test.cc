@@ -90,11 +90,27 @@ TEST(ProcessRecord, SamplesAreEventsOfTheirFrames) {
       ElementsAre("<module> (train.py:30)|100|200|0|sample", "load (data.py:12)|100|100|1|sample",
                   "load (data.py:14)|200|50|1|sample"));
   EXPECT_THAT(
-      in.Rows("SELECT s.ts_ns / 1000000, s.dur_ns / 1000000, f.function, f.line, f.is_user "
+      in.Rows("SELECT s.ts_ns / 1000000, s.dur_ns / 1000000, f.function, f.line, f.owner "
               "FROM host_sample s JOIN frame f ON f.stack_id = s.stack_id WHERE f.depth = 0 "
               "ORDER BY 1"),
-      ElementsAre("100|50|load|12|1", "150|50|load|12|1", "200|50|load|14|1",
-                  "250|50|<module>|30|1"));
+      ElementsAre("100|50|load|12|user", "150|50|load|12|user", "200|50|load|14|user",
+                  "250|50|<module>|30|user"));
+}
+
+// The folders of the interpreter come before what paths look like.
+TEST(ProcessRecord, TheInterpretersFoldersDecideWhoseAFileIs) {
+  auto in = ImportText(process_record, Record({R"(["python",["/opt/x/std"],["/opt/x/pkg"]]
+["code",0,"<module>","/home/user/lib/python3-course/train.py"]
+["code",1,"step","/opt/x/pkg/torch/optim/adam.py"]
+["code",2,"wait","/opt/x/std/threading.py"]
+["frame",0,-1,0,30]
+["frame",1,0,1,12]
+["frame",2,1,2,14]
+["thread",4711,"MainThread"]
+)",
+                                               Samples(100, 2), Samples(150, 2)}));
+  EXPECT_THAT(in.Rows("SELECT function, owner FROM frame ORDER BY depth"),
+              ElementsAre("wait|python", "step|optimizer", "<module>|user"));
 }
 
 // A thread that is not sampled for long did not stay in the same function.

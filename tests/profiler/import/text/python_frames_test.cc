@@ -13,7 +13,7 @@ TEST(ParseFrame, ReadsFunctionFileAndLine) {
   EXPECT_EQ(frame->function, "train");
   EXPECT_EQ(frame->file, "/x/train.py");
   EXPECT_EQ(frame->line, 44);
-  EXPECT_TRUE(frame->is_user);
+  EXPECT_TRUE(frame->is_user());
 }
 
 TEST(ParseFrame, ReadsOddNames) {
@@ -23,7 +23,7 @@ TEST(ParseFrame, ReadsOddNames) {
   EXPECT_EQ(frame->file, "/x/a (1).py");
   frame = ParseFrame("  run (<frozen runpy>:88)");
   ASSERT_TRUE(frame);
-  EXPECT_FALSE(frame->is_user);
+  EXPECT_FALSE(frame->is_user());
   frame = ParseFrame("f (C:\\a.py:12)");
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->file, "C:\\a.py");
@@ -77,7 +77,7 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
   using Frames = std::vector<Store::Frame>;
   Store::Frame sync{"sync", "/v/torch_xla/torch_xla.py", 87};
   EXPECT_EQ(CauseFromFrames(Frames{}), CutKind::kUnknown);
-  EXPECT_EQ(CauseFromFrames(Frames{sync, {"<module>", "/x/t.py", 3, true}}), CutKind::kUserSync);
+  EXPECT_EQ(CauseFromFrames(Frames{sync, {"<module>", "/x/t.py", 3, CodeOwner::kUser}}), CutKind::kUserSync);
   EXPECT_EQ(
       CauseFromFrames(Frames{sync, {"next", "/v/torch_xla/distributed/parallel_loader.py", 34}}),
       CutKind::kParallelLoader);
@@ -86,7 +86,7 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
   EXPECT_EQ(CauseFromFrames(Frames{{"mark_step", "/v/torch_xla/core/xla_model.py", 1}}),
             CutKind::kUserSync);
   // A user's own function named sync is not a step mark.
-  EXPECT_EQ(CauseFromFrames(Frames{{"sync", "/x/t.py", 3, true}}), CutKind::kValueAccess);
+  EXPECT_EQ(CauseFromFrames(Frames{{"sync", "/x/t.py", 3, CodeOwner::kUser}}), CutKind::kValueAccess);
   EXPECT_EQ(
       CauseFromFrames(Frames{{"extract_graph_helper", "/v/torch_xla/_dynamo/dynamo_bridge.py", 3}}),
       CutKind::kDynamoCompile);
@@ -95,7 +95,7 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
 TEST(CauseFromFrames, KnowsTheFunctionsOfOurLazyRuntime) {
   const auto cause = [](const char* innermost) {
     const Store::Frame frame = *ParseFrame(innermost);
-    EXPECT_FALSE(frame.is_user) << innermost;
+    EXPECT_FALSE(frame.is_user()) << innermost;
     return CauseFromFrames(std::vector{frame, *ParseFrame("  Train (/x/train.cc:44)")});
   };
   EXPECT_EQ(cause("  xlaprof::lazy::sync (core/trace/step.cc:65)"), CutKind::kUserSync);
@@ -104,7 +104,8 @@ TEST(CauseFromFrames, KnowsTheFunctionsOfOurLazyRuntime) {
             CutKind::kParallelLoader);
   EXPECT_EQ(cause("  xlaprof::lazy::StepTrace::~StepTrace (core/trace/step.cc:136)"),
             CutKind::kStepTraceExit);
-  EXPECT_TRUE(ParseFrame("  Train (core/trace/step.cc:1)")->is_user) << "a user may have this path";
+  EXPECT_TRUE(ParseFrame("  Train (core/trace/step.cc:1)")->is_user())
+      << "a user may have this path";
 }
 
 TEST(IsUserFile, ToldFromLibraries) {

@@ -1,6 +1,7 @@
 // Tests what is read from the texts of graph breaks.
 #include "profiler/import/torch/graph_break.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace xlaprof {
@@ -56,6 +57,51 @@ TEST(GraphBreak, OfOlderVersions) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->place, (SourcePlace{"/home/u/train.py", 12, ""}));
   EXPECT_TRUE(found->frames.empty());
+}
+
+// The spellings of PyTorch 2.6 to 2.15.
+TEST(GraphBreak, ItsReasonHasAType) {
+  const struct {
+    const char* reason;
+    ReasonType type;
+  } kReasons[] = {
+      {"Unsupported Tensor.item() call with capture_scalar_outputs=False",
+       ReasonType::kValueAccess},
+      {"Unsupported: Tensor.tolist", ReasonType::kValueAccess},
+      {"data dependent operator: aten._local_scalar_dense.default", ReasonType::kValueAccess},
+      {"Data-dependent branching", ReasonType::kDataDependentBranch},
+      {"generic_jump TensorVariable()", ReasonType::kDataDependentBranch},
+      {"Failed to trace builtin operator", ReasonType::kUntraceable},
+  };
+  for (const auto& [reason, type] : kReasons) {
+    const auto found = ParseGraphBreak(
+        fmt::format("Graph break in user code at a.py:1\nGraph Break Reason: {}\n  Hint: Call "
+                    ".item() elsewhere.\n",
+                    reason));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->type, type) << reason;
+  }
+}
+
+TEST(GraphBreak, AFailureHasTypeReasonAndAdvice) {
+  CompileFailureRow row;
+  SetFailure(
+      "Unsupported",
+      "Data-dependent branching\n  Explanation: Detected .item().\n  Hint: Use `torch.cond`.", row);
+  EXPECT_EQ(row.type, ReasonType::kDataDependentBranch);
+  EXPECT_EQ(row.reason, "Data-dependent branching");
+  EXPECT_EQ(row.hint, "Use `torch.cond`.");
+  SetFailure("BackendCompilerFailed", "backend='b' raised:\nRuntimeError: no kernel\n\nSet X", row);
+  EXPECT_EQ(row.type, ReasonType::kBackendError);
+  EXPECT_EQ(row.reason, "backend='b' raised: RuntimeError: no kernel");
+  EXPECT_EQ(row.hint, std::nullopt);
+  SetFailure("InductorError", "InvalidCxxCompiler: none", row);
+  EXPECT_EQ(row.type, ReasonType::kNoCompiler);
+  SetFailure("", "", row);
+  EXPECT_EQ(row.type, ReasonType::kUnknown);
+  EXPECT_EQ(row.error, std::nullopt);
+  EXPECT_EQ(row.reason, std::nullopt);
+  EXPECT_EQ(row.text, std::nullopt);
 }
 
 TEST(GraphBreak, OtherTextsAreNone) {

@@ -82,8 +82,8 @@ TEST(TorchTrace, ACompileHasItsTimesAndCallers) {
   EXPECT_THAT(in.Rows("SELECT phase, dur_ns FROM compile_phase ORDER BY dur_ns"),
               ElementsAre("dynamo|100000", "aot_autograd|210000", "code_generation|400000",
                           "inductor|490000"));
-  EXPECT_THAT(in.Rows("SELECT function, line, is_user FROM frame ORDER BY depth"),
-              ElementsAre("step|10|1", "compile_wrapper|5|0", "main|22|1"));
+  EXPECT_THAT(in.Rows("SELECT function, line, owner FROM frame ORDER BY depth"),
+              ElementsAre("step|10|user", "compile_wrapper|5|torch", "main|22|user"));
   EXPECT_THAT(in.Rows("SELECT pid, rank FROM process"), ElementsAre("8074|-"));
 }
 
@@ -215,7 +215,7 @@ TEST(TorchTrace, EachCompileHasEachOfItsBreaksOnce) {
               ElementsAre("step|/home/u/train.py|12|step|Unsupported Tensor.item() call|-"));
   // The line that calls the function follows from the record of its begin.
   EXPECT_THAT(in.Rows("SELECT f.file, f.line FROM graph_break b JOIN frame f ON f.stack_id = "
-                      "b.stack_id WHERE f.is_user ORDER BY f.depth"),
+                      "b.stack_id WHERE f.owner = 'user' ORDER BY f.depth"),
               ElementsAre("/home/u/train.py|12", "/home/u/train.py|22"));
 }
 
