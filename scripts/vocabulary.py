@@ -108,7 +108,7 @@ class Calls(Table):
     file, kind = "calls.txt", "activity"
 
     def headers(self):
-        return [("call_kinds.h", self.enums("CallKind", "CallTrait")), ("call_tables.h", self.arrays("calls.h", "Call", "CallKind"))]
+        return [("call_kinds.h", self.enums("CallKind", "CallTrait")), ("call_tables.h", self.arrays("calls.h", "Call", "CallKind", ("begins", "part")))]
 
 
 def camel(name):

@@ -196,7 +196,7 @@ absl::StatusOr<HostNeighbours> NeighboursOf(const Run& run, int64_t process_id, 
         // A CPU's client runs the device's ops on threads of the host.
         if (batch.category[i] != 0 && (batch.category[i] == op || batch.category[i] == collective))
           return;
-        if (store.Text(batch.name[i]).starts_with("end: ")) return;
+        if (FindBeginning(store.Text(batch.name[i])).Has(CallTrait::kEndsElsewhere)) return;
         if (time.end_ns <= interval.begin_ns) {
           if (before == 0 || time.end_ns > before_time.end_ns)
             before = batch.name[i], before_time = time;

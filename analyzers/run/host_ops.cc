@@ -65,9 +65,9 @@ absl::StatusOr<HostOps> HostOps::Of(const Run& run) {
         const auto [what, is_new] = what_of.try_emplace(batch.name[i], HostEvent::kOther);
         if (is_new) {
           const std::string_view name = store.Text(batch.name[i]);
-          what->second = FindCall(name).kind == CallKind::kLaunching ? HostEvent::kLaunch
-                         : IsOp(name)   ? HostEvent::kOp
-                                        : HostEvent::kOther;
+          what->second = FindGpuCall(name).kind == CallKind::kLaunching ? HostEvent::kLaunch
+                         : IsOp(name)                                   ? HostEvent::kOp
+                                                                        : HostEvent::kOther;
         }
         launches += what->second == HostEvent::kLaunch;
         if (what->second == HostEvent::kOp) thread.Take(batch, i);

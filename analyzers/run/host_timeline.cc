@@ -181,7 +181,7 @@ class Sweep {
   const Call& CallOf(StringId name) {
     if (name == 0) return kUnknownCall;
     auto [known, is_new] = calls_.try_emplace(name, &kUnknownCall);
-    if (is_new) known->second = &FindCall(store_.Text(name));
+    if (is_new) known->second = &FindGpuCall(store_.Text(name));
     return *known->second;
   }
   StringId FirstOfItsKind(StringId step) {

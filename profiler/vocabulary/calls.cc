@@ -12,10 +12,17 @@ namespace {
 
 constexpr std::string_view kApis[] = {"cuda", "hip", "cu", "ze"};
 
-const Call* Find(std::span<const Call> calls, std::string_view name) {
+const Call& Find(std::span<const Call> calls, std::string_view name) {
   const auto at = std::ranges::lower_bound(calls, name, {}, &Call::name);
-  return at != calls.end() && at->name == name ? &*at : nullptr;
+  return at != calls.end() && at->name == name ? *at : kUnknownCall;
 }
+
+const Call& FirstOf(std::span<const Call> calls, auto&& fits) {
+  const auto at = std::ranges::find_if(calls, fits, &Call::name);
+  return at != calls.end() ? *at : kUnknownCall;
+}
+
+bool IsKnown(const Call& call) { return call.kind != CallKind::kUnknown; }
 
 // Returns the call without the prefix of its API and without the version at its end, or "".
 std::string_view WithoutApi(std::string_view name) {
@@ -29,24 +36,33 @@ std::string_view WithoutApi(std::string_view name) {
 
 }  // namespace
 
-const Call& FindCall(std::string_view name) {
-  if (const std::string_view call = WithoutApi(name); !call.empty()) {
-    if (const Call* known = Find(kGpuCalls, call)) return *known;
-  }
-  if (const Call* known = Find(kEventCalls, name)) return *known;
-  for (const Call& begin : kBeginsCalls) {
-    if (name.starts_with(begin.name)) return begin;
-  }
-  for (const Call& part : kPartCalls) {
-    if (name.find(part.name) != name.npos) return part;
-  }
-  return kUnknownCall;
+const Call& FindGpuCall(std::string_view name) {
+  const std::string_view call = WithoutApi(name);
+  return call.empty() ? kUnknownCall : Find(kGpuCalls, call);
 }
 
-const Call& FindFunctionCall(std::string_view function) {
-  const Call* known = Find(kFunctionCalls, function);
-  return known == nullptr ? kUnknownCall : *known;
+const Call& FindEvent(std::string_view name) { return Find(kEventCalls, name); }
+
+const Call& FindBeginning(std::string_view name) {
+  return FirstOf(kBeginsCalls, [&](std::string_view begin) { return name.starts_with(begin); });
 }
+
+const Call& FindMethod(std::string_view name) { return Find(kMethodCalls, name); }
+
+const Call& FindPart(std::string_view name) {
+  return FirstOf(kPartCalls, [&](std::string_view part) { return name.find(part) != name.npos; });
+}
+
+const Call& FindCall(std::string_view name) {
+  for (const auto find : {FindGpuCall, FindEvent, FindBeginning}) {
+    if (const Call& call = find(name); IsKnown(call)) return call;
+  }
+  return FindPart(name);
+}
+
+bool IsCompilerStage(std::string_view name) { return IsKnown(Find(kStageCalls, name)); }
+
+const Call& FindFunctionCall(std::string_view function) { return Find(kFunctionCalls, function); }
 
 std::vector<std::string> NamesOfCalls(CallTrait trait) {
   std::vector<std::string> names;

@@ -20,9 +20,23 @@ struct Call {
 
 inline constexpr Call kUnknownCall;
 
-// Returns what is known of a call or an event by the name that profilers give it, such as cudaFree,
-// cuMemAlloc_v2 or SyncTensorsGraphInternal, or kUnknownCall.
+// These return what is known of a call or an event by the name that profilers give it, or kUnknownCall.
+//
+// FindGpuCall takes the name of a call of a GPU's runtime: cudaFree, cuMemAlloc_v2.
+const Call& FindGpuCall(std::string_view name);
+// FindEvent takes the whole name of an event, and FindBeginning one that goes on after it:
+// SyncTensorsGraphInternal, PjitFunction(step).
+const Call& FindEvent(std::string_view name);
+const Call& FindBeginning(std::string_view name);
+// FindMethod takes the end of an event's name, behind the class: ::Execute.
+const Call& FindMethod(std::string_view name);
+// FindPart takes a name of which some part tells: cudaStreamSynchronize.
+const Call& FindPart(std::string_view name);
+// FindCall looks a name up as a call of a GPU, as an event, and by its beginning and its parts.
 const Call& FindCall(std::string_view name);
+
+// Returns true for passes and stages of XLA's compiler that every compilation runs.
+bool IsCompilerStage(std::string_view name);
 
 // Returns what is known of a function of a framework in Python, or kUnknownCall.
 const Call& FindFunctionCall(std::string_view function);

@@ -56,11 +56,6 @@ std::string_view ShapeInHostBuffer(std::string_view name);
 // annotation of the user.
 bool HoldsUserCode(const XName& name);
 
-// Returns true for HLO passes and compiler stages that every compilation runs. If they are outside
-// any compile event, one was open when the capture began or ended, because an event is recorded
-// when it ends.
-bool IsCompilerStage(std::string_view name);
-
 // The category of a line of a device plane, and its order of display.
 struct XLineKind {
   Category category = Category::kHost;

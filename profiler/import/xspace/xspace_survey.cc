@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "profiler/import/xspace/xspace_plane.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 namespace {

@@ -51,5 +51,10 @@ TEST(Calls, OneEventHasEachOfTheseTraits) {
     EXPECT_EQ(NamesOfCalls(trait).size(), 1u);
 }
 
+TEST(Calls, StagesOfTheCompilerAreKnown) {
+  EXPECT_TRUE(IsCompilerStage("HLO passes through layout assignment"));
+  EXPECT_FALSE(IsCompilerStage("algsimp.2"));
+}
+
 }  // namespace
 }  // namespace xlaprof
