@@ -11,7 +11,7 @@
 #include "analyzers/run/contents.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/tables.h"
-#include "base/jax_module.h"
+#include "profiler/vocabulary/programs.h"
 
 namespace xlaprof {
 namespace {
@@ -33,20 +33,6 @@ std::optional<bool> LinesAreCpp(const Sites& sites) {
   }
   if (!knows_lines) return {};
   return more_cpp_than_python > 0;
-}
-
-// Returns the framework whose programs have names like this, or kUnknown.
-Framework FrameworkOfProgram(std::string_view name) {
-  const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  // Lazy tensors, torch_xla.compile and eager operations of torch_xla.
-  if (begins("SyncTensorsGraph") || begins("IrToHlo") || begins("PyTorchXLA"))
-    return Framework::kPytorchXla;
-  if (begins("tt_jit_")) return Framework::kTorchtpu;
-  if (!JaxFunctionOf(name).empty() || begins("PjitFunction(")) return Framework::kJax;
-  // TensorFlow's XLA clusters and functions.
-  if (begins("cluster_") || begins("a_inference_") || begins("__inference_"))
-    return Framework::kTensorflow;
-  return Framework::kUnknown;
 }
 
 // Returns the framework of most named programs. If no graph has a name that tells it, the host's calls

@@ -78,7 +78,7 @@ class Ops(Table):
     file, kind, section = "ops.txt", "kind", "dialect"
 
     def __init__(self):
-        self.called, self.reading = [], []
+        self.called, self.reading, self.inputs = [], [], []
         super().__init__()
 
     def other(self, head, words):
@@ -86,11 +86,14 @@ class Ops(Table):
             self.called += [(head[1], word) for word in words]
         elif head[0] == "reading":
             self.reading = words
-        return head[0] in ("called", "reading")
+        elif head[0] == "inputs":
+            self.inputs = words
+        return head[0] in ("called", "reading", "inputs")
 
     def more(self):
         return ["inline constexpr CallerOfOp kCallersOfOps[] = {", *(f"    {{{quoted(op)}, {quoted(function)}}}," for op, function in self.called), "};",
-                "inline constexpr std::string_view kReadingFunctions[] = {%s};\n" % ", ".join(map(quoted, self.reading))]
+                *(f"inline constexpr std::string_view {name}[] = {{{', '.join(map(quoted, words))}}};\n"
+                  for name, words in (("kReadingFunctions", self.reading), ("kInputNames", self.inputs)))]
 
     def headers(self):
         return [("op_kinds.h", self.enums("OpKind", "OpTrait")), ("op_tables.h", self.arrays("ops.h", "Op", "OpKind"))]

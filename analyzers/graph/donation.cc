@@ -150,7 +150,7 @@ std::vector<DonatableCopy> DonatableCopiesOf(const PrintedGraph& graph) {
       if (shape != node.shape || !taken.insert(result).second) continue;
       const GraphNode& of = graph.nodes[size_t(parameter)];
       parameters.insert(parameter);
-      out.push_back({.parameter = ParseInteger(AttributeOf("parameter", of.attributes)).value_or(0),
+      out.push_back({.parameter = std::max<int64_t>(0, InputNumber(of)),
                      .result = result,
                      .argument = ArgumentOf(of),
                      .name = node.name,

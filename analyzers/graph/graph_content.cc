@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/hash.h"
+#include "base/numbers.h"
 #include "base/xla_shape.h"
 
 namespace xlaprof {
@@ -97,6 +98,10 @@ std::string AttributeOf(std::string_view key, std::string_view attributes) {
 std::string ArgumentOf(const GraphNode& parameter) {
   const std::string quoted = AttributeOf("argument", parameter.attributes);
   return quoted.size() < 2 ? "" : quoted.substr(1, quoted.size() - 2);
+}
+
+int64_t InputNumber(const GraphNode& input) {
+  return ParseInteger(AttributeOf(input.op, input.attributes)).value_or(-1);
 }
 
 bool IsInput(const GraphNode& node) {

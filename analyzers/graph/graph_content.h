@@ -24,6 +24,10 @@ std::string AttributeOf(std::string_view key, std::string_view attributes);
 // Returns JAX's name of a parameter, such as state['w'] for argument="state['w']"; "" without one.
 std::string ArgumentOf(const GraphNode& parameter);
 
+// Returns the number of an input, which is printed as an attribute of the op's own name (parameter=0);
+// -1 without one.
+int64_t InputNumber(const GraphNode& input);
+
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph
 

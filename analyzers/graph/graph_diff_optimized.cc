@@ -106,7 +106,7 @@ class OptimizedDiff {
 
   void SharedInput() {
     GraphDifference d{.type = ReasonType::kParameterSharingChange,
-                      .node = "parameter",
+                      .node = std::string(HloNameOf(OpKind::kInput)),
                       .before = fmt::format("{} inputs", inputs_before_.size()),
                       .after = fmt::format("{} inputs", inputs_after_.size()),
                       .before_index = LostScalar(before_, after_),
@@ -134,7 +134,7 @@ class OptimizedDiff {
         shown = input;
     }
     diff_.origins.push_back({.type = ReasonType::kOpChange,
-                             .node = "parameter",
+                             .node = std::string(HloNameOf(OpKind::kInput)),
                              .before = fmt::format("{} inputs", inputs_before_.size()),
                              .after = fmt::format("{} inputs", inputs_after_.size()),
                              .node_index = shown,
@@ -341,7 +341,7 @@ class OptimizedDiff {
         a->operands.size() == b->operands.size())
       return;
     diff_.origins.push_back({.type = ReasonType::kLiveTensorsChange,
-                             .node = "tuple",
+                             .node = b->op,
                              .before = ResultsText(int64_t(a->operands.size())),
                              .after = ResultsText(int64_t(b->operands.size()))});
     ++diff_.differing_nodes;

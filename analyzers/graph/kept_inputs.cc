@@ -31,7 +31,7 @@ class Replacement {
       const GraphNode& node = nodes_[i];
       if (i == 0 || node.computation != nodes_[i - 1].computation) computations_.emplace_back();
       Computation& in = computations_.back();
-      if (node.Is(OpKind::kInput)) in.parameters[NumberOf(node)] = int(i);
+      if (node.Is(OpKind::kInput)) in.parameters[InputNumber(node)] = int(i);
       in.root = int(i);
       if (node.root && node.computation.empty()) root_ = int(i);
       if (const auto shape = XlaShape::Parse(node.shape)) dimensions_[i] = shape->dimensions();
@@ -73,10 +73,6 @@ class Replacement {
       }
     }
     return results;
-  }
-
-  static int64_t NumberOf(const GraphNode& parameter) {
-    return ParseInteger(AttributeOf("parameter", parameter.attributes)).value_or(-1);
   }
 
  private:
@@ -206,7 +202,7 @@ KeptInputs KeptInputsOf(const PrintedGraph& graph) {
   }
   for (const auto& [result, parameter] : Assigned(std::move(candidates))) {
     const GraphNode& node = graph.nodes[size_t(parameter)];
-    out.inputs.push_back({.parameter = Replacement::NumberOf(node),
+    out.inputs.push_back({.parameter = InputNumber(node),
                           .result = result,
                           .argument = ArgumentOf(node),
                           .shape = WithoutLayout(node.shape),

@@ -14,12 +14,7 @@ namespace {
 std::string InputName(const GraphNode& node) {
   std::string name = node.name.substr(0, node.name.find('.'));
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return "";
-  for (std::string_view given : {"p", "param", "param_", "Arg_", "arg", "parameter"}) {
-    if (name.starts_with(given) &&
-        name.find_first_not_of("0123456789", given.size()) == std::string::npos)
-      return "";
-  }
-  return name;
+  return IsGivenInputName(name) ? "" : name;
 }
 
 // Returns whether devices exchange data in the graph. Its shapes are then those of one device's

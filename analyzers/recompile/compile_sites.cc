@@ -21,6 +21,7 @@
 #include "analyzers/run/tables.h"
 #include "analyzers/run/work_unit.h"
 #include "profiler/store/cut_kind.h"
+#include "profiler/vocabulary/code.h"
 
 namespace xlaprof {
 namespace {
@@ -304,12 +305,6 @@ void PlaceInSteps(const ProcessRows& rows, const std::vector<CompileFact*>& comp
     compiles[i]->is_placed = true;
     progress->PlaceInSteps(int64_t(i), *compiles[i]);
   }
-}
-
-// Returns whether many functions have this name.
-bool IsCommonName(std::string_view function) {
-  return function.find("<lambda>") != std::string_view::npos || function == "wrapped" ||
-         function == "fn" || function == "f" || function == "<unnamed wrapped function>";
 }
 
 CompileFact FactOf(const CompileRow& row, const GraphRow* graph,

@@ -39,16 +39,11 @@ std::vector<std::pair<Key, Sum>> Dearest(const std::map<Key, Sum>& sums) {
   return out;
 }
 
-// Returns the name that readers know: device_put for JAX's _identity_fn.
-std::string NameOf(const std::string& function) {
-  return IsJaxResharding(function) ? "device_put" : function;
-}
-
 OperationCounts CountsOf(const std::map<std::string, Sum>& by_name) {
   OperationCounts counts;
   const auto sorted = Dearest(by_name);
   for (size_t i = 0; i < std::min(kMaxNamed, sorted.size()); ++i)
-    counts.most.emplace_back(NameOf(sorted[i].first), sorted[i].second.count);
+    counts.most.emplace_back(NameForReaders(sorted[i].first), sorted[i].second.count);
   counts.others = sorted.size() - counts.most.size();
   return counts;
 }

@@ -1,6 +1,7 @@
 #include "analyzers/recompile/stated_causes.h"
 
 #include "analyzers/run/tables.h"
+#include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
 namespace {
@@ -12,7 +13,7 @@ RecompileCause OfJax(const CompileReasonRow& row) {
                        .seen_in = SeenIn::kJaxExplanation};
   if (cause.type == ReasonType::kShapeChange || cause.type == ReasonType::kDtypeChange ||
       cause.type == ReasonType::kShardingChange) {
-    if (cause.type == ReasonType::kShapeChange) cause.node = "parameter";
+    if (cause.type == ReasonType::kShapeChange) cause.node = HloNameOf(OpKind::kInput);
     cause.names_input = cause.type != ReasonType::kShapeChange;
     cause.input = row.input.value_or("");
     cause.is_input = true;

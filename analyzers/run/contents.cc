@@ -4,6 +4,7 @@
 
 #include "analyzers/run/tables.h"
 #include "profiler/store/issue_codes.h"
+#include "profiler/vocabulary/calls.h"
 
 namespace xlaprof {
 
@@ -31,9 +32,8 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
          store.One<std::string>("SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
                                 "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
                                 "'%SingleProcess%' DESC LIMIT 1"));
-  // Categories of PyTorch's profiler. Before torch 1.11, everything on the host is an Operator.
-  contents.has_torch_ops = store.Find("cpu_op") != 0 || store.Find("Operator") != 0;
-  contents.has_old_torch = contents.has_torch_ops && store.Find("cpu_op") == 0;
+  contents.has_torch_ops = store.Find(kTorchOp) != 0 || store.Find(kOldTorchOp) != 0;
+  contents.has_old_torch = contents.has_torch_ops && store.Find(kTorchOp) == 0;
   XP_TRY(const std::vector<ExecutionRow> of_compiled_functions,
          run.Rows<ExecutionRow>("WHERE cause = 'compiled_function' LIMIT 1"));
   contents.runs_compiled_functions = !of_compiled_functions.empty();

@@ -40,6 +40,12 @@ bool IsJaxLoop(std::string_view program) { return OpOf(program).kind == OpKind::
 
 bool IsJaxResharding(std::string_view program) { return OpOf(program).Has(OpTrait::kReshards); }
 
+std::string NameForReaders(const std::string& program) {
+  if (!IsJaxResharding(program)) return program;
+  const auto caller = std::ranges::find(CallersOfOps(), NameOf(program), &CallerOfOp::op);
+  return caller == CallersOfOps().end() ? program : std::string(caller->function);
+}
+
 bool IsShortJaxOperation(std::string_view program) { return OpOf(program).Has(OpTrait::kShort); }
 
 bool HasManyInputs(std::string_view program) { return OpOf(program).Has(OpTrait::kManyInputs); }

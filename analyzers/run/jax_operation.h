@@ -32,6 +32,9 @@ bool IsJaxLoop(std::string_view program);
 // Returns whether the program is the one with which JAX moves an array to another sharding.
 bool IsJaxResharding(std::string_view program);
 
+// Returns the name of an operation that readers know: device_put for JAX's _identity_fn.
+std::string NameForReaders(const std::string& program);
+
 // Returns whether the operation has as many inputs as its caller gives it.
 bool HasManyInputs(std::string_view program);
 

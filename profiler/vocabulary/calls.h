@@ -20,6 +20,10 @@ struct Call {
 
 inline constexpr Call kUnknownCall;
 
+// The category of an operation in a trace of PyTorch's profiler. Before torch 1.11, everything on the host
+// has the second one.
+inline constexpr std::string_view kTorchOp = "cpu_op", kOldTorchOp = "Operator";
+
 // These return what is known of a call or an event by the name that profilers give it, or kUnknownCall.
 //
 // FindGpuCall takes the name of a call of a GPU's runtime: cudaFree, cuMemAlloc_v2.

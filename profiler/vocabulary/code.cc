@@ -93,6 +93,13 @@ CodeOwner OwnerOfFunction(std::string_view function) {
   return Beginning(kFunctionCodePatterns, function).value_or(CodeFile()).owner;
 }
 
+bool IsCommonName(std::string_view function) {
+  return std::ranges::any_of(kCommonCodePatterns, [&](const CodePattern& pattern) {
+    return function == pattern.text ||
+           (pattern.text.starts_with('<') && function.find(pattern.text) != function.npos);
+  });
+}
+
 std::string SqlFileHas(std::string_view column, CodeTrait trait) {
   std::string condition;
   for (const CodePattern& pattern : kPackageCodePatterns) {

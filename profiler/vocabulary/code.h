@@ -47,6 +47,9 @@ CodeFile FindPrintedCode(std::string_view file);
 // Returns whose functions have this name, if only they do, or kUnknown.
 CodeOwner OwnerOfFunction(std::string_view function);
 
+// Returns whether many functions have this name, as lambdas have.
+bool IsCommonName(std::string_view function);
+
 // Returns a condition of SQL: whether a column with a file's path names one with this trait.
 std::string SqlFileHas(std::string_view column, CodeTrait trait);
 

@@ -88,6 +88,17 @@ std::string SqlNamesWith(OpTrait trait) {
   return SqlNames([&](const Op& op) { return op.Has(trait); });
 }
 
+std::string_view HloNameOf(OpKind kind) {
+  return std::ranges::find(kHloOps, kind, &Op::kind)->name;
+}
+
+bool IsGivenInputName(std::string_view name) {
+  return std::ranges::any_of(kInputNames, [&](std::string_view given) {
+    return name.starts_with(given) &&
+           name.find_first_not_of("0123456789", given.size()) == name.npos;
+  });
+}
+
 std::span<const Op> TorchOps() { return kTorchOps; }
 
 std::span<const CallerOfOp> CallersOfOps() { return kCallersOfOps; }

@@ -57,11 +57,17 @@ std::string SqlNamesOf(OpKind kind);
 // The same for ops with this trait.
 std::string SqlNamesWith(OpTrait trait);
 
-// A function of PyTorch that calls an op under another name: argwhere calls nonzero.
+// Returns the name of the only op of HLO of this kind, such as parameter and tuple.
+std::string_view HloNameOf(OpKind kind);
+
+// A function that calls an op under another name: PyTorch's argwhere calls nonzero.
 struct CallerOfOp {
   std::string_view op, function;  // the op has no namespace
 };
 std::span<const CallerOfOp> CallersOfOps();
+
+// Returns whether a compiler gives such names to inputs, as p0 and param_2 are.
+bool IsGivenInputName(std::string_view name);
 
 // Returns the names of Python's functions and methods that read a tensor's value.
 std::span<const std::string_view> ReadingFunctions();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/numbers.h"
+#include "profiler/vocabulary/calls.h"
 #include "profiler/vocabulary/ops.h"
 
 namespace xlaprof {
@@ -87,7 +88,7 @@ std::optional<TraceKind> KindOfDynamo(std::string_view cat, std::string_view nam
     return TraceKind{.category = C::kCompile,
                      .dynamo = name == "dynamo" ? DynamoEvent::kWhole : DynamoEventOf(name)};
   }
-  if (!IsOneOf(cat, {"cpu_op", "user_annotation"})) return std::nullopt;
+  if (!IsOneOf(cat, {kTorchOp, "user_annotation"})) return std::nullopt;
   const DynamoEvent event = DynamoEventOf(name);
   const bool is_part = event == DynamoEvent::kCompile || event == DynamoEvent::kBackwardCompile ||
                        event == DynamoEvent::kId || name.ends_with(" (dynamo_timed)");
@@ -152,10 +153,10 @@ TraceKind KindOfKineto(std::string_view cat, std::string_view name) {
   if (cat == "python_function") return {C::kPython};
   if (const std::optional<TraceKind> dynamo = KindOfDynamo(cat, name)) return *dynamo;
   const bool user_annotation = cat == "user_annotation";
-  if (user_annotation || IsOneOf(cat, {"Operator", "cpu_op", ""})) {
+  if (user_annotation || IsOneOf(cat, {kOldTorchOp, kTorchOp, ""})) {
     if (const std::optional<TraceKind> annotation = AnnotationOfTorch(name)) return *annotation;
   }
-  if (cat == "cpu_op") {
+  if (cat == kTorchOp) {
     if (const std::optional<TraceKind> runtime = KindOfRuntime(name)) return *runtime;
   }
   return user_annotation ? TraceKind{C::kScope, R::kScope} : TraceKind();

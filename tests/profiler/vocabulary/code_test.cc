@@ -58,5 +58,12 @@ TEST(Code, PathsInPackages) {
   EXPECT_EQ(PathInPackage("/home/ada/train.py"), "/home/ada/train.py");
 }
 
+TEST(Code, ManyFunctionsHaveACommonName) {
+  for (const char* name : {"<lambda>", "main.<locals>.<lambda>", "f", "<unnamed wrapped function>"})
+    EXPECT_TRUE(IsCommonName(name)) << name;
+  for (const char* name : {"forward", "fnord", "main.f", ""})
+    EXPECT_FALSE(IsCommonName(name)) << name;
+}
+
 }  // namespace
 }  // namespace xlaprof

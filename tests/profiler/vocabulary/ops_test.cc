@@ -58,5 +58,14 @@ TEST(Ops, SqlTakesTheNamesOfAllForms) {
   EXPECT_EQ(SqlNamesOf(OpKind::kInput), "'parameter', 'stablehlo.parameter', 'xla::device_data'");
 }
 
+TEST(Ops, CompilersGiveNamesToInputs) {
+  for (const char* name : {"p0", "p", "param_2", "Arg_1", "parameter"})
+    EXPECT_TRUE(IsGivenInputName(name)) << name;
+  for (const char* name : {"pixels", "x", "argument", "p0_x", ""})
+    EXPECT_FALSE(IsGivenInputName(name)) << name;
+  EXPECT_EQ(HloNameOf(OpKind::kInput), "parameter");
+  EXPECT_EQ(HloNameOf(OpKind::kTuple), "tuple");
+}
+
 }  // namespace
 }  // namespace xlaprof
