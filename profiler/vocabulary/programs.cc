@@ -5,11 +5,11 @@
 namespace xlaprof {
 namespace {
 
-struct Beginning {
+struct ProgramName {
   std::string_view text;
   Framework framework;
 };
-constexpr Beginning kBeginnings[] = {
+constexpr ProgramName kBeginnings[] = {
     // Lazy tensors, torch_xla.compile and eager operations of torch_xla.
     {"SyncTensorsGraph", Framework::kPytorchXla},
     {"IrToHlo", Framework::kPytorchXla},
@@ -24,7 +24,7 @@ constexpr Beginning kBeginnings[] = {
 }  // namespace
 
 Framework FrameworkOfProgram(std::string_view name) {
-  for (const Beginning& beginning : kBeginnings) {
+  for (const ProgramName& beginning : kBeginnings) {
     if (name.starts_with(beginning.text)) return beginning.framework;
   }
   const bool is_of_jax = !JaxFunctionOf(name).empty() || !JittedFunction(name).empty();
