@@ -170,10 +170,6 @@ std::string Bounded(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-OptText TextOrNull(const std::string& value) {
-  return value.empty() ? std::nullopt : std::optional(value);
-}
-
 // Forgets the state of a group whose compiles come from files that lack their end, because nobody knows
 // whether more of them followed. That it still compiled where such a file ends is known.
 void ForgetUnknownEnd(const RecompileGroup& group, const CutCompiles& cut, Reason& reason) {

@@ -16,7 +16,6 @@ std::string JoinedOperands(const std::vector<int32_t>& operands) {
   return fmt::to_string(fmt::join(operands, ","));
 }
 
-OptText Told(const std::string& text) { return text.empty() ? OptText() : OptText(text); }
 
 // Returns function@file:line, with the whole path that the compiler knew.
 std::string PlaceText(const std::source_location& place) {
@@ -93,8 +92,8 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Graph& graph) {
                                   .op = node.op,
                                   .shape = node.shape,
                                   .operands = JoinedOperands(node.operands),
-                                  .attributes = Told(node.attributes),
-                                  .scope = Told(node.scope),
+                                  .attributes = TextOrNull(node.attributes),
+                                  .scope = TextOrNull(node.scope),
                                   .location = PlaceText(node.location),
                                   .root = node.result,
                                   .name = fmt::to_string(i)}));
@@ -143,7 +142,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Execution& exec
                                           .dur_ns = execution.dur_ns,
                                           .device = std::string(execution.device),
                                           .cause = ParseWord<CutKind>(execution.cause),
-                                          .scope = Told(execution.scope)},
+                                          .scope = TextOrNull(execution.scope)},
                              execution.stack));
   newest_.emplace_back(execution.run, id);
   if (newest_.size() > kMaxNewest) newest_.pop_front();
@@ -168,7 +167,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Transfer& trans
                   .ts_ns = transfer.ts_ns - origin_ns_,
                   .dur_ns = transfer.dur_ns,
                   .device = std::string(transfer.device),
-                  .scope = Told(transfer.scope)},
+                  .scope = TextOrNull(transfer.scope)},
       transfer.stack));
 }
 
@@ -204,7 +203,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
   XP_TRY(int64_t id, store.Add(StepRow{.process_id = process_id_,
                                        .ordinal = now_.step++,
                                        .number = step.number,
-                                       .name = Told(step.name),
+                                       .name = TextOrNull(step.name),
                                        .ts_ns = step.ts_ns - origin_ns_,
                                        .dur_ns = step.dur_ns}));
   // The + keeps SQLite from using the index of the process, which has all rows so far: the time of

@@ -392,10 +392,6 @@ class DynamoLogReader : public DialectReader {
     return context.Add(row, one.offset, one.number).status();
   }
 
-  static OptText TextOrNull(const std::string& text) {
-    return text.empty() ? OptText() : OptText(text);
-  }
-
   LogReading& reading_;
   DynamoRecompileReader recompiles_;
   DynamoFailureReader failures_;

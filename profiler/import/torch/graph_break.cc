@@ -139,8 +139,6 @@ std::string HeadOf(std::string_view message) {
   return head;
 }
 
-OptText TextOrNull(std::string text) { return text.empty() ? OptText() : OptText(std::move(text)); }
-
 }  // namespace
 
 void SetFailure(std::string_view error, std::string_view message, CompileFailureRow& row) {

@@ -40,8 +40,6 @@ const Store::Frame* SiteOf(const TraceCompile& compile) {
   return compile.function.file.empty() ? nullptr : &compile.function;
 }
 
-OptText TextOrNull(const std::string& text) { return text.empty() ? OptText() : OptText(text); }
-
 class Writer {
  public:
   Writer(ImportContext& context, int64_t process_id, int64_t epoch_ns, int64_t offset_ns,
