@@ -69,7 +69,7 @@ std::string Masked(std::string row) {
              {R"(\bgraph [0-9a-f]+([,;]|$))", "graph HASH$1"},
              {R"(\bgraph [0-9a-f]*\d[0-9a-f]*\b)", "graph HASH"},
              {R"(\b(?=[a-f]*\d)[0-9a-f]{8,}\b)", "HASH"},
-             {R"([▏▎▍▌▋▊▉█]+)", ""},
+             {R"((▏|▎|▍|▌|▋|▊|▉|█)+)", ""},
              {R"(\d([\d,.]*\d)?)", "#"},
              {R"((< )?# (ns|us|ms|s|min|h)\b)", "TIME"},
              {R"((< )?# (B|KB|MB|GB|TB)\b)", "SIZE"},
