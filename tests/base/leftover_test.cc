@@ -32,6 +32,7 @@ class LeftoverDeathTest : public testing::Test {
   static void Make(const fs::path& path) { std::ofstream(path) << "x"; }
   // Ends the process in the middle of its work.
   void Work(int signal) const {
+    std::signal(signal, SIG_DFL);  // a shell ignores some signals in programs that it starts with &
     RemoveLeftoversAtSignals();
     const UnfinishedFile file = *UnfinishedFile::Create(folder_ / "run.xlaprof");
     Make(file.path());
