@@ -23,7 +23,7 @@ struct GraphNode {
   std::vector<Operand> operands;
   std::optional<int64_t> root;
   std::string framework_op;  // aten::mul for an HLO instruction that is part of it; "" if unknown
-  // What the vocabulary says of `op` and of `framework_op`. Resolve sets both.
+  // The next two hold what the vocabulary says of `op` and of `framework_op`. Resolve sets them.
   const Op* known = &kUnknownOp;
   const Op* known_framework_op = &kUnknownOp;
 

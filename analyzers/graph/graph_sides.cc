@@ -55,10 +55,6 @@ std::vector<AlignKey> KeysOf(const PrintedGraph& graph) {
   return keys;
 }
 
-OptText LocationOf(const GraphNode& node) {
-  return node.location.empty() ? OptText() : OptText(node.location);
-}
-
 // Merges both listings into one, in order. Matched nodes share a row.
 std::vector<GraphSidesRow> Merge(const PrintedGraph& before, const PrintedGraph& after) {
   const std::vector<AlignKey> a = KeysOf(before), b = KeysOf(after);
@@ -74,18 +70,19 @@ std::vector<GraphSidesRow> Merge(const PrintedGraph& before, const PrintedGraph&
     rows.push_back(
         {.before = LineOf(before, i),
          .state = origins_before.contains(i) ? GraphSidesRow::kOrigin : GraphSidesRow::kDiffers,
-         .location = LocationOf(before.nodes[size_t(i)])});
+         .location = TextOrNull(before.nodes[size_t(i)].location)});
     ++i;
   };
   for (int j = 0; j < int(b.size()); ++j) {
     const int matched = match.after_to_before[size_t(j)];
     while (matched >= 0 && i < matched) only_before();
-    GraphSidesRow row{.after = LineOf(after, j), .location = LocationOf(after.nodes[size_t(j)])};
+    GraphSidesRow row{.after = LineOf(after, j),
+                      .location = TextOrNull(after.nodes[size_t(j)].location)};
     const bool same = matched >= 0 && a[size_t(matched)].content == b[size_t(j)].content;
     // If the matched line was shown already, the newer line gets a row of its own.
     if (matched >= i) {
       row.before = LineOf(before, matched);
-      if (!row.location) row.location = LocationOf(before.nodes[size_t(matched)]);
+      if (!row.location) row.location = TextOrNull(before.nodes[size_t(matched)].location);
       i = matched + 1;
     }
     row.state = origins_after.contains(j) || (matched >= 0 && origins_before.contains(matched))

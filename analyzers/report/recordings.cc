@@ -28,8 +28,7 @@ absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Run& run) {
       "SELECT coalesce(p.name, ''), p.pid, r.ended, r.drain_cpu_ns, count(t.track_id), "
       "coalesce(sum(t.events), 0), coalesce(sum(t.dropped), 0), " +
           Lost("unwritten_events") + ", " + Lost("unrecorded_events") +
-          ", "
-          "(SELECT max(c.max_end_ns) - min(c.min_ts_ns) FROM event_chunk c JOIN track k ON k.id = "
+          ", (SELECT max(c.max_end_ns) - min(c.min_ts_ns) FROM event_chunk c JOIN track k ON k.id = "
           "c.track_id WHERE k.process_id = r.process_id), "
           "(SELECT coalesce(sum(length(c.columns)), 0) FROM event_chunk c JOIN track k ON k.id = "
           "c.track_id WHERE k.process_id = r.process_id) + (SELECT coalesce(sum(length(a.columns)), 0) "

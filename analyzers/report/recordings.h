@@ -1,4 +1,4 @@
-// What recordings of the run cost, and what `xlaprof run` observed.
+// Tells what recordings of the run cost, and what `xlaprof run` observed.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What lies around the idle time of a device: what the host did, which lines, which launches.
+// Finds what lies around the idle time of a device: what the host did, which lines, which launches.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What caches of compiled programs answered, and when they were cleared.
+// Tells what caches of compiled programs answered, and when they were cleared.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace xlaprof {
 
-// What caches of compiled programs answered: which programs they had, and why they do not keep others.
+// Tells which programs a cache of compiled programs had, and why it does not keep others.
 enum class CacheOutcome : uint8_t {
   kServed,   // a cache had the program
   kTooFast,  // it compiles faster than the cache's threshold, or is smaller

@@ -1,4 +1,4 @@
-// What the host's threads called: the user's functions, and the calls during idle time of a device.
+// Finds what the host's threads called: the user's functions, and calls during idle time of a device.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>

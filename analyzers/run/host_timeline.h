@@ -36,7 +36,7 @@ enum class Doing : uint8_t {
   kCompile,
 };
 inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;
-// What the host does: "your code" as a row of a table, "user code" in a sentence.
+// Says what the host does: "your code" as a row of a table, "user code" in a sentence.
 struct DoingTexts {
   std::string_view name, text;
 };

@@ -1,4 +1,4 @@
-// What the metrics of a lazy runtime count: fetches, copies of ops without lowering, step marks.
+// Reads what the metrics of a lazy runtime count: fetches, copies of ops without lowering, step marks.
 #pragma once
 
 #include <string>

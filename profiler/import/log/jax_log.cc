@@ -39,7 +39,7 @@ int SniffJaxLog(std::string_view window) {
 }
 
 // Returns NULL for a text that was not printed.
-OptText Text(std::string_view value) { return value.empty() ? OptText() : OptText(ToUtf8(value)); }
+OptText Text(std::string_view value) { return TextOrNull(ToUtf8(value)); }
 
 class JaxWriter {
  public:

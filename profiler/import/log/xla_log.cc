@@ -12,9 +12,7 @@ namespace xlaprof {
 namespace {
 
 // Returns NULL for a text that was not printed.
-OptText WrittenText(const std::string& value) {
-  return value.empty() ? OptText() : OptText(ToUtf8(value));
-}
+OptText WrittenText(const std::string& value) { return TextOrNull(ToUtf8(value)); }
 
 // The scores are low, because other dialects tell more; their marks may come late.
 int SniffXlaLog(std::string_view window) {
