@@ -29,22 +29,26 @@ const TransferRow* FetchBefore(const Transfers& transfers, int64_t process_id,
   return found == transfers.rows.end() ? nullptr : &*found;
 }
 
-// Returns the name of the fetch's event without its class, or "" if it was not recorded. Its event
-// may begin shortly before the fetch, to wait for the value, and its thread may be unknown.
+// Returns the name of the fetch's event without its class, or "" if it was not recorded. The event
+// covers most of the fetch: it may begin earlier, to wait for the value, and its clock may differ by
+// some nanoseconds. Its thread may be unknown.
 absl::StatusOr<std::string> NameOf(const Run& run, const TransferRow& fetch) {
   const StringId transfer = run.store().Find(TextOf(Category::kTransfer));
   if (transfer == 0) return std::string();
+  const int64_t middle_ns = *fetch.ts_ns + *fetch.dur_ns / 2;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .from_ns = fetch.ts_ns,
-                                .to_ns = fetch.ts_ns};
+                                .from_ns = middle_ns,
+                                .to_ns = middle_ns};
   if (fetch.track_id) options.track_ids = {*fetch.track_id};
   const int64_t end_ns = *fetch.ts_ns + *fetch.dur_ns;
   int64_t begin_ns = INT64_MIN;
   std::string name;
   XP_TRY(EachEvent(run.store(), std::move(options), [&](const EventBatch& batch, size_t i) {
     const int64_t ts_ns = batch.ts_ns[i];
-    const bool is_around = ts_ns <= *fetch.ts_ns && ts_ns + batch.dur_ns[i] >= end_ns;
-    if (!is_around || batch.category[i] != transfer || ts_ns < begin_ns) return;
+    const int64_t covered_ns =
+        std::min(ts_ns + batch.dur_ns[i], end_ns) - std::max(ts_ns, *fetch.ts_ns);
+    const bool covers_most = 2 * covered_ns >= *fetch.dur_ns;
+    if (!covers_most || batch.category[i] != transfer || ts_ns < begin_ns) return;
     begin_ns = ts_ns;
     const std::string_view whole = run.store().Text(batch.name[i]);
     const size_t colons = whole.rfind("::");
