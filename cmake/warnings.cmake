@@ -10,7 +10,8 @@ target_compile_options(xlaprof_options INTERFACE -Wall -Wextra -Wno-missing-fiel
                        # If several sources are compiled at once, gcc takes each for a header, in which other rules hold.
                        $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 if(XLAPROF_SANITIZE)
+  # Checking sizes of objects would take a fifth of the build. The address sanitizer finds the same errors when they happen.
   target_compile_options(xlaprof_options INTERFACE -fsanitize=${XLAPROF_SANITIZE} -fno-omit-frame-pointer
-                         -fno-sanitize-recover=all)
+                         -fno-sanitize-recover=all $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=object-size>)
   target_link_options(xlaprof_options INTERFACE -fsanitize=${XLAPROF_SANITIZE})
 endif()

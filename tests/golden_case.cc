@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "profiler/store/sql_script.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -121,9 +120,7 @@ std::vector<GoldenCase> CasesIn(const fs::path& suite) {
       const std::string name = entry.path().filename().string();
       cases.push_back({.suite = {}, .name = name, .path = {}, .rows = {}});
     } else if (entry.path().extension() == ".sql") {
-      std::ifstream in(entry.path(), std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(in), {}};
-      auto of_rows = CasesOfRows(entry.path().stem().string(), text);
+      auto of_rows = CasesOfRows(entry.path().stem().string(), ReadFile(entry.path()));
       if (!of_rows.ok())
         End(fmt::format("{}: {}", entry.path().string(), Message(of_rows.status())));
       cases = *std::move(of_rows);

@@ -8,17 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "tests/golden_case.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
-
-inline std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Expects that the file holds `text`, or writes it there.
 inline void ExpectFile(const std::filesystem::path& path, const std::string& text) {

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/read_file.h"
+
 namespace xlaprof {
 
 struct Ran {
@@ -51,10 +53,7 @@ class ProgramTest : public testing::Test {
     std::filesystem::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
-  std::string Content(const std::string& name) {
-    std::ifstream file(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Content(const std::string& name) { return ReadFile(folder_ / name); }
   Ran Run(const std::string& arguments, const std::string& environment = "") {
     return RunProgram(arguments, folder_, environment);
   }

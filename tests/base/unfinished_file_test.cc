@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/read_file.h"
+
 namespace xlaprof {
 namespace {
 
@@ -29,10 +31,7 @@ class Unfinished : public testing::Test {
   }
   ~Unfinished() override { fs::remove_all(folder_); }
   static void Write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
-  std::string Content(const std::string& name) const {
-    std::ifstream file(folder_ / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Content(const std::string& name) const { return ReadFile(folder_ / name); }
   std::set<std::string> Names() const {
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) names.insert(entry.path().filename());

@@ -5,7 +5,6 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -19,6 +18,7 @@
 #include "exporters/view/slices.h"
 #include "exporters/view/totals.h"
 #include "tests/exporters/view_decoder.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -287,8 +287,7 @@ TEST_F(View, APageThatMergesEventsHoldsTheirTotalsAndSaysSo) {
         std::filesystem::path(testing::TempDir()) / fmt::format("page_{}.html", max_slices);
     const Exported exported = Value(FindExporter("html")->write(
         xlaprof::Run(store_), {}, {.path = path, .max_page_slices = max_slices}));
-    std::ifstream file(path);
-    std::string html(std::istreambuf_iterator<char>(file), {});
+    const std::string html = ReadFile(path);
     const bool has_totals =
         html.find("<script id=\"totals\" type=\"text/plain\"></script>") == html.npos;
     return std::pair(has_totals, exported.left_out.size());

@@ -4,13 +4,13 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "exporters/output/proto_file.h"
 #include "profiler/import/import.h"
 #include "profiler/store/sql_script.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 
@@ -45,8 +45,7 @@ class XSpaceExport : public testing::Test {
         FindExporter("xspace")->write(xlaprof::Run(store), findings, {.path = folder_ / "x.pb"});
     EXPECT_TRUE(exported.ok()) << exported.status();
     left_out_ = exported->left_out;
-    std::ifstream in(folder_ / "x.pb", std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return ReadFile(folder_ / "x.pb");
   }
   Store Again(const Store& store, const Findings& findings = {}) {
     Bytes(store, findings);
@@ -176,8 +175,7 @@ TEST_F(XSpaceExport, MessagesOfAnyLengthNest) {
     file.End();
     file.End();
     ASSERT_TRUE(file.Close().ok());
-    std::ifstream in(folder_ / "p", std::ios::binary);
-    const std::string written{std::istreambuf_iterator<char>(in), {}};
+    const std::string written = ReadFile(folder_ / "p");
     ASSERT_EQ(written.size(), bytes * 2 + 12);
     auto length = [&](size_t at) {
       size_t value = 0;

@@ -5,11 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
 #include "tests/hostile/check.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -33,11 +33,6 @@ constexpr Part kParts[] = {{0, sizeof(record::FileHeader)},
                            {kSegmentAt, sizeof(record::ThreadHeader)},
                            {kSegmentAt + record::kPageBytes, kSlots * sizeof(Slot)}};
 constexpr size_t kKeyAt = offsetof(record::FileHeader, key), kKeyBytes = 16;
-
-std::string BytesOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // A store that is being recorded, and its ring.
 struct Recorded {
@@ -88,10 +83,10 @@ absl::StatusOr<Recorded> Record() {
     }
     ring.Open(0, site, 30'000);
   }
-  const std::string whole = BytesOf(RingPath(path));
+  const std::string whole = ReadFile(RingPath(path));
   for (const Part& part : kParts) recorded.ring += whole.substr(part.at, part.bytes);
   recorded.key = whole.substr(kKeyAt, kKeyBytes);
-  recorded.store = BytesOf(path);
+  recorded.store = ReadFile(path);
   fs::remove(path);
   fs::remove(RingPath(path));
   return recorded;

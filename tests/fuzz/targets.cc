@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "analyzers/report/report.h"
 #include "profiler/import/import.h"
@@ -17,6 +16,7 @@
 #include "tests/hostile/damage.h"
 #include "tests/hostile/damage_proto.h"
 #include "tests/hostile/golden_inputs.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -86,8 +86,7 @@ std::string SmallStoreFile() {
     if (!status.ok()) fmt::print(stderr, "{}\n", status.ToString());
     XP_CHECK(status.ok());
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes = ReadFile(path);
   fs::remove(path);
   return bytes;
 }

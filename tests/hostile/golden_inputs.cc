@@ -1,12 +1,11 @@
 #include "tests/hostile/golden_inputs.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "profiler/import/input.h"
 #include "tests/golden_case.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -17,8 +16,7 @@ std::vector<GoldenInput> Read() {
     for (const std::string& path : one.Files()) {
       GoldenInput& input = inputs.emplace_back();
       input.name = one.FullName() + "/" + path;
-      std::ifstream file(one.path / path, std::ios::binary);
-      input.disk.assign(std::istreambuf_iterator<char>(file), {});
+      input.disk = ReadFile(one.path / path);
       auto opened = InputFile::Open(one.path / path);
       input.bytes = opened.ok() ? std::string(opened->bytes()) : input.disk;
       input.format = SurestFormat(input.bytes);

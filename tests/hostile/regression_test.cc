@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "tests/fuzz/targets.h"
 #include "tests/hostile/expect.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -29,9 +28,7 @@ TEST(Regression, WhatWasFoundOnceStaysFixed) {
                        .run = [target, path = files[i]]() -> std::string {
                          const FuzzTarget* found = FuzzTargetNamed(target);
                          if (found == nullptr) return "no target of that name";
-                         std::ifstream file(path, std::ios::binary);
-                         return found->run(std::string(std::istreambuf_iterator<char>(file), {}),
-                                           true);
+                         return found->run(ReadFile(path), true);
                        }};
   });
 }

@@ -14,17 +14,13 @@
 #include "tests/hostile/expect.h"
 #include "tests/hostile/golden_inputs.h"
 #include "tests/hostile/hostile_text.h"
+#include "tests/read_file.h"
 #include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string BytesOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Returns the bytes of a store that was made from a real capture.
 std::string ImportedStore() {
@@ -38,7 +34,7 @@ std::string ImportedStore() {
                               : store.status();
     if (!status.ok()) return "";
   }
-  return BytesOf(path);
+  return ReadFile(path);
 }
 
 std::string Overwritten(std::string bytes, Random& random) {
@@ -205,7 +201,7 @@ TEST(Stores, HostileSchemas) {
                            if (status.ok()) status = store->Exec(kSchemas[i]);
                            if (!status.ok()) return status.ToString();
                          }
-                         return FuzzTargetNamed("store")->run(BytesOf(path), true);
+                         return FuzzTargetNamed("store")->run(ReadFile(path), true);
                        }};
   });
 }

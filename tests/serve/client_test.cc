@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "tests/read_file.h"
 #include "tests/serve/busy_program.h"
 #include "tests/serve/fake_server.h"
 
@@ -26,10 +27,6 @@ class Client : public testing::Test {
     return std::string(Message(captured.status()));
   }
   std::string Error(int port, absl::StatusCode code) { return Error(AddressOf(port), code); }
-  std::string Content(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   TemporaryFolder folder_ = *TemporaryFolder::Make("test");
 };
 
@@ -45,7 +42,7 @@ TEST_F(Client, TakesTheFileOfAnOldServer) {
   });
   auto captured = CaptureFrom(AddressOf(server.port()));
   ASSERT_TRUE(captured.ok()) << captured.status();
-  EXPECT_EQ(Content(captured->file), "the profile");
+  EXPECT_EQ(ReadFile(captured->file), "the profile");
 }
 
 TEST_F(Client, TakesTheToolDataOfAnOlderServer) {
@@ -60,7 +57,7 @@ TEST_F(Client, TakesTheToolDataOfAnOlderServer) {
   });
   auto captured = CaptureFrom(AddressOf(server.port()));
   ASSERT_TRUE(captured.ok()) << captured.status();
-  EXPECT_EQ(Content(captured->file), "the profile");
+  EXPECT_EQ(ReadFile(captured->file), "the profile");
 }
 
 TEST_F(Client, TakesProfilesOfManyMegabytes) {

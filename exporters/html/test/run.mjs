@@ -1,4 +1,5 @@
-// Runs the tests. Each *.test.ts is bundled, then Node's own test runner runs all bundles.
+// Runs the tests. Each *.test.ts is bundled, then Node's own test runner runs all bundles. They wait
+// for the browser most of the time, so several run at once.
 //   node test/run.mjs [part of a file's name]
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -26,6 +27,8 @@ await build({
 });
 const files = tests.map((name) => `${out}/${name.replace(/ts$/, 'mjs')}`);
 process.exit(
-  spawnSync(process.execPath, ['--test', ...files], { cwd: `${here}..`, stdio: 'inherit' })
-    .status ?? 1,
+  spawnSync(process.execPath, ['--test', '--test-concurrency=3', ...files], {
+    cwd: `${here}..`,
+    stdio: 'inherit',
+  }).status ?? 1,
 );

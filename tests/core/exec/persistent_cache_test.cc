@@ -7,13 +7,13 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 
 #include "base/temporary_folder.h"
 #include "core/metrics/metrics.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"
 #include "tests/core/observe/listener.h"
+#include "tests/read_file.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -62,10 +62,6 @@ class PersistentCacheTest : public ::testing::Test {
   std::vector<fs::path> Files() const {
     if (!fs::exists(folder_)) return {};
     return {fs::directory_iterator(folder_), fs::directory_iterator()};
-  }
-  std::string Read(const fs::path& path) const {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
   }
   void Write(const fs::path& path, std::string_view text) const {
     std::ofstream(path, std::ios::binary) << text;
@@ -126,7 +122,7 @@ TEST_F(PersistentCacheTest, ReadOnlyWritesNothing) {
 TEST_F(PersistentCacheTest, DamagedFilesAreMissesAndAreMadeAnew) {
   Compute(folder_);
   const fs::path path = Files()[0];
-  const std::string whole = Read(path);
+  const std::string whole = ReadFile(path);
   std::vector<std::string> damaged{"", "\n", "something else", whole + " ", whole + whole};
   for (size_t i = 1; i < whole.size(); i += 23) {
     damaged.push_back(whole.substr(0, i));
@@ -140,7 +136,7 @@ TEST_F(PersistentCacheTest, DamagedFilesAreMissesAndAreMadeAnew) {
     EXPECT_EQ(Compute(folder_), expected_);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(path.string()));
     EXPECT_EQ(start.Text(), kCompiledAgain);
-    ASSERT_EQ(Read(path), whole);
+    ASSERT_EQ(ReadFile(path), whole);
   }
   EXPECT_THAT(Files(), ElementsAre(path));  // no partly written file is left
 }
@@ -160,7 +156,7 @@ TEST_F(PersistentCacheTest, AFolderOfThatNameIsAMiss) {
 TEST_F(PersistentCacheTest, AnotherVersionsFilesAreMisses) {
   Compute(folder_);
   const fs::path path = Files()[0];
-  std::string older = Read(path);
+  std::string older = ReadFile(path);
   const size_t version = older.find("version ");
   older.replace(version, older.find('\n', version) - version, "version 0.0.0");
   Write(path, older);
@@ -169,7 +165,7 @@ TEST_F(PersistentCacheTest, AnotherVersionsFilesAreMisses) {
   EXPECT_EQ(Compute(folder_, /*read_only=*/true), expected_);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("by another version"));
   EXPECT_EQ(start.Text(), kCompiledAgain);
-  EXPECT_EQ(Read(path), older);
+  EXPECT_EQ(ReadFile(path), older);
 }
 
 TEST_F(PersistentCacheTest, WhereNothingCanBeWrittenProgramsRun) {

@@ -12,6 +12,7 @@
 #include "core/trace/step.h"
 #include "tests/core/observe/listener.h"
 #include "tests/core/trace/values.h"
+#include "tests/read_file.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -24,10 +25,7 @@ using ::testing::StartsWith;
 
 class Save : public testing::Test {
  protected:
-  std::string Content() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Content() const { return ReadFile(path_); }
   void Write(std::string_view bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
   // Writes a file with this header and this data.
   void Write(const std::string& header, std::string_view data) {

@@ -12,6 +12,7 @@
 #include "profiler/launch/zip_writer.h"
 #include "profiler/store/events.h"
 #include "profiler/store/store.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
@@ -160,8 +161,7 @@ TEST(SecretFiles, StoresStayStores) {
             .ok());
     ASSERT_TRUE(store->CloseLog().ok());
   }
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes = ReadFile(path);
   ASSERT_THAT(bytes, HasSubstr("argPw2"));
   EXPECT_EQ(RemoveFrom(bytes).secrets, 3);
   for (const char* secret : {"abcdefgh0123", "cliPw1", "argPw2"})

@@ -4,17 +4,12 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "base/temporary_folder.h"
+#include "tests/read_file.h"
 
 namespace xlaprof {
 namespace {
-
-std::string TextOf(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST(StderrPipe, TheFileHasABound) {
   const auto folder = TemporaryFolder::Make("stderr-pipe-test");
@@ -24,12 +19,12 @@ TEST(StderrPipe, TheFileHasABound) {
   const Descriptor writer(open((folder->path() / "stderr.pipe").c_str(), O_WRONLY | O_NONBLOCK));
   ASSERT_EQ(write(writer.get(), "12345\n", 6), 6);
   EXPECT_EQ(pipe->Await(), 0);
-  EXPECT_EQ(TextOf(folder->path() / "stderr.txt"), "12345\n");
+  EXPECT_EQ(ReadFile(folder->path() / "stderr.txt"), "12345\n");
   ASSERT_EQ(write(writer.get(), "123456\n", 7), 7);
   EXPECT_EQ(pipe->Await(), 3);
   ASSERT_EQ(write(writer.get(), "more\n", 5), 5);
   EXPECT_EQ(pipe->Await(), 8);
-  EXPECT_EQ(TextOf(folder->path() / "stderr.txt"),
+  EXPECT_EQ(ReadFile(folder->path() / "stderr.txt"),
             "12345\n1234\nxlaprof: standard error goes on after these 10 bytes, and is not kept\n");
 }
 
@@ -42,7 +37,7 @@ TEST(StderrPipe, AFileOfTheCommandsStays) {
   const Descriptor writer(open((folder->path() / "stderr.pipe").c_str(), O_WRONLY | O_NONBLOCK));
   ASSERT_EQ(write(writer.get(), "12345\n", 6), 6);
   pipe->Await();
-  EXPECT_EQ(TextOf(folder->path() / "stderr.txt"), "thesis");
+  EXPECT_EQ(ReadFile(folder->path() / "stderr.txt"), "thesis");
 }
 
 }  // namespace

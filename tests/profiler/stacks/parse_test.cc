@@ -1,18 +1,16 @@
 // Tests how outputs of py-spy 0.4.3 and gdb 13 are read, which outputs/ holds as they were printed.
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <iterator>
 
 #include "profiler/stacks/gdb.h"
 #include "profiler/stacks/py_spy.h"
+#include "tests/read_file.h"
 
 namespace xlaprof::stacks {
 namespace {
 
 std::string Printed(const std::string& name) {
-  std::ifstream file(XLAPROF_SOURCE_DIR "/tests/profiler/stacks/outputs/" + name);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return ReadFile(XLAPROF_SOURCE_DIR "/tests/profiler/stacks/outputs/" + name);
 }
 
 TEST(PySpy, ThreadsAndFramesAreRead) {
