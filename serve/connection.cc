@@ -57,7 +57,10 @@ struct Lookup {
   }
   void Search(int flags) {
     const addrinfo wanted{.ai_flags = flags | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
-    error = getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+    // "localhost" is this machine (RFC 6761), also if the list of hosts is missing, as in an empty
+    // root. Without a name, getaddrinfo returns the addresses of the loopback interface.
+    const char* name = host == "localhost" ? nullptr : host.c_str();
+    error = getaddrinfo(name, port.c_str(), &wanted, &found);
   }
 };
 
