@@ -47,7 +47,7 @@ absl::StatusOr<std::string> NameOf(const Run& run, const TransferRow& fetch) {
     const int64_t ts_ns = batch.ts_ns[i];
     const int64_t covered_ns =
         std::min(ts_ns + batch.dur_ns[i], end_ns) - std::max(ts_ns, *fetch.ts_ns);
-    const bool covers_most = 2 * covered_ns >= *fetch.dur_ns;
+    const bool covers_most = covered_ns >= *fetch.dur_ns / 2;
     if (!covers_most || batch.category[i] != transfer || ts_ns < begin_ns) return;
     begin_ns = ts_ns;
     const std::string_view whole = run.store().Text(batch.name[i]);
